@@ -75,12 +75,6 @@ def test_no_flag_takes_the_key_and_it_says_why(
     assert KEY not in said
 
 
-def test_without_a_terminal_the_dashboard_names_what_works(command: Command) -> None:
-    ran = command.process()
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "`agentco-tui status` and `agentco-tui tail`" in ran.err
-
-
 @pytest.mark.parametrize("output", ["| true; :", ">&-"])
 def test_a_reader_that_goes_or_was_never_there_is_no_error(command: Command, output: str) -> None:
     done = subprocess.run(

@@ -113,20 +113,6 @@ def test_since_leaves_out_what_is_older(tmp_path: Path) -> None:
     assert "Task 2" in line
 
 
-def test_what_the_platform_said_cannot_reach_the_terminal(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    evil = "\x1b]0;x\x07\u202e\n"
-    path.write_bytes(
-        attempt("1", title=evil, company_name=evil, profile=evil, verb=evil)
-        + outcome("1", evil, evil)
-    )
-    [line] = printed(path)
-    assert line.isprintable()
-    [line] = printed(path, as_json=True)
-    assert line.isascii()
-    assert line.isprintable()
-
-
 def test_no_journal_is_no_error_and_one_that_cannot_be_read_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -210,19 +210,6 @@ class Feed:
         return ["gap" if is_gap(entry) else int(entry.id[1:]) for entry in entries]
 
 
-def test_a_gap_is_told_where_asking_for_more_does_not_reach() -> None:
-    feed = Feed(5)
-    feed.poll(range(5))
-    assert feed.poll(range(100, 105)) == ["gap", 100, 101, 102, 103, 104]
-
-
-def test_a_late_entry_is_told_once() -> None:
-    feed = Feed(10)
-    feed.poll([1, 3])
-    assert feed.poll([1, 2, 3]) == [2]
-    assert feed.poll([1, 2, 3]) == []
-
-
 def test_after_an_empty_log(capsys: pytest.CaptureFixture[str]) -> None:
     feed = Feed(3)
     assert feed.poll([]) == []

@@ -16,7 +16,7 @@ import pytest
 
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
-from agentco_tui.api.transport import Limits, Transport
+from agentco_tui.api.transport import Transport
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName, Pace, Phase, SystemClock
 from agentco_tui.live.poller import Poller
@@ -65,17 +65,6 @@ async def test_a_certificate_that_expires_in_the_middle_and_is_renewed() -> None
         assert [company.name for company in store.companies] == ["Acme"]
         context.load_cert_chain(certificates / "right.pem", key)
         await until(lambda: store.freshness[FEED].phase is Phase.LIVE)
-
-
-async def test_a_name_that_is_not_known() -> None:
-    async with (
-        transport("https://no-such-host.invalid", limits=Limits(connect=5)) as wire,
-        polling(wire) as store,
-    ):
-        await until(lambda: store.freshness[FEED].failures >= 2)
-        failure = store.freshness[FEED].failure
-        assert isinstance(failure, (errors.NameNotFound, errors.Unreachable))
-        assert "no-such-host.invalid" in str(failure)
 
 
 @pytest.mark.parametrize("days", [-1, 1])

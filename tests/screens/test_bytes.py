@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from rich.console import Console
-from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual._compositor import CompositorUpdate
 
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
@@ -18,6 +17,7 @@ from agentco_tui.text import SafeText
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from tests.screens.harness import PLACES, WIDE, Stage, Staging
+from tests.widgets.host import size, spans
 
 FRAME = 22
 """Bytes that Textual adds to each frame: synchronised output, and the cursor's place."""
@@ -40,17 +40,12 @@ class Written:
     @property
     def spans(self) -> list[tuple[int, int, int]]:
         """Line, left and right edge of each stretch that was painted."""
-        spans = []
-        for update in self.updates:
-            assert isinstance(update, ChopsUpdate), "the whole screen was painted"
-            spans += update.spans
-        return spans
+        return spans(self.updates)
 
     @property
     def size(self) -> int:
         """Bytes, in 24-bit colour."""
-        console = Console(color_system="truecolor", force_terminal=True, width=120, height=2)
-        return sum(len(update.render_segments(console).encode()) for update in self.updates)
+        return size(self.updates, 120)
 
 
 Quiet = Callable[..., AbstractAsyncContextManager[tuple[Stage, Written]]]

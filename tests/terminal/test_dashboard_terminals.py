@@ -160,13 +160,13 @@ def test_a_terminal_that_draws_nothing_is_refused(
     assert platform.requests() == []
 
 
-@pytest.mark.parametrize(("stream", "arguments"), [("stdin", ()), ("stdout", ("demo",))])
+@pytest.mark.parametrize("stream", ["stdin", "stdout"])
 def test_a_stream_that_is_no_terminal_is_refused(
-    stream: str, arguments: tuple[str, ...], platform: PlatformProcess, tmp_path: Path
+    stream: str, platform: PlatformProcess, tmp_path: Path
 ) -> None:
     place = Path("/dev/null") if stream == "stdin" else tmp_path / "out"
     streams: dict[str, Any] = {stream: place}
-    with dashboard(platform, tmp_path, *arguments, **streams) as session:
+    with dashboard(platform, tmp_path, **streams) as session:
         assert session.wait_gone() == 2
         assert "`agentco-tui status` and `agentco-tui tail`" in " ".join(session.text.split())
         assert session.raw.count(b"\n") == 1

@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 
 from tests.terminal.calm import assert_no_key, assert_restored, calm, ends, gone_after, ready
+from tests.terminal.picture import modes_left_on
 
 PIXELS = {b"\x1b[?2048$p": b"\x1b[?2048;2$y", b"\x1b[?2026$p": b"\x1b[?2026;2$y"}
 """What a terminal answers that knows in-band resize: Textual turns pixel reports on then, and
 leaves them on by itself."""
+
+
+def test_the_harness_knows_which_modes_were_left_on() -> None:
+    on = b"\x1b[?1049h\x1b[?1003;1006h\x1b[>25u\x1b[?25l\x1b[31mx"
+    left = {"alternate screen", "mouse (motion)", "mouse (SGR form)", "kitty keyboard protocol"}
+    assert modes_left_on(on) == left | {"cursor hidden", "colours"}
+    off = b"\x1b[0m\x1b[<u\x1b[?1003l\x1b[?1006l\x1b[?1049l\x1b[?25h"
+    assert modes_left_on(on + off) == set()
+    assert modes_left_on(b"\x1b[?2004l\x1b[?2004h") == {"bracketed paste"}
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Literal
 
+import pyte
 import pytest
 import wcwidth
 from hypothesis import given
@@ -32,8 +34,22 @@ from agentco_tui.text import (
     wrap,
 )
 
-from .judges import columns_of_bars, widths
 from .payloads import BOMBS, PAYLOADS
+
+
+def widths(line: str) -> set[int]:
+    """What rich and wcwidth, whole and by character, say that `line` takes: one figure is well."""
+    return {cell_len(line), wcwidth.wcswidth(line), sum(wcwidth.wcwidth(char) for char in line)}
+
+
+def columns_of_bars(rows: Sequence[str], width: int) -> list[list[int]]:
+    """Draws each row on a line of a terminal; the columns at which it then shows "|"."""
+    screen = pyte.Screen(width, len(rows))
+    stream = pyte.Stream(screen)
+    for number, row in enumerate(rows):
+        stream.feed(f"\x1b[{number + 1};1H{row}")
+    lines = [screen.buffer[number] for number in range(len(rows))]
+    return [[column for column in range(width) if line[column].data == "|"] for line in lines]
 
 
 def forbidden(text: str) -> list[str]:

@@ -1,26 +1,28 @@
-"""A small program with nothing but a record table, to test it, to look at it and to measure it.
+"""A small program with nothing but a record table, to test it and to measure it.
 
-Run as `python -m tests.widgets.host [ROWS] [--textual]` it is a table to play with: `s`, `S` sort,
-`h` holds and releases, `x` makes a change, `d` dims, `t` takes the next theme, `q` quits.
+Run as `python -m tests.widgets.host [ROWS]`; `x` changes a cell, `q` quits.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, ClassVar
 
+from rich.console import Console
 from textual import on
+from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.pilot import Pilot
 
 from agentco_tui.text import plain, signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.table.layout import Column, ColumnKind
-from agentco_tui.widgets.table.widget import RecordTable, TableState
+from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -36,6 +38,14 @@ class Job:
     since: float = 0.0
     trust: int | None = 50
     spent: float | None = None
+
+
+SMALL, LARGE = (80, 24), (120, 40)
+
+
+def job(row_id: str, since: float = 0.0, title: str = "x") -> tuple[str, Job]:
+    """A row of the table."""
+    return row_id, Job(row_id, title, "Ada", "Globex", since=since)
 
 
 class Clock:
@@ -143,6 +153,21 @@ def jobs(count: int, seed: int = 7) -> Iterator[Job]:
         )
 
 
+def spans(updates: Iterable[CompositorUpdate]) -> list[tuple[int, int, int]]:
+    """Line, left and right edge of each stretch that is painted."""
+    found = []
+    for update in updates:
+        assert isinstance(update, ChopsUpdate), "the whole screen was painted"
+        found += update.spans
+    return found
+
+
+def size(updates: Iterable[CompositorUpdate], width: int) -> int:
+    """The bytes that are written, in 24-bit colour."""
+    console = Console(color_system="truecolor", force_terminal=True, width=width, height=2)
+    return sum(len(update.render_segments(console).encode()) for update in updates)
+
+
 class JobTable(RecordTable[Job]):
     """The table with keys."""
 
@@ -159,20 +184,15 @@ class JobTable(RecordTable[Job]):
 
 
 class Host(App[None]):
-    """Nothing but the table."""
+    """Nothing but the table; each update that the compositor hands to the terminal is kept."""
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "sort", show=False),
-        Binding("S", "turn", show=False),
-        Binding("h", "hold", show=False),
         Binding("x", "change", show=False),
-        Binding("d", "dim", show=False),
-        Binding("t", "theme", show=False),
         Binding("q", "quit", show=False),
     ]
 
-    def __init__(self, count: int = 0, sort: tuple[str, bool] | None = None) -> None:
+    def __init__(self, count: int = 0, sort: tuple[str, bool] | None = ("age", False)) -> None:
         super().__init__()
         self.clock = Clock()
         self.table = JobTable(
@@ -184,6 +204,7 @@ class Host(App[None]):
         )
         self.first = list(jobs(count))
         self.said: list[object] = []
+        self.updates: list[CompositorUpdate] = []
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -199,32 +220,64 @@ class Host(App[None]):
     def _keep(self, message: RecordTable.TableMessage) -> None:
         self.said.append(message)
 
-    def action_sort(self) -> None:
-        self.table.cycle_sort()
-
-    def action_turn(self) -> None:
-        self.table.reverse_sort()
-
-    def action_hold(self) -> None:
-        (self.table.release if self.table.rows.held else self.table.hold)()
-
-    def action_dim(self) -> None:
-        ready = self.table.state is TableState.READY
-        self.table.set_state(TableState.STALE if ready else TableState.READY)
-
-    def action_theme(self) -> None:
-        names = sorted(self.available_themes)
-        self.theme = names[(names.index(self.theme) + 1) % len(names)]
-
     def action_change(self) -> None:
         cursor = self.table.view.cursor
         job = self.table.rows.record(cursor) if cursor is not None else None
         if job is not None:
             self.table.apply(changed=[(job.id, replace(job, trust=(job.trust or 0) + 1))])
 
+    def _display(self, screen: object, renderable: object) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            self.updates.append(renderable)
+        super()._display(screen, renderable)  # type: ignore[arg-type]
+
+    async def painted(self, pilot: Pilot[None]) -> list[tuple[int, int, int]]:
+        """The spans painted since the last call, when all is painted."""
+        await pilot.pause()
+        found = spans(self.updates)
+        self.updates.clear()
+        return found
+
+    async def written(self, pilot: Pilot[None]) -> int:
+        """The bytes written since the last call, in 24-bit colour."""
+        await pilot.pause()
+        count = size(self.updates, self.size.width)
+        self.updates.clear()
+        return count
+
+    async def quiet(self, pilot: Pilot[None]) -> None:
+        """Forgets what was painted so far."""
+        await pilot.pause()
+        self.updates.clear()
+
+    def line(self, y: int) -> str:
+        """The text of a line of the table; 0 is the header."""
+        return self.table.render_line(y).text
+
+    def lines(self) -> list[str]:
+        """The text of all lines below the header, without the scroll bar and blanks at the end."""
+        return [self.line(y)[:-1].rstrip() for y in range(1, self.table.size.height)]
+
+    def told(self, kind: type[object]) -> list[object]:
+        """What the table said of this kind."""
+        return [message for message in self.said if type(message) is kind]
+
+
+# Functions, so that the type check doesn't take what they give for unchanging.
+
+
+def cursor(app: Host) -> str | None:
+    return app.table.view.cursor
+
+
+def marked(app: Host) -> tuple[str, ...]:
+    return app.table.marked
+
+
+def busy(app: Host) -> bool:
+    return not app.table.idle.is_set()
+
 
 if __name__ == "__main__":
-    if "--textual" not in sys.argv:
-        compositor.install_partial_paint()
-    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    Host(numbers[0] if numbers else 200, sort=("age", False)).run()
+    compositor.install_partial_paint()
+    Host(int(sys.argv[1]) if sys.argv[1:] else 200).run()

@@ -8,14 +8,14 @@ from textual.events import MouseScrollDown
 
 from agentco_tui.text import plain
 from agentco_tui.widgets.table.widget import RecordTable, TableState
-from tests.widgets.watched import LARGE, SMALL, Watched, cursor, job
+from tests.widgets.host import LARGE, SMALL, Host, cursor, job
 
 # ---- what is painted
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 async def test_header_and_rows_fill_the_widget_exactly(size: tuple[int, int]) -> None:
-    app = Watched(200)
+    app = Host(200)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         first = app.updates[0].render_segments(Console(width=size[0], height=size[1]))
@@ -34,7 +34,7 @@ async def test_what_came_while_it_was_hidden_is_in_the_next_picture(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Without being told that it is shown again: it may not be (Textualize/textual issue 5024)."""
-    app = Watched(30)
+    app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
         monkeypatch.delattr(RecordTable, "on_show")
@@ -49,7 +49,7 @@ async def test_what_came_while_it_was_hidden_is_in_the_next_picture(
 
 
 async def test_the_cursor_stays_to_be_seen_when_the_terminal_shrinks() -> None:
-    app = Watched(100)
+    app = Host(100)
     async with app.run_test(size=(80, 40)) as pilot:
         await pilot.press(*["j"] * 30)
         here = cursor(app)
@@ -63,7 +63,7 @@ async def test_the_cursor_stays_to_be_seen_when_the_terminal_shrinks() -> None:
 
 
 async def test_a_view_moved_away_from_the_cursor_stays_when_the_terminal_shrinks() -> None:
-    app = Watched(100)
+    app = Host(100)
     async with app.run_test(size=(80, 40)) as pilot:
         for _ in range(20):
             app.table.post_message(MouseScrollDown(app.table, 5, 5, 0, 0, 0, False, False, False))
@@ -76,7 +76,7 @@ async def test_a_view_moved_away_from_the_cursor_stays_when_the_terminal_shrinks
 
 
 async def test_what_comes_above_while_it_is_hidden_moves_the_view_with_the_cursor() -> None:
-    app = Watched(0)
+    app = Host(0)
     async with app.run_test(size=SMALL) as pilot:
         app.table.load(job(f"j{n:03}", since=1_000.0 + n) for n in range(60))
         await pilot.press(*["j"] * 10)
@@ -92,7 +92,7 @@ async def test_what_comes_above_while_it_is_hidden_moves_the_view_with_the_curso
 
 
 async def test_columns_go_by_priority_when_it_is_narrow_and_are_cut_at_last() -> None:
-    app = Watched(30)
+    app = Host(30)
     async with app.run_test(size=LARGE) as pilot:
         assert "ID" in app.line(0)
         await pilot.resize_terminal(80, 24)
@@ -113,7 +113,7 @@ async def test_columns_go_by_priority_when_it_is_narrow_and_are_cut_at_last() ->
 
 
 async def test_wide_characters_keep_the_columns_in_line() -> None:
-    app = Watched()
+    app = Host()
     async with app.run_test(size=SMALL) as pilot:
         app.table.load([job("a", title="返金する顧客二百十四件まとめて承認お願いします"), job("b")])
         await pilot.pause()
@@ -124,7 +124,7 @@ async def test_wide_characters_keep_the_columns_in_line() -> None:
 
 
 async def test_states_have_texts_and_stale_rows_stay() -> None:
-    app = Watched()
+    app = Host()
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
         assert app.line(1).strip() == "loading…"
@@ -157,7 +157,7 @@ async def test_themes_and_no_colour_keep_cursor_and_marks_visible(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = Watched(20)
+    app = Host(20)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("space")
         for theme in app.available_themes:
@@ -171,7 +171,7 @@ async def test_themes_and_no_colour_keep_cursor_and_marks_visible(
 
 
 async def test_keys_move_the_cursor() -> None:
-    app = Watched(100)
+    app = Host(100)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
         ids = table.rows.shown
@@ -196,7 +196,7 @@ async def test_keys_move_the_cursor() -> None:
 
 
 async def test_cursor_and_screen_line_stay_with_the_record_when_rows_come_above() -> None:
-    app = Watched(100)
+    app = Host(100)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press(*"jjjjj")
         at = cursor(app)
@@ -210,7 +210,7 @@ async def test_cursor_and_screen_line_stay_with_the_record_when_rows_come_above(
 
 
 async def test_until_somebody_moves_the_top_of_the_list_is_what_is_seen() -> None:
-    app = Watched(100)
+    app = Host(100)
     async with app.run_test(size=SMALL):
         at = cursor(app)
         app.table.apply([job("new", -1.0, title="Most urgent")])
@@ -223,7 +223,7 @@ async def test_until_somebody_moves_the_top_of_the_list_is_what_is_seen() -> Non
 
 
 async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:
-    app = Watched(200)
+    app = Host(200)
     async with app.run_test(size=SMALL) as pilot:
         at = cursor(app)
         for _ in range(10):
@@ -238,7 +238,7 @@ async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:
 
 
 async def test_thin_moves_the_view_in_larger_steps() -> None:
-    app = Watched(100)
+    app = Host(100)
     async with app.run_test(size=SMALL) as pilot:
         app.table.view.thin = True
         await pilot.press(*("j" * 23))

@@ -13,8 +13,7 @@ from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.widget import TableState
 from agentco_tui.widgets.tones import Cell
-from tests.widgets.host import Job
-from tests.widgets.watched import Watched
+from tests.widgets.host import Host, Job
 
 WIDE = (120, 40)
 TRUST = (92, 98)
@@ -29,14 +28,14 @@ def partial() -> Iterator[None]:
     PARTIAL_PAINT.uninstall()
 
 
-def changed(app: Watched, place: int, trust: int) -> tuple[str, Job]:
+def changed(app: Host, place: int, trust: int) -> tuple[str, Job]:
     job = app.table.rows.record(app.table.rows.shown[place])
     assert job is not None
     return job.id, replace(job, trust=trust)
 
 
 async def test_a_change_with_nothing_new_paints_nothing() -> None:
-    app = Watched(1_000)
+    app = Host(1_000)
     async with app.run_test(size=WIDE) as pilot:
         await app.quiet(pilot)
         app.table.apply()
@@ -53,7 +52,7 @@ async def test_a_change_with_nothing_new_paints_nothing() -> None:
 
 
 async def test_what_differs_is_repainted_and_nothing_else() -> None:
-    app = Watched(1_000)
+    app = Host(1_000)
     async with app.run_test(size=WIDE) as pilot:
         await app.quiet(pilot)
         for count in (1, 5, 20):
@@ -96,7 +95,7 @@ async def test_what_differs_is_repainted_and_nothing_else() -> None:
 
 
 async def test_a_tick_repaints_only_the_ages_that_read_differently() -> None:
-    app = Watched()
+    app = Host()
     async with app.run_test(size=WIDE) as pilot:
         rows = [
             replace(app_job, since=100_000.0 - age)
@@ -121,7 +120,7 @@ async def test_a_tick_repaints_only_the_ages_that_read_differently() -> None:
 
 async def test_bytes_in_full_colour() -> None:
     """What the figures promise; Textual adds 22 bytes a frame (synchronised output, cursor)."""
-    app = Watched(1_000)
+    app = Host(1_000)
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press("j")
         await app.quiet(pilot)
@@ -144,7 +143,7 @@ async def test_bytes_in_full_colour() -> None:
 
 
 async def test_cells_of_rows_never_shown_are_never_made() -> None:
-    app = Watched()
+    app = Host()
     made: list[str] = []
     async with app.run_test(size=WIDE) as pilot:
         title = next(column for column in app.table.rows.columns if column.key == "title")

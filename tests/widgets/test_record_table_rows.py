@@ -9,14 +9,13 @@ import pytest
 from agentco_tui.text import plain
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
-from tests.widgets.host import jobs
-from tests.widgets.watched import LARGE, SMALL, Watched, busy, cursor, job, marked
+from tests.widgets.host import LARGE, SMALL, Host, busy, cursor, job, jobs, marked
 
 # ---- sort and filter
 
 
 async def test_sorting_keeps_the_cursor_on_its_record() -> None:
-    app = Watched(100)
+    app = Host(100)
     async with app.run_test(size=LARGE) as pilot:
         await pilot.press(*"jjj")
         at = cursor(app)
@@ -46,7 +45,7 @@ async def test_sorting_keeps_the_cursor_on_its_record() -> None:
 async def test_a_filter_on_age_lets_rows_in_as_time_goes_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    app = Watched()
+    app = Host()
     async with app.run_test(size=SMALL):
         now = [1_000.0]
         monkeypatch.setattr("agentco_tui.widgets.table.widget.monotonic", lambda: now[0])
@@ -65,7 +64,7 @@ async def test_a_filter_on_age_lets_rows_in_as_time_goes_by(
 
 
 async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -> None:
-    app = Watched()
+    app = Host()
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
         table.load(job(name, at, f"task {name}") for at, name in enumerate("abcde"))
@@ -95,7 +94,7 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
 
 
 async def test_space_marks_and_goes_on() -> None:
-    app = Watched(30)
+    app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
         ids = list(app.table.rows.shown)
         await pilot.press("space", "space", "k", "space")
@@ -109,7 +108,7 @@ async def test_space_marks_and_goes_on() -> None:
 
 
 async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
-    app = Watched(30)
+    app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
         ids = list(table.rows.shown)
@@ -127,7 +126,7 @@ async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
 
 
 async def test_marks_belong_to_records_and_go_with_them() -> None:
-    app = Watched(30)
+    app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
         ids = list(table.rows.shown)
@@ -148,7 +147,7 @@ async def test_marks_belong_to_records_and_go_with_them() -> None:
 
 
 async def test_a_click_moves_the_cursor_and_another_opens_and_on_a_title_sorts() -> None:
-    app = Watched(30)
+    app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
         ids = list(app.table.rows.shown)
         await pilot.click(app.table, offset=(20, 4))
@@ -165,7 +164,7 @@ async def test_a_click_moves_the_cursor_and_another_opens_and_on_a_title_sorts()
 
 
 async def test_a_click_on_the_scroll_bar_goes_there() -> None:
-    app = Watched(300)
+    app = Host(300)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.click(app.table, offset=(79, 23))
         last = app.table.rows.record(app.table.rows.shown[-1])
@@ -177,7 +176,7 @@ async def test_a_click_on_the_scroll_bar_goes_there() -> None:
 
 
 async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> None:
-    app = Watched()
+    app = Host()
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
         many = list(jobs(40_000))
