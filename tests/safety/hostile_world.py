@@ -26,119 +26,75 @@ def tagged(letter: str, number: int, turn: int = 0) -> str:
     return f"{letter}{number:03d}{TEXTS[(number + turn) % COUNT]}"
 
 
-def company(n: int) -> dict[str, Any]:
-    return {
-        "id": f"cmp{n}{TEXTS[n]}",
-        "name": tagged("C", n),
-        "template": tagged("P", n, 7),
-        "mission": tagged("M", n, 11),
-        "status": tagged("S", n, 3),
-        "agent_count": 1,
-        "created_at": AT,
-    }
-
-
-def agent(n: int) -> dict[str, Any]:
-    return {
-        "id": f"ag{n}{TEXTS[n]}",
-        "name": tagged("A", n),
-        "role": tagged("R", n, 5),
-        "status": tagged("S", n, 3),
-        "model": tagged("O", n, 9),
-        "company_id": f"cmp{n}{TEXTS[n]}",
-        "trust_score": 50,
-        "pause_reason": tagged("W", n, 2),
-        "created_at": AT,
-    }
-
-
-def task(n: int, status: str) -> dict[str, Any]:
-    return {
-        "id": f"tsk{n}{TEXTS[n]}",
-        "title": tagged("T", n),
-        "description": tagged("D", n, 1),
-        "status": status,
-        "priority": tagged("U", n, 4),
-        "agent_id": f"ag{n}{TEXTS[n]}",
-        "company_id": f"cmp{n}{TEXTS[n]}",
-        "created_at": AT,
-        # Fields that nobody knows, for the detail pane: as labels and as values.
-        **(
-            {f"x{at:03d}{text}": f"y{at:03d}{text}" for at, text in enumerate(TEXTS)}
-            if not n
-            else {}
-        ),
-    }
-
-
-def entry(n: int) -> dict[str, Any]:
-    return {
-        "id": f"evt{n}{TEXTS[n]}",
-        "timestamp": AT,
-        "level": tagged("V", n, 6),
-        "action": tagged("B", n, 2),
-        "message": tagged("E", n),
-        "agent_id": f"ag{n}{TEXTS[n]}",
-        "company_id": f"cmp{n}{TEXTS[n]}",
-        "outcome": tagged("Q", n, 8),
-    }
-
-
-def alert(n: int) -> dict[str, Any]:
-    return {
-        "id": f"alt{n}{TEXTS[n]}",
-        "severity": "critical",
-        "type": tagged("B", n, 2),
-        "message": tagged("L", n),
-        "status": "open",
-        "agent_id": f"ag{n}{TEXTS[n]}",
-        "company_id": f"cmp{n}{TEXTS[n]}",
-        "created_at": AT,
-    }
-
-
-def budget(scope: str, n: int) -> dict[str, Any]:
-    prefix, letter = ("cmp", "C") if scope == "company" else ("ag", "A")
-    return {
-        f"{scope}_id": f"{prefix}{n}{TEXTS[n]}",
-        f"{scope}_name": tagged(letter, n),
-        "monthly_limit": 100,
-        "spent": 120,
-        "currency": tagged("$", n, 13),
-        "period": tagged("H", n, 3),
-        "status": tagged("S", n, 4),
-    }
-
-
-def step(n: int) -> dict[str, Any]:
-    return {
-        "index": n,
-        "type": tagged("K", n, 1),
-        "name": tagged("N", n),
-        "tool": tagged("N", n),
-        "content": tagged("X", n, 2),
-        "status": "failed" if n % 2 else tagged("S", n, 5),
+IDS = {"agent_id": "@ag", "company_id": "@cmp"}
+RECORDS: dict[str, dict[str, Any]] = {
+    "companies": {
+        **{"id": "@cmp", "name": "#C", "template": "#P7", "mission": "#M11", "status": "#S3"},
+        **{"agent_count": 1, "created_at": AT},
+    },
+    "agents": {
+        **{"id": "@ag", "name": "#A", "role": "#R5", "status": "#S3", "model": "#O9"},
+        **{"company_id": "@cmp", "trust_score": 50, "pause_reason": "#W2", "created_at": AT},
+    },
+    "tasks": {
+        **{"id": "@tsk", "title": "#T", "description": "#D1", "status": "#S3", "priority": "#U4"},
+        **{**IDS, "created_at": AT},
+    },
+    "activity": {
+        **{"id": "@evt", "timestamp": AT, "level": "#V6", "action": "#B2", "message": "#E"},
+        **{**IDS, "outcome": "#Q8"},
+    },
+    "budget/alerts": {
+        **{"id": "@alt", "severity": "critical", "type": "#B2", "message": "#L"},
+        **{"status": "open", **IDS, "created_at": AT},
+    },
+    "steps": {
+        **{"type": "#K1", "name": "#N", "tool": "#N", "content": "#X2", "status": "#S5"},
         "duration_ms": 10,
-    }
+    },
+    **{
+        f"budget/{many}": {
+            **{f"{one}_id": f"@{prefix}", f"{one}_name": f"#{letter}"},
+            **{"monthly_limit": 100, "spent": 120, "currency": "#$13"},
+            **{"period": "#H3", "status": "#S4"},
+        }
+        for many, one, prefix, letter in (
+            ("companies", "company", "cmp", "C"),
+            ("agents", "agent", "ag", "A"),
+        )
+    },
+}
+"""Fields by the path of the list: `@cmp` is an id, `#P7` the tag P and the seventh payload on."""
 
 
-def _all(make: Any, *more: Any) -> list[dict[str, Any]]:
-    return [make(*more, n) if more else make(n) for n in range(COUNT)]
+def records(path: str, **more: Any) -> list[dict[str, Any]]:
+    """A record for each payload."""
+
+    def value(field: Any, n: int) -> Any:
+        match str(field)[:1]:
+            case "@":
+                return f"{field[1:]}{n}{TEXTS[n]}"
+            case "#":
+                return tagged(field[1], n, int(field[2:] or 0))
+        return field
+
+    fields = {**RECORDS[path], **more}
+    return [{name: value(field, n) for name, field in fields.items()} for n in range(COUNT)]
 
 
 def answers() -> Mapping[str, bytes]:
     """The whole world, as bodies by path."""
-    told = {
-        "/api/companies": _all(company),
-        "/api/agents": _all(agent),
-        "/api/tasks?status=pending": [task(n, "pending") for n in range(COUNT)],
-        "/api/tasks": [task(n, tagged("S", n, 3)) for n in range(COUNT)],
-        "/api/activity": _all(entry),
+    told: dict[str, Any] = {f"/api/{path}": records(path) for path in RECORDS if path != "steps"}
+    pending = told["/api/tasks?status=pending"] = records("tasks", status="pending")
+    for tasks in (pending, told["/api/tasks"]):
+        # Fields that nobody knows, for the detail pane: as labels and as values.
+        tasks[0] |= {f"x{at:03d}{text}": f"y{at:03d}{text}" for at, text in enumerate(TEXTS)}
+    steps = records("steps")
+    for n in range(COUNT):
+        steps[n] |= {"index": n, "status": "failed"} if n % 2 else {"index": n}
+    told |= {
         "/api/budget": {"monthly_limit": 100, "spent": 120, "period": TEXTS[0], "name": TEXTS[1]},
-        "/api/budget/companies": _all(budget, "company"),
-        "/api/budget/agents": _all(budget, "agent"),
-        "/api/budget/alerts": _all(alert),
-        "trace": {"task_id": "x", "status": TEXTS[3], "steps": _all(step), "note": TEXTS[4]},
+        "trace": {"task_id": "x", "status": TEXTS[3], "steps": steps, "note": TEXTS[4]},
         "refusal": {
             "error": {"code": TEXTS[0], "message": "Z000" + " ".join(TEXTS[:20])},
             "message": "Z001" + TEXTS[10],

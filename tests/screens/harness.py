@@ -58,7 +58,6 @@ class WorldClock:
         return 1_000.0 + self._world.clock.now() - NOW
 
     def now(self) -> float:
-        """Seconds since 1970."""
         return self._world.clock.now()
 
 
@@ -66,7 +65,6 @@ class RunningClock(WorldClock):
     """The platform's time for ages, and the machine's for when a feed is due."""
 
     def monotonic(self) -> float:
-        """Seconds that really pass."""
         return time.monotonic()
 
 
@@ -74,7 +72,6 @@ class SteadyLatency(Measured):
     """Every answer seems to have taken the same time, so that a picture is always the same."""
 
     def answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
-        """Count it."""
         super().answer(0.042, date, now)
 
 
@@ -82,7 +79,6 @@ class NoJitter(Random):
     """The upper end of every spread."""
 
     def uniform(self, a: float, b: float) -> float:
-        """The upper end."""
         return max(a, b)
 
 
@@ -108,7 +104,6 @@ class Stage:
 
     @property
     def main(self) -> MainScreen:
-        """The frame."""
         assert self.app.main_screen is not None
         return self.app.main_screen
 
@@ -128,7 +123,6 @@ class Stage:
 
     @property
     def text(self) -> str:
-        """All lines as one text."""
         return "\n".join(self.lines)
 
     def shows(self, *words: str) -> bool:
@@ -149,7 +143,6 @@ class Stage:
 
     @property
     def cursor(self) -> str | None:
-        """The id under the cursor."""
         return self.view.table.view.cursor
 
     def svg(self) -> str:
@@ -192,13 +185,11 @@ class Stage:
             await self.pilot.pause(0)
 
     async def press(self, *keys: str) -> None:
-        """Press keys by Textual's names, or as characters, each dealt with before the next."""
         for key in keys:
             self.app.post_message(key_event(key))
             await self.settle()
 
     async def type(self, text: str) -> None:
-        """Press the keys of a text."""
         await self.press(*text)
 
     async def go(self, place: Place) -> None:
@@ -224,7 +215,6 @@ class Stage:
             await self.pilot.pause()
 
     async def resize(self, width: int, height: int) -> None:
-        """Another size of the terminal."""
         await self.pilot.resize_terminal(width, height)
         await self.settle()
 

@@ -52,7 +52,6 @@ def dashboard(
 
 
 def ready(session: PtySession) -> str:
-    """Wait until the platform has answered, nothing loads, and the list has its rows."""
     return shows(session, is_whole)
 
 

@@ -18,23 +18,7 @@ _ALTERNATE_SCREEN = 1049
 _PRIVATE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 _KITTY = re.compile(rb"\x1b\[([<>])[0-9;]*u")
 _COLOUR = re.compile(rb"\x1b\[([0-9;:]*)m")
-_MODES = {
-    9: "mouse (X10)",
-    1000: "mouse (buttons)",
-    1001: "mouse (highlight)",
-    1002: "mouse (drag)",
-    1003: "mouse (motion)",
-    1004: "focus reports",
-    1005: "mouse (UTF-8 form)",
-    1006: "mouse (SGR form)",
-    1015: "mouse (urxvt form)",
-    1016: "mouse (pixels)",
-    1049: "alternate screen",
-    2004: "bracketed paste",
-    2026: "synchronised output",
-    2031: "colour scheme reports",
-    2048: "in-band resize",
-}
+_MODES = {1049: "alternate screen", 2004: "bracketed paste"}
 _ON_BY_NATURE = {25: "cursor hidden", 7: "no line wrap"}
 
 

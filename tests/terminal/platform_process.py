@@ -76,11 +76,9 @@ class PlatformProcess:
     # What a test may do from outside
 
     def fault(self, *specs: str) -> None:
-        """Put faults in force, as `--fault` takes them."""
         self._ask("POST", "/_demo/faults", {"specs": list(specs)})
 
     def clear_faults(self) -> None:
-        """Take all faults back."""
         self._ask("DELETE", "/_demo/faults")
 
     def change(self, **what: Any) -> None:
@@ -102,11 +100,9 @@ class PlatformProcess:
         return list(self._ask("GET", "/_demo/requests")["requests"])
 
     def forget_requests(self) -> None:
-        """Begin the list of requests anew."""
         self._ask("DELETE", "/_demo/requests")
 
     def api(self, path: str) -> Any:
-        """The answer to a GET, as JSON."""
         return self._ask("GET", path)
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:

@@ -17,7 +17,7 @@ leaves them on by itself."""
 
 def test_the_harness_knows_which_modes_were_left_on() -> None:
     on = b"\x1b[?1049h\x1b[?1003;1006h\x1b[>25u\x1b[?25l\x1b[31mx"
-    left = {"alternate screen", "mouse (motion)", "mouse (SGR form)", "kitty keyboard protocol"}
+    left = {"alternate screen", "mode 1003", "mode 1006", "kitty keyboard protocol"}
     assert modes_left_on(on) == left | {"cursor hidden", "colours"}
     off = b"\x1b[0m\x1b[<u\x1b[?1003l\x1b[?1006l\x1b[?1049l\x1b[?25h"
     assert modes_left_on(on + off) == set()

@@ -34,25 +34,13 @@ from agentco_tui.widgets.tones import Cell
 from tests.text.payloads import PAYLOADS
 
 PLACES = (
-    "notice",
-    "header",
-    "toast",
-    "prompt hint",
-    "suggestion",
-    "ghost note",
-    "column header",
-    "table's empty text",
-    "question title",
-    "question text",
-    "question field",
-    "question heading",
-    "form value",
-    "form suggestion",
-    "form hint",
-    "form error",
-    "form refusal",
-    "clipboard",
-    "terminal title",
+    """
+notice, header, toast, prompt hint, suggestion, ghost note, column header, table's empty text
+question title, question text, question field, question heading, form value, form suggestion
+form hint, form error, form refusal, clipboard, terminal title
+""".strip()
+    .replace("\n", ", ")
+    .split(", ")
 )
 
 
