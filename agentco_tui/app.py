@@ -135,7 +135,7 @@ class DashboardApp(KeyApp):
     def _look_at_the_line(self) -> None:
         """Paint less when the terminal takes long to swallow what is written, and say so."""
         was_thin, slow = self.session.thin, self._line.look(SPEED.took())
-        self.session.line_is_slow = slow
+        self.session.thin = slow or self.session.settings.thin
         if self.session.thin is not was_thin and self.main_screen is not None:
             self.main_screen.paint_as_told()
             told = "keeps up again: everything is painted"

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.keys import keys_of
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.model import Alert, Budget, BudgetScope
@@ -200,8 +200,8 @@ class BudgetView(ListView[Budget]):
         else:
             super().take(change)
 
-    def show_head(self) -> None:
-        super().show_head()
+    def show_head(self, phase: Phase | None = None) -> None:
+        super().show_head(phase)
         self.alerts.set_state(STATES[self.session.store.freshness[FeedName.ALERTS].phase])
         self._show_alerts_title()
 
@@ -233,9 +233,9 @@ class BudgetView(ListView[Budget]):
         if not self.reading:
             self.screen.set_focus(self.table if self.alerts.has_focus else self.alerts)
 
-    def subject(self) -> Any:
+    def subject(self, row_id: str | None = None) -> Any:
         """The alert while the keys are there or its detail is read, else the budget."""
-        row_id = self.alerts.view.cursor
+        alert = self.alerts.view.cursor
         meant = self._reads_alert if self.reading else self.alerts.has_focus
-        alert = self.alerts.rows.record(row_id) if meant and row_id is not None else None
-        return alert or super().subject()
+        found = self.alerts.rows.record(alert) if meant and alert and not row_id else None
+        return found or super().subject(row_id)

@@ -62,6 +62,7 @@ class MainScreen(SizedScreen[None]):
         super().__init__()
         self.session, self.place, self._remembered = session, place, remembered
         self.views: dict[Place, ListView[Any]] = {}
+        self.view: ListView[Any]  # the one that shows
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
         self.body = Container(classes="frame--body")
@@ -80,7 +81,7 @@ class MainScreen(SizedScreen[None]):
         store.subscribe(self.take)
         store.subscribe_freshness(self.take_freshness)
         self.session.decisions.subscribe(self.take_decisions)
-        view = self._made(self.place)
+        self.view = self._made(self.place)
         # Its answer may be here already. What is asked beside it waits for the first picture,
         # which sending and reading four more would put off by as much as drawing it takes.
         pace = paces(self.place)[FeedName.PENDING]
@@ -88,7 +89,7 @@ class MainScreen(SizedScreen[None]):
         yield self.header
         yield self.tabs
         with self.body:
-            yield view
+            yield self.view
         yield self.prompt
         yield self.footer
 
@@ -104,27 +105,23 @@ class MainScreen(SizedScreen[None]):
         self.set_interval(1.0, self.tick, name="ages")
         start_worker(self, self._follow_journal, "follow the journal")
 
-    @property
-    def view(self) -> ListView[Any]:
-        return self.views[self.place]
-
     def take(self, change: Change) -> None:
         late = self.session.decisions.take(change)
         with self.app.batch_update():
-            for view in self.views.values():
-                view.take(change)
+            about = list[str]()  # tasks of which the log has something new
             if change.feed is FeedName.ACTIVITY:
                 entries = map(self.session.store.activity.get, change.added)
-                about = [entry.task for entry in entries if entry is not None]
-                self._tell_fates({ref.id for ref in about if ref is not None and ref.id})
+                about = [
+                    entry.task.id for entry in entries if entry and entry.task and entry.task.id
+                ]
+            for view in self.views.values():
+                view.take(change)
+                if about:
+                    view.take_decisions(about)
             self.show_frame()
         for decision in late:
             work = partial(self.dialogs.read_after_all, decision)
             start_worker(self, work, f"read {decision.task.id} after all", group="writes")
-
-    def _tell_fates(self, task_ids: Iterable[str]) -> None:
-        for view in self.views.values():
-            view.take_decisions(task_ids)
 
     def take_decisions(self, task_id: str) -> None:
         """Tell of changes soon, for sets change many at once; later where a dialog stands over the
@@ -138,7 +135,8 @@ class MainScreen(SizedScreen[None]):
 
     def _show_decisions(self) -> None:
         changed, self._decided = self._decided, set()
-        self._tell_fates(changed)
+        for view in self.views.values():
+            view.take_decisions(changed)
         self.show_frame()
 
     def paint_as_told(self) -> None:
@@ -198,7 +196,7 @@ class MainScreen(SizedScreen[None]):
         """Show one of the six screens; wait for the result to be sure that it is mounted."""
         new = [] if place in self.views else [self._made(place)]
         mounted = self.body.mount(*new)
-        self.place = place
+        self.place, self.view = place, self.views[place]
         # A widget that is hidden with the focus on it gives it up later, whoever has it by then.
         self.set_focus(None)
         for other, view in self.views.items():

@@ -156,12 +156,9 @@ class ListView(Widget, Generic[R]):
     def wanted(self, record: R) -> bool:
         return True
 
-    def record_of(self, row_id: str | None) -> Any:
-        return None if row_id is None else self.table.rows.record(row_id)
-
     def fate(self, row_id: str) -> Cell:
         """What became of a record that the list has no more, for its ghost."""
-        record = self.record_of(row_id)
+        record = self.subject(row_id)
         if isinstance(record, Task):
             return fate_of(self.session, record.id)
         return Cell(plain(self.gone), Tone.DIM)
@@ -233,33 +230,33 @@ class ListView(Widget, Generic[R]):
         self.table.release()
         self.reload()
 
-    def show_head(self) -> None:
-        """What stands above the list, by the worst of its feeds, and what its rows are worth."""
+    def show_head(self, phase: Phase | None = None) -> None:
+        """What stands above the list, by the worst of its feeds; what its rows are worth, by the
+        worst of those listed that were answered, if no `phase` says it.
+        """
         session, known = self.session, self.session.store.freshness
         feeds = (*self.lists, *self.beside)
         freshness = worst(known[feed] for feed in feeds)
         failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
         about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
         self.notice.show(notice(freshness, session.clock.monotonic(), about, session.settings))
-        phase = self.phase()
+        listed = [known[feed] for feed in self.lists]
+        answered = [each for each in listed if each.answered_at is not None]
+        phase = phase or worst(answered or listed).phase
         failed = phase is Phase.FAILED
         self.table.view.thin = session.thin
         self.table.set_state(STATES[phase], plain("nothing could be read yet") if failed else None)
         self.title_line.show(*self.title())
 
-    def phase(self) -> Phase:
-        known = [self.session.store.freshness[feed] for feed in self.lists]
-        return worst([each for each in known if each.answered_at is not None] or known).phase
-
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         """The cells left and right of the title; a list that hides something always says so."""
         rows, (key, descending) = self.table.rows, self.table.sort
-        number, left, right = fmt.count(len(rows.records)), list[Cell](), list[Cell]()
+        number, right = fmt.count(len(rows.records)), list[Cell]()
         if self.filter_text:
             number = plain(f"{fmt.count(len(rows.shown))} of {number}")
         scope = self.session.names.scope(self.session.company)
-        left.append(Cell(plain(f" {self.place.upper()} "), Tone.STRONG))
-        left.append(Cell(joined([*about, scope, number], f" {signs.separator} ")))
+        words = joined([*about, scope, number], f" {signs.separator} ")
+        left = [Cell(plain(f" {self.place.upper()} "), Tone.STRONG), Cell(words)]
         if len(self.lists) == 1:
             collection = self.collections[self.lists[0]]
             left += told_cells(collection.listing, len(collection))
@@ -268,11 +265,9 @@ class ListView(Widget, Generic[R]):
         if self.sort is not None and key is not None:
             sign = signs.down if descending else signs.up
             right.append(Cell(plain(f"by {key} {sign} "), Tone.DIM))
-        return [*left, *self.filter_cells()], right
-
-    def filter_cells(self) -> list[Cell]:
-        words = plain(f"  /{safe(self.filter_text, 40)}")
-        return [Cell(words, Tone.ACCENT)] if self.filter_text else []
+        if self.filter_text:
+            left.append(Cell(plain(f"  /{safe(self.filter_text, 40)}"), Tone.ACCENT))
+        return left, right
 
     @on(events.Key)
     @on(events.Click)
@@ -318,9 +313,10 @@ class ListView(Widget, Generic[R]):
             self.reload()
         self.show_head()
 
-    def subject(self) -> Any:
-        """The record that a command is about: the one under the cursor."""
-        return self.record_of(self.table.view.cursor)
+    def subject(self, row_id: str | None = None) -> Any:
+        """A row's record; by default of the one that a command is about, under the cursor."""
+        row_id = row_id or self.table.view.cursor
+        return None if row_id is None else self.table.rows.record(row_id)
 
     def show_detail(self, *, top: bool = False) -> None:
         """The record under the cursor, and what is known of a decision about it."""

@@ -198,17 +198,14 @@ class OverviewView(ListView[insight.Need]):
         super().tick()
         self._show_latest()
 
-    def show_head(self) -> None:
+    def show_head(self, phase: Phase | None = None) -> None:
         freshness = self.session.store.freshness
-        shown_by = self.session.thin, *(freshness[feed].phase for feed in self.lists)
+        phases = [freshness[feed].phase for feed in self.lists]
+        shown_by = self.session.thin, *phases
         if shown_by != self._shown_by:
             self._shown_by = shown_by
             self._show_panels()
-        super().show_head()
-
-    def phase(self) -> Phase:
-        freshness = self.session.store.freshness
-        return min((freshness[feed].phase for feed in self.lists[:2]), key=FIRST_TOLD.index)
+        super().show_head(min(phases[:2], key=FIRST_TOLD.index))
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Decisions that are open are needs, whatever else their tasks are."""
@@ -300,14 +297,15 @@ class OverviewView(ListView[insight.Need]):
         self._loaded = shown
         table.renew()
 
-    def record_of(self, row_id: str | None) -> model.Record | None:
-        need: insight.Need | None = super().record_of(row_id)
+    def subject(self, row_id: str | None = None) -> model.Record | None:
+        need: insight.Need | None = super().subject(row_id)
         return None if need is None else need.record
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         pending, (critical, warning) = self.session.store.pending, self._levels
         queue, told = self.session.waiting.of(self.session.company), pending.listing
-        cells, (_, right) = [Cell(plain(" NEEDS YOU "), Tone.STRONG)], super().title()
+        (_, _, *filtered), right = super().title()
+        cells = [Cell(plain(" NEEDS YOU "), Tone.STRONG)]
         if critical:
             cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
         if warning:
@@ -318,7 +316,7 @@ class OverviewView(ListView[insight.Need]):
             waits = f" {more}{fmt.count(queue.count)} tasks wait{oldest}"
             cells.append(Cell(plain(waits)))
         unread: model.Listing[Task] = model.Listing(records=(), unread=told.unread)
-        cells += [*told_cells(unread, queue.count), *self.filter_cells()]
+        cells += [*told_cells(unread, queue.count), *filtered]
         if agents := self.session.store.agents.records:
             states = Counter(agent.state for agent in agents.values())
             words = [f"{fmt.count(len(agents))} agents"]

@@ -38,14 +38,9 @@ class Session(Services):
         self.names = Names(self.store)
         self.decisions = Decisions(self)
         self.look = Look(self.store, self.names, self.clock, settings.alerts)
-        self.line_is_slow = False  # whether the terminal doesn't keep up
+        self.thin = settings.thin  # whether less is painted; also while the terminal is slow
         self.waiting = Waiting(self.store, self.names, settings.alerts)
         self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
-
-    @property
-    def thin(self) -> bool:
-        """Whether less is painted."""
-        return self.settings.thin or self.line_is_slow
 
     @property
     def company(self) -> str | None:

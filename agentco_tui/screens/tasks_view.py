@@ -86,6 +86,7 @@ class TasksView(ListView[Task]):
     lists: tuple[FeedName, ...] = (FeedName.PENDING,)
     BINDINGS = bindings_of("tasks")
 
+    shows = PENDING  # the same, in words
     showing = PENDING  # PENDING, ALL, or one of the platform's own status words
     _reading: tuple[Task, Timer] | None = None  # what stands in the detail, until it counts as read
     _marked: tuple[str, ...] = ()  # what was marked in sight when that was told last
@@ -118,10 +119,6 @@ class TasksView(ListView[Task]):
     def word(task: Task) -> str:
         return (task.status or task.state or "no status").casefold()
 
-    @property
-    def shows(self) -> str:
-        return "all statuses" if self.showing == ALL else self.showing
-
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         """As for every list, with how many are marked, which a long filter must not cut off."""
         left, right = super().title(plain(self.shows))
@@ -147,7 +144,7 @@ class TasksView(ListView[Task]):
 
     def show_status(self, showing: str) -> None:
         before, was_pending, pending = self.table, self.showing == PENDING, showing == PENDING
-        self.showing = showing
+        self.showing, self.shows = showing, "all statuses" if showing == ALL else showing
         if was_pending is not pending:
             if was_pending:
                 self.leave_scope()
@@ -225,28 +222,6 @@ class TasksView(ListView[Task]):
         self._leaving = True
         self.table.clear_marks()
 
-    def _show_marks(self) -> None:
-        """Mark again what has come into sight; of what waits no more that is told."""
-        freshness = self.session.store.freshness[FeedName.PENDING]
-        if (
-            self._leaving
-            or not self._hidden_marks
-            or self.showing != PENDING
-            or freshness.answered_at is None
-        ):
-            return
-        records, hidden = self.table.rows.records, self._hidden_marks
-        back = [row_id for row_id in hidden if row_id in records]
-        whole = freshness.phase is Phase.LIVE and self.session.store.pending.listing.whole
-        out = {i: task for i, task in hidden.items() if whole and i not in records}
-        lost = {i: task.title for i, task in out.items() if self.session.is_in_scope(task)}
-        gone = {*back, *lost}
-        self._hidden_marks = {i: task for i, task in hidden.items() if i not in gone}
-        self.table.mark(back)
-        if back:
-            self.touch()
-        self._tell_lost(lost)
-
     def unmark(self, task_ids: Iterable[str]) -> None:
         """Take the marks from tasks that have been decided, in sight or not."""
         ids = set(task_ids)
@@ -258,9 +233,28 @@ class TasksView(ListView[Task]):
         self._leaving = False
         super().rescope()
 
-    def show_head(self) -> None:
-        self._show_marks()
-        super().show_head()
+    def show_head(self, phase: Phase | None = None) -> None:
+        """Mark again first what has come into sight; of what waits no more that is told."""
+        freshness, pending = self.session.store.freshness, self.session.store.pending
+        known, hidden = freshness[FeedName.PENDING], self._hidden_marks
+        if (
+            hidden
+            and not self._leaving
+            and self.showing == PENDING
+            and known.answered_at is not None
+        ):
+            records = self.table.rows.records
+            back = [row_id for row_id in hidden if row_id in records]
+            whole = known.phase is Phase.LIVE and pending.listing.whole
+            out = {i: task for i, task in hidden.items() if whole and i not in records}
+            lost = {i: task.title for i, task in out.items() if self.session.is_in_scope(task)}
+            gone = {*back, *lost}
+            self._hidden_marks = {i: task for i, task in hidden.items() if i not in gone}
+            self.table.mark(back)
+            if back:
+                self.touch()
+            self._tell_lost(lost)
+        super().show_head(phase)
 
     def action_back(self) -> None:
         """As for every list; marks that are hidden with their list go last."""

@@ -12,7 +12,7 @@ import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.actions import writes
-from agentco_tui.actions.outcome import OnProgress, Outcome, Progress, Step
+from agentco_tui.actions.outcome import OnProgress, Progress, Step
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit
 from agentco_tui.api.errors import ApiError
@@ -21,78 +21,69 @@ from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Company, Money, Record, Ref, Task
 from agentco_tui.screens.cells import limit_text
-from agentco_tui.screens.dialogs import form_dialog
 from agentco_tui.screens.dialogs.base import title_of
-from agentco_tui.screens.dialogs.form_dialog import Doubt, Errors, FormPlan, Send, Values
+from agentco_tui.screens.dialogs.form_dialog import (
+    Doubt,
+    Errors,
+    FormField,
+    FormPlan,
+    Refusal,
+    Send,
+    Values,
+)
 from agentco_tui.screens.prompts import completed, find
-from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
-from agentco_tui.widgets.tones import Tone
+from agentco_tui.widgets.tones import Cell, Tone
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
 
-MakeWrite = Callable[[Values, OnProgress], Write[Any]]
-Fields = Sequence[form_dialog.FormField]
-Known = Callable[[], Iterable[str]]
-Check = Callable[[Values], Errors]
-
 
 class FormRequest(msgspec.Struct, frozen=True):
     frame: MainScreen
-    session: Session
     subject: Record | None
-    tell: Callable[[Outcome], None]
 
-    def plan(
-        self, doing: str, what: SafeText, fields: Fields, check: Check, send: Send, **more: Any
-    ) -> FormPlan:
-        """A form whose title says profile, verb and what it acts on."""
-        title = title_of(self.session.settings.profile, doing, what)
-        return FormPlan(title, fields, check, send, **more)
+    def title(self, doing: str, what: SafeText) -> list[Cell]:
+        return title_of(self.frame.session.settings.profile, doing, what)
 
     def company(self, words: str) -> Company | None:
-        return find(words, self.session.store.companies)
+        return find(words, self.frame.session.store.companies)
 
     def agent(self, words: str, company_id: str | None) -> Agent | None:
-        agents, fits = self.session.store.agents, (None, company_id)
+        agents, fits = self.frame.session.store.agents, (None, company_id)
         ours = (a for a in agents if not company_id or not a.company or a.company.id in fits)
         return find(words, ours)
 
-    def record_field(self, name: str, label: str, value: str, hint: str) -> form_dialog.FormField:
+    def record_field(self, name: str, label: str, value: str, hint: str) -> FormField:
         """A field for a company's or an agent's name or id, completed from those known."""
-        store = self.session.store
+        store = self.frame.session.store
         known: Iterable[Agent | Company] = store.agents if label == "agent" else store.companies
-        return _field(name, label, value, hint, lambda: (one.name or one.id for one in known))
 
-    def writes(self, make: MakeWrite) -> Send:
+        def suggest(typed: str) -> str | None:
+            return completed(typed, (one.name or one.id for one in known))
+
+        return FormField(name, label, value, hint, suggest)
+
+    def writes(self, make: Callable[[Values, OnProgress], Write[Any]]) -> Send:
         """What a form does that writes: a good outcome is told, any other keeps the form open."""
 
-        async def send(values: Values, doubt: Doubt) -> form_dialog.Refusal | None:
+        async def send(values: Values, doubt: Doubt) -> Refusal | None:
             def step(progress: Progress) -> None:
                 if progress.step is Step.UNKNOWN:
                     doubt()
 
             outcome = await make(values, step).run()
             if outcome.good:
-                self.tell(outcome)
+                self.frame.dialogs.tell(outcome)
                 return None
             words = f" (platform: {outcome.words})" if outcome.words else ""
-            return form_dialog.Refusal(plain(f"{outcome.sentence}{words}"), outcome.fields)
+            return Refusal(plain(f"{outcome.sentence}{words}"), outcome.fields)
 
         return send
 
 
 NO_COMPANY = plain("no company here has this name or id")
-
-
-def _field(
-    name: str, label: str, value: str = "", hint: str = "", known: Known | None = None
-) -> form_dialog.FormField:
-    """A field; the first of the `known` words that goes on as was typed is suggested."""
-    suggest = None if known is None else lambda typed: completed(typed, known())
-    return form_dialog.FormField(name, plain(label), value, plain(hint), suggest)
 
 
 def _fields_of(values: Mapping[str, str]) -> list[Item]:
@@ -101,7 +92,7 @@ def _fields_of(values: Mapping[str, str]) -> list[Item]:
 
 def new_task(ask: FormRequest) -> FormPlan:
     """POST /api/tasks: company, agent, title and priority."""
-    session, like = ask.session, ask.subject if isinstance(ask.subject, Task) else None
+    session, like = ask.frame.session, ask.subject if isinstance(ask.subject, Task) else None
     names = session.names
     # The words that tasks here have, as the interface names "high" only.
     tasks = (*session.store.pending, *session.store.tasks)
@@ -152,36 +143,37 @@ def new_task(ask: FormRequest) -> FormPlan:
     fields = (
         ask.record_field("company_id", "company", company_name, "a name or an id"),
         ask.record_field("agent_id", "agent", agent_name, "a name or an id"),
-        _field("title", "title", "", "what is to be done"),
-        _field("priority", "priority", priority, seen, lambda: priorities),
+        FormField("title", "title", "", "what is to be done"),
+        FormField(
+            "priority", "priority", priority, seen, lambda typed: completed(typed, priorities)
+        ),
     )
-    more = {"notes": notes, "question": question, "verb": "create it"}
-    return ask.plan("CREATE", plain("1 task"), fields, check, ask.writes(write), **more)
+    title = ask.title("CREATE", plain("1 task"))
+    return FormPlan(title, fields, check, ask.writes(write), question, notes, "create it")
 
 
 def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
     """POST /api/companies: name, template and mission; with a source as `clone_company`."""
-    session, begin = ask.session, list[Item]()
+    session, begin = ask.frame.session, list[Item]()
     doing, what, verb = "CREATE", plain("1 company"), "create it"
     templates = sorted({c.template for c in session.store.companies if c.template})
     seen = "seen here: " + ", ".join(templates) if templates else "a template of the platform"
-    fields: Fields = (
-        _field("name", "name"),
-        _field("template", "template", "", seen, lambda: templates),
-        _field("mission", "mission", "", "what it is for, in a sentence"),
+    fields: Sequence[FormField] = (
+        FormField("name", "name"),
+        FormField("template", "template", "", seen, lambda typed: completed(typed, templates)),
+        FormField("mission", "mission", "", "what it is for, in a sentence"),
     )
     if source is not None:
         doing, what, verb = "CLONE", source.name or safe(source.id), "clone it"
         begin.append(FieldLine(plain("from"), what))
-        named = _field("name", "new name", f"{what} 2")
-        fields = (named, _field("mission", "mission", source.mission or ""))
-    return ask.plan(
-        doing,
-        what,
+        named = FormField("name", "new name", f"{what} 2")
+        fields = (named, FormField("mission", "mission", source.mission or ""))
+    return FormPlan(
+        ask.title(doing, what),
         fields,
         writes.check_form,
         ask.writes(lambda val, step: CompanyCreation(session, val, step, source)),
-        question=lambda values: [*begin, *_fields_of(values)],
+        lambda values: [*begin, *_fields_of(values)],
         verb=verb,
     )
 
@@ -213,7 +205,7 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
 
     The budget may come while it is open: the write goes by what the question showed last.
     """
-    session = ask.session
+    session = ask.frame.session
     match ask.subject:
         case Agent(id=agent_id) | Budget(scope=BudgetScope.AGENT, id=agent_id):
             pass
@@ -263,9 +255,9 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
     old = None if budget is None or budget.unlimited else budget.limit
     old_amount = "" if old is None else f"{old.amount:f}"
     hint = "in whole units, such as 120 or 99.50"
-    fields = (_field("monthly_limit", "monthly limit", old_amount, hint),)
-    more = {"notes": notes, "question": question, "verb": "set it"}
-    return ask.plan("SET LIMIT", name, fields, check, ask.writes(write), **more)
+    fields = (FormField("monthly_limit", "monthly limit", old_amount, hint),)
+    title = ask.title("SET LIMIT", name)
+    return FormPlan(title, fields, check, ask.writes(write), question, notes, "set it")
 
 
 def _day(words: str) -> date | SafeText:
@@ -283,7 +275,7 @@ def _limit(words: str) -> int | SafeText:
 
 def activity_filters(ask: FormRequest) -> FormPlan:
     """What GET /api/activity is asked for: company, agent, dates and limit."""
-    session = ask.session
+    session = ask.frame.session
     chosen, names = session.poller.query.activity, session.names
 
     def read(values: Values) -> dict[str, Any]:
@@ -324,28 +316,28 @@ def activity_filters(ask: FormRequest) -> FormPlan:
     fields = (
         ask.record_field("company", "company", company, all_hint),
         ask.record_field("agent", "agent", agent, "empty for all"),
-        _field("from", "from", first, "first day, as 2026-01-31"),
-        _field("to", "to", last, "last day"),
-        _field("limit", "limit", limit, "how many entries a poll asks for"),
+        FormField("from", "from", first, "first day, as 2026-01-31"),
+        FormField("to", "to", last, "last day"),
+        FormField("limit", "limit", limit, "how many entries a poll asks for"),
     )
-    return ask.plan("FILTER", plain("the activity log"), fields, check, send)
+    return FormPlan(ask.title("FILTER", plain("the activity log")), fields, check, send)
 
 
 def export_activity(ask: FormRequest) -> FormPlan:
     """GET /api/activity/export, written to a file as it comes."""
 
-    async def send(values: Values, _: Doubt) -> form_dialog.Refusal | None:
+    async def send(values: Values, _: Doubt) -> Refusal | None:
         path = Path(values["file"])
         try:
             with atomic_write(path) as file:
-                async with ask.session.client.export_activity(values["format"]) as chunks:
+                async with ask.frame.session.client.export_activity(values["format"]) as chunks:
                     async for chunk in chunks:
                         file.write(chunk)
                     written = file.tell()
         except ApiError as error:
-            return form_dialog.Refusal(plain(str(error)))
+            return Refusal(plain(str(error)))
         except (FileInTheWayError, AtomicWriteError) as error:
-            return form_dialog.Refusal(plain(str(error)), {"file": plain(str(error))})
+            return Refusal(plain(str(error)), {"file": plain(str(error))})
         ask.frame.say(f"{fmt.size(written)} written to {safe(str(path), 80)}")
         return None
 
@@ -353,10 +345,10 @@ def export_activity(ask: FormRequest) -> FormPlan:
         return {name: plain("this is needed") for name, each in values.items() if not each}
 
     fields = (
-        _field("format", "format", "csv", "csv is the one that is known"),
-        _field("file", "file", "activity.csv", "must not exist yet"),
+        FormField("format", "format", "csv", "csv is the one that is known"),
+        FormField("file", "file", "activity.csv", "must not exist yet"),
     )
-    return ask.plan("EXPORT", plain("the activity log"), fields, check, send)
+    return FormPlan(ask.title("EXPORT", plain("the activity log")), fields, check, send)
 
 
 FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {

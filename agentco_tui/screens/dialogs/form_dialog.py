@@ -27,9 +27,9 @@ Doubt = Callable[[], None]  # told when it is not known what became of what was 
 
 class FormField(msgspec.Struct, frozen=True):
     name: str
-    label: SafeText
+    label: str
     value: str = ""
-    hint: SafeText = msgspec.field(default_factory=lambda: plain(""))
+    hint: str = ""
     suggest: Suggest | None = None
 
 
@@ -116,7 +116,7 @@ class Form(Dialog[bool]):
     def on_mount(self) -> None:
         for spec in self.plan.fields:
             label = self.query_one(f"#label-{spec.name}", StatusLine)
-            label.show([Cell(spec.label, Tone.DIM)])
+            label.show([Cell(plain(spec.label), Tone.DIM)])
         empty = (spec.name for spec in self.plan.fields if not spec.value)
         self.inputs[next(empty, self.plan.fields[-1].name)].focus()
         self._show_keys()
@@ -134,7 +134,7 @@ class Form(Dialog[bool]):
         """Beneath each field: what is wrong with it, else what it means, else its hint."""
         meanings = self.plan.notes(self.values)
         for spec in self.plan.fields:
-            note = Text(meanings.get(spec.name, spec.hint), Tone.DIM)
+            note = Text(meanings.get(spec.name, plain(spec.hint)), Tone.DIM)
             if (wrong := self._errors.get(spec.name)) is not None:
                 note = Text(plain(f"{signs.critical} {wrong}"), Tone.CRITICAL)
             self.notes[spec.name].show([note])

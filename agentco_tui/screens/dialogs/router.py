@@ -74,7 +74,7 @@ class DialogRouter:
     def form(self, command_id: str, subject: Record | None) -> None:
         verb = COMMANDS_BY_ID[command_id].verb
         if verb is None or self._may(Verb(verb)):
-            plan = FORMS[command_id](FormRequest(self._frame, self._session, subject, self.tell))
+            plan = FORMS[command_id](FormRequest(self._frame, subject))
             if isinstance(plan, FormPlan):
                 self._frame.app.push_screen(Form(plan))
             else:
