@@ -67,15 +67,34 @@ class BudgetView(ListView[Budget]):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.alerts: ListTable[Alert] = ListTable(
-            self.alert_columns(),
+        look = session.look
+
+        def about(alert: Alert) -> SafeText:
+            if alert.agent is not None:
+                return look.names.agent(alert.agent)
+            return look.names.company(alert.company) if alert.company else plain("all")
+
+        def level(alert: Alert) -> Level:
+            return alert_level(alert, look.limits)
+
+        # fmt: off
+        columns: list[Column[Alert]] = [
+            cells.level_column(level, sort_key=level, descending_first=True),
+            cells.age_column(look, "age", "AGE", lambda a: a.at.at if a.at else None),
+            cells.text_column("about", "ABOUT", (10, 6), about, Tone.STRONG, priority=1),
+            cells.text_column("alert", "ALERT", (24, 24), lambda a: a.text,
+                lambda a: TONES[level(a)], grow=1, aliases=("text",)),
+        ]
+        # fmt: on
+
+        self.alerts = ListTable(
+            columns,
             search_text=lambda alert: alert.text,
             sort=("level", True),
             empty_text=plain("no alerts"),
             classes="budget--alerts",
         )
         self.alerts.hand_comes = self.touch
-        self._reads_alert = False
         self.alerts_title = StatusLine(classes="budget--alerts-title")
         self.detail_title = StatusLine(classes="budget--detail-title")
         self.table.add_class("budget--gauges")
@@ -90,27 +109,6 @@ class BudgetView(ListView[Budget]):
                 yield self.alerts
                 yield self.detail_title
                 yield self.detail
-
-    def alert_columns(self) -> list[Column[Alert]]:
-        look = self.look
-
-        def about(alert: Alert) -> SafeText:
-            if alert.agent is not None:
-                return look.names.agent(alert.agent)
-            return look.names.company(alert.company) if alert.company else plain("all")
-
-        def level(alert: Alert) -> Level:
-            return alert_level(alert, look.limits)
-
-        # fmt: off
-        return [
-            cells.level_column(level, sort_key=level, descending_first=True),
-            cells.age_column(look, "age", "AGE", lambda a: a.at.at if a.at else None),
-            cells.text_column("about", "ABOUT", (10, 6), about, Tone.STRONG, priority=1),
-            cells.text_column("alert", "ALERT", (24, 24), lambda a: a.text,
-                lambda a: TONES[level(a)], grow=1, aliases=("text",)),
-        ]
-        # fmt: on
 
     def columns(self) -> list[Column[Budget]]:
         look = self.look
@@ -220,14 +218,6 @@ class BudgetView(ListView[Budget]):
         if message.table is self.alerts and self.alerts.has_focus:
             self.show_detail(top=True)
 
-    def open(self, row_id: str) -> None:
-        self._reads_alert = self.alerts.has_focus
-        super().open(row_id)
-
-    @property
-    def opened_from(self) -> ListTable[Any]:
-        return self.alerts if self._reads_alert else self.table
-
     def action_alerts(self) -> None:
         """To the alerts, and back to the budgets; while a detail is read it keeps the keys."""
         if not self.reading:
@@ -236,6 +226,6 @@ class BudgetView(ListView[Budget]):
     def subject(self, row_id: str | None = None) -> Any:
         """The alert while the keys are there or its detail is read, else the budget."""
         alert = self.alerts.view.cursor
-        meant = self._reads_alert if self.reading else self.alerts.has_focus
+        meant = self.opened_from is self.alerts if self.reading else self.alerts.has_focus
         found = self.alerts.rows.record(alert) if meant and alert and not row_id else None
         return found or super().subject(row_id)

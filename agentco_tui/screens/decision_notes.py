@@ -39,26 +39,24 @@ def line_note(session: Session, decision: Decision) -> Cell:
         doing = _DOING[decision.step] if decision.here else _ELSEWHERE
         words = f"{doing} {int(session.clock.monotonic() - decision.since)} s"
         return Cell(plain(words), Tone.WARNING if decision.step is Step.UNKNOWN else Tone.ACCENT)
+    words, tone = str(outcome.kind), Tone.WARNING
     match outcome.kind:
         case OutcomeKind.APPROVED_HERE:
-            return Cell(plain("approved here"), Tone.GOOD)
+            words, tone = "approved here", Tone.GOOD
         case OutcomeKind.APPROVED:
             late = outcome.sentence.startswith(AFTER_ALL)
-            words = outcome.sentence.partition(": ")[0] if late else OutcomeKind.APPROVED
-            return Cell(plain(words), Tone.GOOD)
+            words, tone = outcome.sentence.partition(": ")[0] if late else words, Tone.GOOD
         case OutcomeKind.CHANGED:
             names = ", ".join(change.field for change in outcome.differences[:3]) or "not listed"
             words = f"changed: {names} {signs.separator} a to look"
-            return Cell(plain(words), Tone.WARNING)
         case OutcomeKind.DECIDED_ELSEWHERE:
             word, elsewhere, _ = outcome.sentence.removeprefix("already ").partition(" elsewhere")
-            return Cell(plain(f"{word}{elsewhere}" if elsewhere else "left the list"), Tone.DIM)
+            words, tone = f"{word}{elsewhere}" if elsewhere else "left the list", Tone.DIM
         case OutcomeKind.GONE:
-            return Cell(plain("left the list"), Tone.DIM)
+            words, tone = "left the list", Tone.DIM
         case OutcomeKind.STILL_PENDING:
-            return Cell(plain("answered yes, still pending"), Tone.WARNING)
-        case kind:
-            return Cell(plain(kind), Tone.WARNING)
+            words = "answered yes, still pending"
+    return Cell(plain(words), tone)
 
 
 def fate_of(session: Session, task_id: str) -> Cell:

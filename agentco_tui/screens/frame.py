@@ -101,7 +101,7 @@ class MainScreen(SizedScreen[None]):
     def _go_on(self) -> None:
         """The first picture is on its way: read the other feeds, and give the list the keys."""
         self.set_paces()
-        self._focus_list()
+        self.focus_again()
         self.set_interval(1.0, self.tick, name="ages")
         start_worker(self, self._follow_journal, "follow the journal")
 
@@ -181,7 +181,7 @@ class MainScreen(SizedScreen[None]):
 
     async def action_show(self, place: Place) -> None:
         await self.turn_to(place)
-        self._focus_list()
+        self.focus_again()
 
     def _made(self, place: Place) -> ListView[Any]:
         """A screen that is visited for the first time, as it was left; its module is read now."""
@@ -204,15 +204,11 @@ class MainScreen(SizedScreen[None]):
         self.set_paces()
         if not new:
             self.view.arrive()
-            self._focus_list()
+            self.focus_again()
             self.view.show_head()
-        self.call_after_refresh(self._focus_list)
+        self.call_after_refresh(self.focus_again)
         self.show_frame()
         return mounted
-
-    def _focus_list(self) -> None:
-        if not self.prompt.display:
-            self.set_focus(self.view.detail if self.view.reading else self.view.table)
 
     def remembered(self) -> Remembered:
         visited = {str(place): view.memory for place, view in self.views.items()}
@@ -250,8 +246,8 @@ class MainScreen(SizedScreen[None]):
         self.set_focus(None)
         self.prompt.asking, self.prompt.display = None, False
         self.footer.display = True
-        self._focus_list()
-        self.call_after_refresh(self._focus_list)
+        self.focus_again()
+        self.call_after_refresh(self.focus_again)
 
     def action_back(self) -> None:
         self.view.action_back()
@@ -342,4 +338,4 @@ class MainScreen(SizedScreen[None]):
         if self.prompt.display:
             self.set_focus(self.prompt.input)
         else:
-            self._focus_list()
+            self.set_focus(self.view.detail if self.view.reading else self.view.table)

@@ -102,6 +102,7 @@ class ListView(Widget, Generic[R]):
         self.title_line = StatusLine(classes="view--title")
         self.notice = Notice()
         self.table = self.make_table()
+        self.opened_from: RecordTable[Any] = self.table  # to whose line the detail belongs
         self.detail = TextPane(classes="list--detail")
         self.filter_text = ""
         self.reading = self._raw = False
@@ -379,6 +380,7 @@ class ListView(Widget, Generic[R]):
 
     @on(RecordTable.Opened)
     def _opened(self, message: RecordTable.Opened) -> None:
+        self.opened_from = message.table
         self.open(message.row_id)
 
     def open(self, row_id: str) -> None:
@@ -388,11 +390,6 @@ class ListView(Widget, Generic[R]):
         self.screen.set_focus(self.detail)
         self.main.show_frame()
         self.show_detail(top=True)
-
-    @property
-    def opened_from(self) -> ListTable[Any]:
-        """The list to whose line the detail belongs that is read."""
-        return self.table
 
     def set_filter(self, text: str) -> SafeText | None:
         self.bring_up_to_date()

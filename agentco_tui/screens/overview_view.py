@@ -164,7 +164,8 @@ class OverviewView(ListView[insight.Need]):
                 yield self.latest
 
     def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(self._show_panels)
+        self._shown_by = ()
+        self.call_after_refresh(self.show_head)
 
     def take(self, change: Change) -> None:
         """Anything may change what needs a person."""
@@ -204,7 +205,8 @@ class OverviewView(ListView[insight.Need]):
         shown_by = self.session.thin, *phases
         if shown_by != self._shown_by:
             self._shown_by = shown_by
-            self._show_panels()
+            self._show_spend()
+            self._show_latest()
         super().show_head(min(phases[:2], key=FIRST_TOLD.index))
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
@@ -326,10 +328,6 @@ class OverviewView(ListView[insight.Need]):
 
     def show_detail(self, *, top: bool = False) -> None:
         """The screen that enter opens has it."""
-
-    def _show_panels(self) -> None:
-        self._show_spend()
-        self._show_latest()
 
     def _show_spend(self) -> None:
         store, scope = self.session.store, self.session.company

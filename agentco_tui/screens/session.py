@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.services import Permissions, Services, Timing
+from agentco_tui.actions.services import Services
 from agentco_tui.api.client import Client
 from agentco_tui.config import Settings
 from agentco_tui.live.insight import Waiting
@@ -16,24 +18,10 @@ from agentco_tui.screens.cells import Look
 
 class Session(Services):
     def __init__(
-        self,
-        settings: Settings,
-        client: Client,
-        poller: Poller,
-        journal: Journal,
-        *,
-        permissions: Permissions,
-        timing: Timing,
+        self, settings: Settings, client: Client, poller: Poller, journal: Journal, **options: Any
     ) -> None:
-        super().__init__(
-            client,
-            poller,
-            journal,
-            origin=str(settings.base_url),
-            profile=settings.profile,
-            permissions=permissions,
-            timing=timing,
-        )
+        origin, profile = str(settings.base_url), settings.profile
+        super().__init__(client, poller, journal, origin=origin, profile=profile, **options)
         self.settings = settings
         self.names = Names(self.store)
         self.decisions = Decisions(self)

@@ -150,7 +150,8 @@ class TasksView(ListView[Task]):
                 self.leave_scope()
             self.lists = (FeedName.PENDING if pending else FeedName.TASKS,)
             # A table with other columns takes the place of the one there is.
-            self.table, self._marked = self.make_table(), ()
+            self.table = self.opened_from = self.make_table()
+            self._marked = ()
             before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
             before.remove()
             if self.filter_text and self.table.set_filter(self.filter_text) is not None:
