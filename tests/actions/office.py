@@ -34,9 +34,6 @@ QUICK = Timing(
 )
 """So short that tests don't wait."""
 
-BRIEF = Limits(read=1.0, total=1.5)
-"""For a fault that keeps an answer back: short for a person, long for a busy machine."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Office:

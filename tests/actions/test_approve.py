@@ -16,7 +16,7 @@ from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Task
 from agentco_tui.text import plain
-from tests.actions.office import BRIEF, Office, journal_entries, office, until
+from tests.actions.office import Office, journal_entries, office, until
 
 
 async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]:
@@ -68,50 +68,6 @@ async def test_what_a_poll_brings_meanwhile_is_not_approved(path: Path, desk: Of
     attempt, settled = journal_entries(path)
     assert isinstance(settled, Settled)
     assert (settled.attempt, settled.outcome) == (attempt.attempt, OutcomeKind.CHANGED)
-
-
-async def test_somebody_was_first_between_the_read_and_the_sending(desk: Office) -> None:
-    task = (await desk.pending())[0]
-
-    def first(progress: Progress) -> None:
-        if progress.step is Step.SENDING:
-            desk.platform.world.another_operator(task.id, "approve")
-
-    found = await desk.approve(task, first)
-    assert len(desk.sends()) == 1
-    assert found.kind is OutcomeKind.APPROVED, "by whom can't be told once something was sent"
-    assert found.sentence.startswith("approved by Wanda")
-    assert "this request" in found.sentence
-    assert "refused" in found.sentence
-    assert desk.platform.world.applied[task.id] == 0
-
-
-@pytest.mark.parametrize("fault", ["drop_after", "status=502,applied=after", "bad_json"])
-async def test_a_lost_answer_after_the_deed_is_settled_by_reading(desk: Office, fault: str) -> None:
-    task = (await desk.pending())[0]
-    desk.platform.faults.add(f"approve:{fault},times=1")
-    found, steps = await approved(desk, task)
-    assert desk.platform.world.applied[task.id] == 1
-    assert found.kind is OutcomeKind.APPROVED
-    assert found.sentence.startswith("approved: the platform shows it as “approved”")
-    assert "this attempt or somebody else" in found.sentence
-    assert Step.UNKNOWN in [step.step for step in steps]
-    assert len(desk.sends()) == 1
-
-
-@pytest.mark.parametrize("fault", ["drop_before", "status=503", "status=408", "hang"])
-async def test_lost_and_not_done(platform: EmbeddedPlatform, path: Path, fault: str) -> None:
-    async with office(platform, path, limits=BRIEF if "hang" in fault else None) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add(f"approve:{fault},times=1")
-        found, _ = await approved(desk, task)
-        assert platform.world.applied[task.id] == 0
-        assert found.kind is OutcomeKind.NOT_DONE
-        assert found.sentence.startswith("not approved")
-        assert len(desk.sends()) == 1
-        again, _ = await approved(desk, task)
-        assert again.kind is OutcomeKind.APPROVED_HERE
-        assert platform.world.applied[task.id] == 1
 
 
 @pytest.mark.parametrize("status", [404, 409, 429])

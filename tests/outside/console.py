@@ -3,7 +3,7 @@
     with Console(platform, tmp_path, "--screen", "tasks") as console:   # ready: list and cursor
         console.ask("Pay ACME")              # the cursor onto that task, `a`, its question stands
         console.yes()                        # `y` once it is armed; the question is gone then
-        console.line_shows("Pay ACME", "approved here")
+        console.approve("Pay Bolt", "approved here")             # both, and wait for its line
         assert console.notices() == ""
         assert console.outcomes("t1") == ["approved here"]       # by the journal
 
@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.outside.platform import Platform
+from tests.outside.platform import Hold, Match, Platform
 from tests.terminal.dashboard import command, ready
 from tests.terminal.platform_process import settings
 from tests.terminal.pty_session import (
@@ -65,6 +65,7 @@ class Console(PtySession):
         start: bool = True,
         **options: Any,
     ) -> None:
+        self.platform = platform
         self.environment = {**settings(platform, folder, key), **(env or {})}
         if "AGENTCO_CONFIG" not in self.environment:
             folder.mkdir(parents=True, exist_ok=True)
@@ -192,6 +193,21 @@ class Console(PtySession):
                 return
         raise NotSeenError(f"`y` was not taken\n{self.text}")
 
+    def approve(self, title: str, shows: str = "") -> None:
+        """Ask about a task and answer yes; wait until its line matches."""
+        self.ask(title)
+        self.yes()
+        if shows:
+            self.line_shows(title, shows)
+
+    def approve_held(self, title: str, match: Match, **how: Any) -> Hold:
+        """Ask about a task and answer yes, and wait until a request of that sort is held."""
+        self.ask(title)
+        held = self.platform.hold(match, **how)
+        self.yes()
+        held.arrived()
+        return held
+
     def no(self) -> None:
         """Close what stands over the list."""
         self.press("esc")
@@ -242,8 +258,7 @@ def scene(
 ) -> Iterator[tuple[Platform, Console]]:
     """A platform with these tasks (ids to titles), and a dashboard that lists them."""
     with Platform() as platform:
-        for task_id, title in tasks.items():
-            platform.task(task_id, title)
+        platform.add_all(tasks)
         with Console(platform, folder, "--screen", "tasks", *arguments, **options) as console:
             yield platform, console
 

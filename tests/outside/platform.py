@@ -46,6 +46,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -195,6 +196,11 @@ class Platform(Script):
         """A task as it stands, as a copy."""
         with self.lock:
             return copy.deepcopy(self._found(task_id))
+
+    def add_all(self, titles: Mapping[str, str], **fields: Any) -> None:
+        """Add tasks with these ids and titles, all with the same fields."""
+        for task_id, title in titles.items():
+            self.task(task_id, title, **fields)
 
     def change(self, task_id: Any, **fields: Any) -> None:
         """Change fields of a task; `...` takes one away."""

@@ -31,9 +31,7 @@ def test_a_read_before_a_write_that_is_answered_twice_is_none(tmp_path: Path) ->
         console.wait_for("more than one answer")
         assert platform.posts() == []
         assert "approved" not in console.line(FIRST)
-        console.ask(FIRST)
-        console.yes()
-        console.line_shows(FIRST, "approved here")
+        console.approve(FIRST, "approved here")
         assert len(platform.posts("t1")) == len(platform.approvals) == 1
 
 
@@ -42,12 +40,9 @@ def test_an_approval_answered_twice_is_sent_once_and_settled_by_reading(tmp_path
     with scene(tmp_path, {"t1": FIRST, "t2": "Pay Bolt"}, refresh=60) as (platform, console):
         yes_to_t2 = {**platform.record("t2"), "status": "approved"}
         platform.double(approves("t1"), yes_to_t2)
-        console.ask(FIRST)
-        console.yes()
-        console.line_shows(FIRST, "approved")
+        console.approve(FIRST, "approved")
         platform.answer(approves("t2"), 409, {"error": "not before Monday"})
-        console.ask("Pay Bolt")
-        console.yes()
+        console.approve("Pay Bolt")
         console.wait_for("not before Monday")
         assert [len(platform.posts(each)) for each in ("t1", "t2")] == [1, 1]
         assert [applied.was["id"] for applied in platform.approvals] == ["t1"]
@@ -61,8 +56,7 @@ def test_a_list_is_no_yes_to_an_approval(tmp_path: Path) -> None:
         others = [platform.record("t2"), platform.record("t3")]
         platform.at(approves("t1"), lambda _: platform.remove("t1"))
         platform.answer(approves("t1"), 200, others)
-        console.ask(FIRST)
-        console.yes()
+        console.approve(FIRST)
         console.until(lambda: console.outcomes("t1") not in ([], [""]), "an outcome")
         assert console.outcomes("t1") == ["gone"]
         assert "approved" not in console.line(FIRST)

@@ -85,10 +85,7 @@ def test_a_change_at_the_read_before_it_is_sent(tmp_path: Path) -> None:
             ("same", "Same", by_itself, "approved here"),
         ):  # fmt: skip
             assert platform.posts() == []
-            console.ask(title)
-            held = platform.hold(pending, times=None)
-            console.yes()
-            held.arrived()
+            console.approve_held(title, pending, times=None)
             platform.change(task_id, **fields)
             platform.clear()
             console.line_shows(title, shows)

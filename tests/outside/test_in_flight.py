@@ -15,10 +15,7 @@ FOOTER = re.compile(r"1 (?:in flight|sending|unknown|approv\w+)|(?:in flight|unk
 
 def test_in_flight_and_unknown_are_seen_everywhere(tmp_path: Path) -> None:
     with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
-        console.ask("Case1")
-        held = platform.hold(approves("t1"))
-        console.yes()
-        held.arrived()
+        held = console.approve_held("Case1", approves("t1"))
         seen_in_flight(console, r"sending <?\d[\d.]* s")
         # The answer is lost; what became of it can't be read either.
         platform.answer(pending, 500, {"error": "down"}, times=None)
@@ -91,10 +88,7 @@ def test_a_second_dashboard_of_the_machine_sees_it_too(tmp_path: Path) -> None:
         scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console),
         Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as other,
     ):
-        held = platform.hold(approves("t1"))
-        console.ask("Case1")
-        console.yes()
-        held.arrived()
+        held = console.approve_held("Case1", approves("t1"))
         seen_in_flight(other, "sending|in flight|another dashboard")
         held.release()
         other.line_shows("Case1", "approved")

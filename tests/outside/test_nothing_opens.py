@@ -17,10 +17,7 @@ from tests.outside.platform import Platform, pending
 @contextmanager
 def changing(platform: Platform, console: Console, task_id: str, title: str) -> Iterator[None]:
     """Say yes to a task that changes while the block runs, before it is read again."""
-    console.ask(title)
-    held = platform.hold(pending, times=None)
-    console.yes()
-    held.arrived()
+    console.approve_held(title, pending, times=None)
     yield
     platform.change(task_id, description=f"Now to EVIL Corp: {title} {len(platform.requests)}")
     platform.clear()
@@ -48,43 +45,39 @@ def ask_eleven(console: Console) -> None:
 
 
 def test_over_what_a_person_types(tmp_path: Path) -> None:
-    with Platform() as platform:
-        for n in range(3):
-            platform.task(f"t{n}", f"Pay Vendor{n}")
-        # Too narrow for a detail beside the list: only what is opened counts as looked at.
-        with Console(
-            platform, tmp_path, "--screen", "tasks", size=(100, 40), config=NO_HOLD
-        ) as console:
-            with changing(platform, console, "t0", "Vendor0"):
-                console.press("/")
-                console.wait_for("words  !not")
-                console.press("pay")
-            eager(console, "y", "y")
-            assert platform.posts() == []
-            assert not console.box()
-            console.wait_for("payyy")
-            console.press("esc")
-            console.wait_for(lambda screen: "payyy" not in screen)
-            console.line_shows("Vendor0", "changed: description · a to look")
+    # Too narrow for a detail beside the list: only what is opened counts as looked at.
+    options = {"size": (100, 40), "config": NO_HOLD}
+    with scene(tmp_path, cases(3, "Pay Vendor{}"), **options) as (platform, console):
+        with changing(platform, console, "t0", "Vendor0"):
+            console.press("/")
+            console.wait_for("words  !not")
+            console.press("pay")
+        eager(console, "y", "y")
+        assert platform.posts() == []
+        assert not console.box()
+        console.wait_for("payyy")
+        console.press("esc")
+        console.wait_for(lambda screen: "payyy" not in screen)
+        console.line_shows("Vendor0", "changed: description · a to look")
 
-            with changing(platform, console, "t1", "Vendor1"):
-                console.press("n")
-                console.box_shows("CREATE 1 task")
-                console.press("tab", "Buy honey")
-                console.wait_for("Buy honey")
-            eager(console, "y", "y")
-            assert platform.posts() == []
-            assert "APPROVE" not in console.box()
-            console.press("esc")
-            console.no_box()
-            console.line_shows("Vendor1", "changed: description · a to look")
+        with changing(platform, console, "t1", "Vendor1"):
+            console.press("n")
+            console.box_shows("CREATE 1 task")
+            console.press("tab", "Buy honey")
+            console.wait_for("Buy honey")
+        eager(console, "y", "y")
+        assert platform.posts() == []
+        assert "APPROVE" not in console.box()
+        console.press("esc")
+        console.no_box()
+        console.line_shows("Vendor1", "changed: description · a to look")
 
-            # It stays on the line until it is looked at; then the question shows what it is now.
-            console.line_shows("Vendor0", "changed: description · a to look")
-            assert "Now to EVIL Corp" in console.ask("Vendor0")
-            console.no()
-            console.until(lambda: "a to look" not in console.line("Vendor0"), "looked at")
-            assert platform.posts() == []
+        # It stays on the line until it is looked at; then the question shows what it is now.
+        console.line_shows("Vendor0", "changed: description · a to look")
+        assert "Now to EVIL Corp" in console.ask("Vendor0")
+        console.no()
+        console.until(lambda: "a to look" not in console.line("Vendor0"), "looked at")
+        assert platform.posts() == []
 
 
 def test_over_another_question_and_a_set(tmp_path: Path) -> None:

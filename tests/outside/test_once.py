@@ -45,10 +45,7 @@ def try_it(console: Console, title: str) -> None:
 
 def killed_in_flight(platform: Platform, console: Console) -> None:
     """The dashboard approves and is killed; the platform does it, and its answer goes nowhere."""
-    console.ask(PAY)
-    held = platform.hold(approves("t1"), applied=True)
-    console.yes()
-    held.arrived()
+    held = console.approve_held(PAY, approves("t1"), applied=True)
     console.signal(signal.SIGKILL)
     console.wait_gone()
     held.drop()
@@ -80,16 +77,10 @@ MEDDLING: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("how", MEDDLING)
 def test_a_journal_meddled_with_under_an_approval(tmp_path: Path, how: str) -> None:
     with Platform() as platform:
-        for task_id, title in (("t0", "Pay Cog"), ("t1", PAY), ("t2", OTHER)):
-            platform.task(task_id, title)
+        platform.add_all({"t0": "Pay Cog", "t1": PAY, "t2": OTHER})
         with Console(platform, tmp_path, "--screen", "tasks") as console:
-            console.ask("Pay Cog")
-            console.yes()
-            console.line_shows("Pay Cog", "approved here")
-            held = platform.hold(approves("t1"))
-            console.ask(PAY)
-            console.yes()
-            held.arrived()
+            console.approve("Pay Cog", "approved here")
+            held = console.approve_held(PAY, approves("t1"))
             MEDDLING[how](file(tmp_path))
             told = (how.rsplit(maxsplit=1)[-1], "nothing is")
             try_it(console, PAY)
@@ -105,9 +96,7 @@ def test_a_journal_meddled_with_under_an_approval(tmp_path: Path, how: str) -> N
             written = "" if how == "replaced by a link" else "approved here"
             assert console.outcomes("t1") == [written]
         with Console(platform, tmp_path, "--screen", "tasks") as console:
-            console.ask(OTHER)
-            console.yes()
-            console.line_shows(OTHER, "approved here")
+            console.approve(OTHER, "approved here")
         assert [applied.was["id"] for applied in platform.approvals] == ["t0", "t1", "t2"]
         assert all(len(platform.posts(task)) == 1 for task in ("t0", "t1", "t2"))
 
@@ -140,8 +129,7 @@ def test_two_names_of_one_platform_and_one_task(tmp_path: Path, host: str) -> No
 
 def test_an_unknown_of_another_profile_is_taken_up_after_kill_9(tmp_path: Path) -> None:
     with Platform() as platform:
-        platform.task("t1", PAY)
-        platform.task("t2", OTHER)
+        platform.add_all({"t1": PAY, "t2": OTHER})
         with Console(platform, tmp_path, "--screen", "tasks") as console:
             killed_in_flight(platform, console)
         config, env = profile(platform, "two", "localhost")
@@ -171,11 +159,8 @@ def test_an_unknown_is_taken_up_by_one_of_two(tmp_path: Path) -> None:
 
 
 def test_leaving_with_an_approval_in_flight_says_so(tmp_path: Path) -> None:
-    with scene(tmp_path, {"t1": PAY}) as (platform, console):
-        console.ask(PAY)
-        held = platform.hold(approves("t1"))
-        console.yes()
-        held.arrived()
+    with scene(tmp_path, {"t1": PAY}) as (_, console):
+        held = console.approve_held(PAY, approves("t1"))
         console.press("ctrl+c")
         console.wait_gone()
         held.drop()
@@ -190,13 +175,9 @@ def test_leaving_with_an_approval_in_flight_says_so(tmp_path: Path) -> None:
 
 def test_an_outcome_that_cannot_be_noted_was_sent_and_says_so(tmp_path: Path) -> None:
     with Platform() as platform:
-        platform.task("t1", PAY)
-        platform.task("t2", PAY)
+        platform.add_all({"t1": PAY, "t2": PAY})
         with Console(platform, tmp_path, "--screen", "tasks") as console:
-            console.ask(PAY)
-            held = platform.hold(approves())
-            console.yes()
-            held.arrived()
+            held = console.approve_held(PAY, approves())
             file(tmp_path).rename(file(tmp_path).with_name("away"))
             file(tmp_path).mkdir()
             held.release()
@@ -205,9 +186,7 @@ def test_an_outcome_that_cannot_be_noted_was_sent_and_says_so(tmp_path: Path) ->
             file(tmp_path).rmdir()
             file(tmp_path).with_name("away").rename(file(tmp_path))
         with Console(platform, tmp_path, "--screen", "tasks") as console:
-            console.ask(PAY)
-            console.yes()
-            console.line_shows(PAY, "approved here")
+            console.approve(PAY, "approved here")
             lines = file(tmp_path).read_text().splitlines()
             assert all(PAY in line and "Acme Robotics" in line for line in lines)
             told = console.run("journal").stdout

@@ -88,8 +88,7 @@ def test_the_question_lists_all_and_what_is_sent_is_what_it_listed(tmp_path: Pat
     changes at the first request: `f` asks about both anew, with what they are by then.
     """
     with Platform() as platform:
-        for task, title in cases(12, INVOICE).items():
-            platform.task(task, title, type="payment", cost=40, estimated_cost=...)
+        platform.add_all(cases(12, INVOICE), type="payment", cost=40, estimated_cost=...)
         platform.change("t1", title="Pay invoice 02")
         platform.change("t3", cost=...)
         platform.change("t5", cost=90_000)
@@ -232,8 +231,7 @@ def test_marks_out_of_sight_are_named_and_one_alone_is_asked_in_full(tmp_path: P
 
 def test_marks_of_another_scope_are_named_and_read_by_their_company(tmp_path: Path) -> None:
     with Platform() as platform:
-        for task, title in cases(3, INVOICE).items():
-            platform.task(task, title)
+        platform.add_all(cases(3, INVOICE))
         platform.task("g1", "Sell the yacht", company_id="cmp_globex", company_name="Globex")
         with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
             console.mark_tasks("Pay invoice 00", "Pay invoice 01", "Sell the yacht")

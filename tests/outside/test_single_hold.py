@@ -12,21 +12,16 @@ from tests.outside.platform import approves, pending
 
 def test_the_hold_on_the_line(tmp_path: Path) -> None:
     with scene(tmp_path, cases(5), config="") as (platform, console):
-        console.ask("Case0")
-        console.yes()
-        console.line_shows("Case0", r"approving in [12] s · u takes it back")
+        console.approve("Case0", r"approving in [12] s · u takes it back")
         assert platform.posts() == []
         # Nobody waits for it: the next question opens meanwhile, and both are sent.
-        console.ask("Case1")
-        console.yes()
+        console.approve("Case1")
         platform.wait_for(approves("t0"))
         platform.wait_for(approves("t1"))
         console.line_shows("Case0", "approved here")
         console.line_shows("Case1", "approved here")
 
-        console.ask("Case2")
-        console.yes()
-        console.line_shows("Case2", "approving in")
+        console.approve("Case2", "approving in")
         console.press("u")
         console.until(lambda: "approving" not in console.line("Case2"), "taken back")
         platform.wait_more(pending, 4)
@@ -34,9 +29,7 @@ def test_the_hold_on_the_line(tmp_path: Path) -> None:
         assert platform.record("t2")["status"] == "pending"
 
         # Stopped, it stands still, and begins anew.
-        console.ask("Case3")
-        console.yes()
-        console.line_shows("Case3", "approving in")
+        console.approve("Case3", "approving in")
         console.signal(signal.SIGSTOP)
         time.sleep(2.5)
         came = time.monotonic()
@@ -63,9 +56,7 @@ def test_without_a_hold_it_is_sent_at_once(tmp_path: Path) -> None:
 def test_another_company_is_chosen_while_it_is_held(tmp_path: Path) -> None:
     """It is read in the list of its own company, which is not the one on the screen by then."""
     with scene(tmp_path, {"t1": "Case1"}, config="") as (platform, console):
-        console.ask("Case1")
-        console.yes()
-        console.line_shows("Case1", "approving in")
+        console.approve("Case1", "approving in")
         console.press(*":company Globex", "enter")
         console.notice("Case1: approved")
         assert len(platform.posts("t1")) == 1

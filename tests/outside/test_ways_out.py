@@ -160,8 +160,7 @@ def test_a_form_that_is_being_sent_is_left_with_the_program_only(tmp_path: Path)
 def under_a_shell(tmp_path: Path) -> Iterator[tuple[Platform, PtySession]]:
     """The dashboard as a job of a shell; nothing may have been written in the end."""
     with Platform() as platform:
-        for task_id, title in TITLES.items():
-            platform.task(task_id, title)
+        platform.add_all(TITLES)
         with shell((120, 40), **settings(platform, tmp_path)) as session:
             session.press(f"{sys.executable} -m agentco_tui --screen tasks --refresh 1", "enter")
             session.wait_for(LIVE)

@@ -13,8 +13,7 @@ def test_an_answer_is_told_as_what_it_says(tmp_path: Path) -> None:
     with scene(tmp_path, cases(6), config=NO_HOLD) as (platform, console):
         # A refusal is said once.
         platform.answer(approves("t0"), 422, {"error": "more than the limit of the vendor"})
-        console.ask("Case0")
-        console.yes()
+        console.approve("Case0")
         assert console.notice("vendor").count("more than the limit of the vendor") == 1
         console.line_shows("Case0", "refused")
 
@@ -25,17 +24,12 @@ def test_an_answer_is_told_as_what_it_says(tmp_path: Path) -> None:
         rejected = {**platform.record("t1"), "status": "rejected"}
         platform.at(approves("t1"), reject)
         platform.answer(approves("t1"), 200, rejected)
-        console.ask("Case1")
-        console.yes()
-        console.line_shows("Case1", "rejected")
+        console.approve("Case1", "rejected")
         assert "approved" not in console.line("Case1")
         assert console.outcomes("t1") != ["approved here"]
 
         # Carried out by this one request, and answered as if it had been another's.
-        held = platform.hold(approves("t2"), applied=True)
-        console.ask("Case2")
-        console.yes()
-        held.arrived()
+        held = console.approve_held("Case2", approves("t2"), applied=True)
         held.answer(409, {"error": "only pending tasks can be approved"})
         console.line_shows("Case2", "approved|refused")
         console.pause()
@@ -45,16 +39,13 @@ def test_an_answer_is_told_as_what_it_says(tmp_path: Path) -> None:
 
         # Lost, and carried out: approved; whose it was can't be told, least of all elsewhere.
         platform.drop(approves("t3"), applied=True)
-        console.ask("Case3")
-        console.yes()
-        console.line_shows("Case3", "approved")
+        console.approve("Case3", "approved")
         assert "elsewhere" not in console.line("Case3")
         assert "elsewhere" not in str(console.journal())
 
         # Another operator was first: said to be approved, with who it was, and not as ours.
         platform.at(approves("t4"), lambda _: platform.decide("t4", "approved"))
-        console.ask("Case4")
-        console.yes()
+        console.approve("Case4")
         assert "by Mallory" in console.notice("Case4: .*approved")
         assert "approved here" not in console.line_shows("Case4", "approved")
         assert len(platform.posts()) == 5
@@ -72,9 +63,7 @@ def test_an_answer_is_told_as_what_it_says(tmp_path: Path) -> None:
 
 def test_restored_and_decided_otherwise(tmp_path: Path) -> None:
     with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
-        console.ask("Case1")
-        console.yes()
-        console.line_shows("Case1", "approved here")
+        console.approve("Case1", "approved here")
         platform.decide("t1", "pending")
         console.press("r")
         console.until(
@@ -101,9 +90,7 @@ def test_restored_and_decided_otherwise(tmp_path: Path) -> None:
 def test_what_was_approved_here_is_not_elsewhere_for_an_old_list(tmp_path: Path) -> None:
     with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
         old = [platform.record("t1"), platform.record("t2")]
-        console.ask("Case1")
-        console.yes()
-        console.line_shows("Case1", "approved here")
+        console.approve("Case1", "approved here")
         console.press("t")  # the trace says of the task what its line says
         console.wait_for("TRACE Case1")
         console.wait_for("approved here: approved")
@@ -137,9 +124,7 @@ def test_a_task_of_another_company_is_not_gone(tmp_path: Path) -> None:
 
         platform.at(approves("t1"), move)
         platform.drop(approves("t1"))
-        console.ask("Case1")
-        console.yes()
-        console.line_shows("Case1", "unknown|not done|another company|Globex|unclear|gone")
+        console.approve("Case1", "unknown|not done|another company|Globex|unclear|gone")
         console.until(
             lambda: not re.search("reading|sending", console.line("Case1")), "settled", 40
         )
