@@ -116,14 +116,6 @@ class Drill:
             else:
                 world.another_operator(task_id, how)
 
-    def tear(self, length: int) -> None:
-        """The machine went down while a line was being written."""
-        self.loop.run(self._open.aclose())
-        if self.path.exists():
-            with self.path.open("ab") as file:
-                file.write(b'TORN{"kind":"attempt","attempt":"torn","time":"2026'[: 4 + length])
-        self.loop.run(self._open_desks())
-
     def restart(self) -> None:
         """The dashboards end and start again, and take up what was left behind."""
         self.platform.faults.clear()
@@ -266,7 +258,7 @@ class Drill:
 
     def _judge_journal(self) -> None:
         """Every line is whole, and none that was there is gone."""
-        entries = journal_entries_but_torn(self.path)
+        entries = journal_entries(self.path)
         attempts = [entry for entry in entries if isinstance(entry, Attempt)]
         assert len(attempts) >= self.attempts_written
         self.attempts_written = len(attempts)
@@ -281,7 +273,7 @@ class Drill:
 
     def _judge_the_whole(self) -> None:
         world = self.platform.world
-        entries = journal_entries_but_torn(self.path)
+        entries = journal_entries(self.path)
         attempts = {entry.attempt: entry for entry in entries if isinstance(entry, Attempt)}
         settled = [entry for entry in entries if isinstance(entry, Settled)]
         assert {entry.attempt for entry in settled} == set(attempts), "every attempt is settled"
@@ -296,16 +288,3 @@ class Drill:
         per_task = Counter(attempts[key].task for key in keys)
         for task, count in per_task.items():
             assert count <= self.decisions[task or ""], "at most one sending a decision"
-
-
-def journal_entries_but_torn(path: Path) -> list[Attempt | Settled]:
-    """Every entry; the torn lines that the drill itself wrote are left out."""
-    if not path.exists():
-        return []
-    whole = path.with_name("whole.jsonl")
-    lines = [line for line in path.read_bytes().split(b"\n") if not line.startswith(b"TORN")]
-    whole.write_bytes(b"\n".join(lines))
-    try:
-        return journal_entries(whole)
-    finally:
-        whole.unlink()

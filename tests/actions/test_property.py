@@ -88,10 +88,6 @@ class Approvals(RuleBasedStateMachine):
     def look(self) -> None:
         self.at.look()
 
-    @rule(length=st.integers(1, 46))
-    def tear(self, length: int) -> None:
-        self.at.tear(length)
-
     @rule()
     def restart(self) -> None:
         self.at.restart()

@@ -10,7 +10,6 @@ import pytest
 
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
-from agentco_tui.demo.server import EmbeddedPlatform
 from tests.api.canary import SHORT, client_of, failure
 from tests.api.wire_server import Exchange, answering, http
 
@@ -25,15 +24,6 @@ async def whole(client: Client, file_format: str = "csv", cap: int | None = None
 def csv(body: bytes, kind: str = "text/csv; charset=utf-8", **headers: str) -> bytes:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return http(body, headers={"Content-Type": kind, **named})
-
-
-async def test_the_embedded_platforms_export() -> None:
-    with EmbeddedPlatform(seed=7, speed=0.0) as platform:
-        async with client_of(platform) as client:
-            exported = await whole(client)
-            (seen,) = platform.requests
-    assert exported.count(b"\n") > 10
-    assert (seen.path, seen.query) == ("/api/activity/export", "format=csv")
 
 
 @pytest.mark.parametrize(

@@ -95,21 +95,13 @@ def _key(dice: random.Random) -> str:
 
 def _reply(dice: random.Random) -> str:
     numbers = ";".join(str(dice.randrange(3000)) for _ in range(dice.randint(1, 4)))
-    return dice.choice(
-        (
-            f"\x1b[?{numbers}c",
-            f"\x1b[>{numbers}c",
-            f"\x1b[={numbers}c",
-            f"\x1b[?{numbers}n",
-            f"\x1b[{dice.randrange(9)}n",
-            f"\x1b[?{numbers}u",
-            f"\x1b[?{numbers}$y",
-            f"\x1b[{numbers}t",
-            f"\x1b[48;{numbers}t",
-            f"\x1b[{dice.randrange(999)};{dice.randrange(999)}R",
-            f"\x1b[{dice.choice(NUMBERS[:20])};1:3{dice.choice('u~ABCDFHPQS')}",
-        )
-    )  # fmt: skip
+    return dice.choice((
+        f"\x1b[?{numbers}c", f"\x1b[>{numbers}c", f"\x1b[={numbers}c", f"\x1b[?{numbers}n",
+        f"\x1b[{dice.randrange(9)}n", f"\x1b[?{numbers}u", f"\x1b[?{numbers}$y",
+        f"\x1b[{numbers}t", f"\x1b[48;{numbers}t",
+        f"\x1b[{dice.randrange(999)};{dice.randrange(999)}R",
+        f"\x1b[{dice.choice(NUMBERS[:20])};1:3{dice.choice('u~ABCDFHPQS')}",
+    ))  # fmt: skip
 
 
 def _string(dice: random.Random) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.demo.world import World
-from agentco_tui.demo.world_state import DOLLAR, DemoAgent, DemoTask, RefusedError
+from agentco_tui.demo.world_state import DemoAgent, DemoTask, RefusedError
 from tests.demo.conftest import NOW
 
 
@@ -72,14 +72,6 @@ def test_the_opening_is_believable() -> None:
         assert owner.pending == len(world.tasks(owner.id, "pending"))
 
 
-def test_a_new_period_begins_with_nothing_spent() -> None:
-    world = World(speed=0, now=NOW, companies=1, agents=4, tasks=8)
-    world.advance(world.state.resets - NOW + 1)
-    assert all(agent.spent < DOLLAR for agent in world.agents())
-    assert all(agent.status == "active" for agent in world.agents())
-    assert [alert for alert in world.alerts() if alert.resolved is None] == []
-
-
 def test_an_approved_task_is_worked_on_and_done() -> None:
     world = frozen()
     task = titled(world, "Refund 214 customers")
@@ -101,20 +93,6 @@ def test_an_approved_task_is_worked_on_and_done() -> None:
         "mail.send_batch(template=refund-notice, recipients=214)",
         "Refunded 214 customers, 18,240.00 in all",
     ]
-
-
-def test_work_of_a_stopped_agent_waits_until_its_limit_is_raised() -> None:
-    world = frozen()
-    task = titled(world, "Rotate the staging database password")
-    assert task.agent.status == "paused"
-    world.approve(task.id)
-    world.advance(300)
-    assert task.status == "approved"
-    assert any(entry.action == "task.waiting" for entry in world.activity())
-    world.set_limit(task.agent.id, 200)
-    assert task.agent.status == "active"
-    world.advance(400)
-    assert task.status in {"completed", "failed"}
 
 
 def test_alerts_rise_and_resolve_with_the_limit() -> None:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
+
+import pytest
 
 from agentco_tui.background import at_once
-from agentco_tui.live.insight import (
-    Level,
-    alert_level,
-    budget_level,
-    in_scope,
-    needs,
-    priority_rank,
-    task_level,
-    waits_for_person,
-    worst_tasks,
-)
+from agentco_tui.live import insight
+from agentco_tui.live.insight import Level
 from agentco_tui.model import (
     Agent,
     AgentState,
@@ -60,71 +54,71 @@ def budget(id: str, share: str | None, scope: BudgetScope = BudgetScope.AGENT) -
     return Budget(id=id, scope=scope, share=None if share is None else Decimal(share))
 
 
-def test_a_task_is_as_urgent_as_its_wait_and_sooner_if_its_priority_says_so() -> None:
-    assert task_level(task("t", 5), NOW, LIMITS) is Level.OK
-    assert task_level(task("t", 15), NOW, LIMITS) is Level.WARNING
-    assert task_level(task("t", 60), NOW, LIMITS) is Level.CRITICAL
-    assert task_level(task("t", 0, "urgent"), NOW, LIMITS) is Level.WARNING
-    assert task_level(task("t", 20, "URGENT"), NOW, LIMITS) is Level.CRITICAL
-    assert task_level(task("t", None), NOW, LIMITS) is Level.UNKNOWN
+def alert(id: str = "a", **more: Any) -> Alert:
+    return Alert(id=id, text=plain("x"), **more)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "priority", "level"),
+    [(5, "medium", Level.OK), (15, "medium", Level.WARNING), (60, "medium", Level.CRITICAL),
+     (0, "urgent", Level.WARNING), (20, "URGENT", Level.CRITICAL), (None, "low", Level.UNKNOWN)],
+)  # fmt: skip
+def test_a_task_is_as_urgent_as_its_wait_and_sooner_if_its_priority_says_so(
+    minutes: float | None, priority: str, level: Level
+) -> None:
+    assert insight.task_level(task("t", minutes, priority), NOW, LIMITS) is level
 
 
 def test_priority_words_are_ranked_and_unknown_ones_stand_in_the_middle() -> None:
-    ranks = [priority_rank(word) for word in ("urgent", "High", "medium", "whatever", "low")]
+    rank = insight.priority_rank
+    ranks = [rank(word) for word in ("urgent", "High", "medium", "whatever", "low")]
     assert ranks == sorted(ranks)
-    assert priority_rank(None) == priority_rank("whatever")
-    assert priority_rank("priority_high") == priority_rank("high")
+    assert rank(None) == rank("whatever")
+    assert rank("priority_high") == rank("high")
 
 
 def test_a_budget_is_judged_by_its_share_and_the_platforms_own_warning_point() -> None:
     levels = {None: Level.UNKNOWN, "0.79": Level.OK, "0.8": Level.WARNING, "0.999": Level.WARNING}
     for share, level in (levels | {"1": Level.CRITICAL, "1.4": Level.CRITICAL}).items():
-        assert budget_level(budget("a", share), LIMITS) is level
-    assert budget_level(Budget(id="a", scope=BudgetScope.AGENT, unlimited=True), LIMITS) is Level.OK
+        assert insight.budget_level(budget("a", share), LIMITS) is level
+    boundless = Budget(id="a", scope=BudgetScope.AGENT, unlimited=True)
+    assert insight.budget_level(boundless, LIMITS) is Level.OK
     early = Budget(id="a", scope=BudgetScope.AGENT, share=Decimal("0.6"), warn_at=Decimal("0.5"))
-    assert budget_level(early, LIMITS) is Level.WARNING
+    assert insight.budget_level(early, LIMITS) is Level.WARNING
 
 
 def test_a_closed_alert_needs_nobody() -> None:
-    alert = Alert(id="a", text=plain("x"), severity=Severity.CRITICAL)
-    assert alert_level(alert, LIMITS) is Level.CRITICAL
-    assert alert_level(
-        Alert(id="a", text=plain("x"), severity=Severity.CRITICAL, open=False), LIMITS
-    ) is (Level.OK)
-    assert alert_level(Alert(id="a", text=plain("x")), LIMITS) is Level.WARNING
-    assert alert_level(Alert(id="a", text=plain("x"), share=Decimal(1)), LIMITS) is Level.CRITICAL
+    for told, level in (
+        (alert(severity=Severity.CRITICAL), Level.CRITICAL), (alert(), Level.WARNING),
+        (alert(severity=Severity.CRITICAL, open=False), Level.OK),
+        (alert(share=Decimal(1)), Level.CRITICAL),
+    ):  # fmt: skip
+        assert insight.alert_level(told, LIMITS) is level
 
 
 def test_what_is_past_waiting_does_not_wait() -> None:
-    assert waits_for_person(task("t", 1))
-    assert not waits_for_person(Task(id="t", title=plain("t"), state=TaskState.DONE))
-    assert waits_for_person(Task(id="t", title=plain("t")))
-    assert not waits_for_person(
-        Task(id="t", title=plain("t"), state=TaskState.PENDING, needs_approval=False)
-    )
+    for state, needs_approval, waits in (
+        (TaskState.PENDING, None, True), (TaskState.DONE, None, False), (None, None, True),
+        (TaskState.PENDING, False, False),
+    ):  # fmt: skip
+        told = Task(id="t", title=plain("t"), state=state, needs_approval=needs_approval)
+        assert insight.waits_for_person(told) is waits
 
 
 def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -> None:
-    found = needs(
+    found = insight.needs(
         pending=[task("waits long", 300), task("high", 90, "high"), task("new", 1)],
         budgets=[
-            budget("ag_1", "0.85"),
-            budget("ag_2", "1.2"),
+            budget("ag_1", "0.85"), budget("ag_2", "1.2"),
             budget("cmp_1", "1.01", BudgetScope.COMPANY),
         ],
         alerts=[
-            Alert(
-                id="al_1",
-                text=plain("ag_1 is out of money"),
-                severity=Severity.CRITICAL,
-                agent=Ref(id="ag_1"),
-            ),
-            Alert(id="al_2", text=plain("odd spending"), severity=Severity.WARNING),
+            alert("al_1", severity=Severity.CRITICAL, agent=Ref(id="ag_1")),
+            alert("al_2", severity=Severity.WARNING),
         ],
         agents=[Agent(id="ag_9", state=AgentState.ERROR), Agent(id="ag_1")],
-        now=NOW,
-        limits=LIMITS,
-    )
+        now=NOW, limits=LIMITS,
+    )  # fmt: skip
     worst_first = ["cmp_1", "high", "ag_2", "ag_1", "waits long", "al_2", "ag_9"]
     assert [need.record.id for need in found] == worst_first
     assert [need.level for need in found] == sorted((n.level for n in found), reverse=True)
@@ -135,8 +129,8 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
     done = Task(id="done", title=plain("x"), state=TaskState.DONE, created=Moment(NOW - 9e6))
     timed = [task(f"{n} {p}", n, p) for n in range(0, 120, 5) for p in (None, "high", "urgent")]
     tasks = [done, task("untimed", None, "urgent"), task("unknown", None), *timed]
-    needed = needs(pending=tasks, budgets=(), alerts=(), agents=(), now=NOW, limits=LIMITS)
-    worst, counted = at_once(worst_tasks(tasks, NOW, LIMITS, 50))
+    needed = insight.needs(pending=tasks, budgets=(), alerts=(), agents=(), now=NOW, limits=LIMITS)
+    worst, counted = at_once(insight.worst_tasks(tasks, NOW, LIMITS, 50))
     assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*counted}
     assert counted.total() == len(needed)
     assert [each.id for each in worst] == [need.record.id for need in needed[:50]]
@@ -144,8 +138,7 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
 
 
 def test_scope_hides_other_companies_and_nothing_else() -> None:
-    assert in_scope(Ref(id="cmp_1"), None)
-    assert in_scope(Ref(id="cmp_1"), "cmp_1")
-    assert not in_scope(Ref(id="cmp_2"), "cmp_1")
-    assert in_scope(None, "cmp_1")
-    assert in_scope(Ref(name=plain("Acme")), "cmp_1")
+    one, named = Ref(id="cmp_1"), Ref(name=plain("Acme"))
+    hides = [insight.in_scope(ref, "cmp_1") for ref in (one, None, named, Ref(id="cmp_2"))]
+    assert hides == [True, True, True, False]
+    assert insight.in_scope(one, None)

@@ -251,27 +251,3 @@ def test_a_yes_typed_at_the_shell_answers_no_question(how: str, tmp_path: Path) 
         session.wait_for(lambda screen: "APPROVE" not in screen)
         session.press("q")
         back_in_the_shell(session)
-
-
-def test_stopped_and_continued_from_outside(tmp_path: Path) -> None:
-    """Without a shell, with each thing open: it goes on, with its keys where they were."""
-    with tasks(tmp_path) as (_, console):
-        for what in OVER:
-            shown = open_(console, what)
-            console.signal(signal.SIGSTOP)
-            wait_for_state(console.pid, "T")
-            mark = console.mark()
-            console.signal(signal.SIGCONT)
-            console.wait_raw(b"\x1b[?1049h", mark=mark)
-            if what in ("question", "trace over a question", "set"):
-                console.wait_for("TASKS pending")
-                console.no_box()
-            else:
-                console.wait_for(shown)
-                console.press("ctrl+c")
-            console.wait_for(lambda screen: shown not in screen)  # noqa: B023
-            console.press("g", "j")
-            console.until(lambda: "Pay Bolt" in console.cursor_line(), "the cursor")
-        console.press("ctrl+c")
-        assert console.wait_gone() == 0
-        assert_restored(console)
