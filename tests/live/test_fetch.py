@@ -10,8 +10,7 @@ from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Pace, Phase, Query, question
 from agentco_tui.live.poller import ACTIVITY_CATCH_UP, ACTIVITY_LIMIT
 from agentco_tui.live.store import Store
-from tests.live.choosy import Choice, ChoosyPlatform
-from tests.live.stage import EVERYTHING, Stage, stage
+from tests.live.stage import EVERYTHING, Choice, ChoosyPlatform, Stage, stage
 
 NONE = dict.fromkeys(FeedName, Pace.OFF)
 BUDGETS = "/api/budget/agents"

@@ -16,8 +16,7 @@ from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Budget, Task
 from agentco_tui.reading import stream
 from agentco_tui.text import plain
-from tests.live.choosy import ChoosyPlatform
-from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
+from tests.live.stage import EVERYTHING, OPERATIONS, ChoosyPlatform, Stage, stage
 
 
 def companies(platform: EmbeddedPlatform) -> tuple[str, str]:

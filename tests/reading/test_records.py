@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from agentco_tui.model import extra_fields
 from agentco_tui.reading import json_body
+from agentco_tui.reading.unknown_fields import CUT, as_extra
 from tests.reading import decode
-from tests.reading.decode import ACTIVITY, ALERTS, COMPANIES, TASKS, Kind, parsed, record
+from tests.reading.decode import ACTIVITY, AGENTS, ALERTS, COMPANIES, TASKS, Kind, parsed, record
 
 TASK = {"id": "t1", "title": "Plan"}
 ROWS = [TASK, {"id": "t2", "title": "Write"}]
@@ -74,3 +77,97 @@ def test_ids_that_are_made_and_what_is_unread(kind: Kind[Any]) -> None:
 def test_an_entry_says_whether_its_id_was_made() -> None:
     assert record(ACTIVITY, {"message": "x"}).id_derived
     assert not record(ACTIVITY, {"id": "e1", "message": "x"}).id_derived
+
+
+# --- what is not understood is kept as it was sent, without secrets ---
+
+AT = "2026-11-21T09:00:00Z"
+
+
+def task(**fields: Any) -> Any:
+    return record(TASKS, {"id": "t1", **fields})
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "kept"),
+    [
+        (TASKS, {"title": "x"}, {}),
+        (TASKS, {"title": "x", "a": 1, "b": [1, {"c": None}], "d": 0.1, "e": None},
+         {"a": 1, "b": [1, {"c": None}], "d": Decimal("0.1"), "e": None}),
+        (TASKS, {"agent": {"id": "a1", "name": "Scout", "role": "sdr"}},
+         {"agent": {"id": "a1", "name": "Scout", "role": "sdr"}}),
+        (TASKS, {"decidedBy": {"name": "Ada", "id": "u1"}, "timeout_secs": 600},
+         {"decidedBy": {"name": "Ada", "id": "u1"}, "timeout_secs": 600}),
+        (TASKS, {"title": ["no"], "created_at": "the other day", "priority": [1], "agent": True},
+         {"title": ["no"], "created_at": "the other day", "priority": [1], "agent": True}),
+        (TASKS, {"title": "x", "created_at": AT, "timestamp": AT}, {"timestamp": AT}),
+        (AGENTS, {"stats": {"tasks_completed": 17, "uptime": 5}}, {"stats": {"uptime": 5}}),
+        (AGENTS, {"capabilities": {"tools": ["x"]}}, {"capabilities": {"tools": ["x"]}}),
+        (AGENTS, {"capabilities": "text"}, {"capabilities": "text"}),
+        (COMPANIES, {"name": "Acme", "issuePrefix": "AC"}, {"issuePrefix": "AC"}),
+        (ACTIVITY, {"details": {"a": 1}}, {"details": {"a": 1}}), (ACTIVITY, {"details": "x"}, {}),
+    ],
+)  # fmt: skip
+def test_it_is_kept_and_what_was_understood_is_not_repeated(
+    kind: Kind[Any], fields: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    found = record(kind, {"id": "x1", **fields}).extra
+    assert (extra_fields(found) if found else {}) == kept
+
+
+@pytest.mark.parametrize("name", ["api_key", "apiKey", "token", "client-secret", "credentials"])
+def test_secrets_are_hidden_at_any_depth(name: str) -> None:
+    found = task(**{name: "hunter2"}, config={"deep": [{name: "hunter2", "tokens": 5}]})
+    assert b"hunter2" not in found.extra
+    assert extra_fields(found.extra)["config"]["deep"][0]["tokens"] == 5
+
+
+@pytest.mark.parametrize(
+    "text", ["sk-live-abcdefgh12345678", "Bearer abcdefgh12345678", "ghp_abcdefghijkl123456"]
+)
+def test_texts_that_look_like_keys_are_hidden_under_any_name(text: str) -> None:
+    found = task(note_to_self=f"use {text} for this", x=[text])
+    assert text.encode() not in found.extra
+
+
+def test_all_text_is_made_safe_and_ids_stay_as_they_are() -> None:
+    found = task(
+        title="\x1b[31mred\x07", status="pend\u202eing", agent={"name": "a\nb"}, id="x\x1by"
+    )
+    assert "\x1b" not in found.title
+    assert "\u202e" not in str(found.status)
+    assert "\n" not in str(found.agent.name)
+    assert found.id == "x\x1by"
+    assert "\x1b" not in task(title="", id="x\x1by").title
+
+
+def test_a_huge_extra_is_cut_and_says_so() -> None:
+    fields = {f"field{i}": "x" * 100 for i in range(200)}
+    assert task(**fields, blob="y" * 30_000).cut is None
+    assert task(**fields, blob="y" * 30_001).cut == "1 character missing"
+    found = task(**{f"field{i}": "x" * 100 for i in range(2_000)}, blob="y" * 30_000)
+    assert len(found.extra) <= 64 * 1024 + 200
+    assert "values missing" in str(found.cut)
+    assert extra_fields(found.extra)["field0"] == "x" * 100
+
+
+def test_fields_beyond_those_looked_at_are_told() -> None:
+    extra = extra_fields(as_extra({f"field{number}": number for number in range(50_000)}))
+    assert extra["field0"] == 0
+    assert extra[CUT] == f"{50_000 - len(extra) + 1:,} values missing"
+
+
+def test_numbers_that_no_json_reader_takes_back_stay_readable() -> None:
+    page = decode.decode_page(
+        TASKS, json_body.parse_json(b'[{"id":1,"x":1e999,"y":1e300,"z":' + b"9" * 5000 + b"}]")
+    )
+    assert "x" in extra_fields(page.records[0].extra)
+
+
+@pytest.mark.parametrize("kind", [decode.ALERTS, ACTIVITY])
+def test_after_much_noise_only_what_names_something_is_read(kind: Kind[Any]) -> None:
+    noise: list[Mapping[str, Any]] = [{f"x{number}": 1} for number in range(5_000)]
+    rows = [*noise, {"id": "1", "message": "the budget is used up"}]
+    page = decode.decode_page(kind, rows)
+    assert [each.id for each in page.records] == ["1"]
+    assert page.unread == 5_000
