@@ -155,6 +155,28 @@ async def test_two_unknowns_do_not_stop_it(desk: Office, unclear: int, stopped: 
     assert (batch.stop_reason is not None) is stopped
 
 
+async def test_a_set_is_confirmed_once_and_never_empty(desk: Office) -> None:
+    batch = BatchApproval(desk.services, (await desk.pending())[:1])
+    assert not batch.begun
+    assert [batch.confirm(), batch.confirm()] == [True, False]
+    assert not BatchApproval(desk.services, []).confirm()
+
+
+@pytest.mark.parametrize("why", [WhyNot.OFF, WhyNot.NOT_READ])
+async def test_what_cannot_be_sent_stops_a_set(desk: Office, why: WhyNot) -> None:
+    tasks = (await desk.pending())[:9]
+    words = "3 in a row had no clear answer"
+    if why is WhyNot.OFF:
+        words = "writing is off"
+        desk.services.permissions.off = plain(words)
+    else:
+        desk.platform.faults.add("tasks:status=503")
+    batch = BatchApproval(desk.services, tasks)
+    await run(batch)
+    assert batch.stop_reason == f"stopped: {words}"
+    assert desk.sends() == []
+
+
 async def test_a_changed_task_in_a_set_is_left_out(desk: Office) -> None:
     tasks = (await desk.pending())[:6]
     tasks[3] = replace(tasks[3], title=plain("harmless"))
@@ -162,7 +184,7 @@ async def test_a_changed_task_in_a_set_is_left_out(desk: Office) -> None:
     await run(batch)
     assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
     assert desk.sends(tasks[3].id) == []
-    assert batch.to_ask_again == [desk.store.pending.get(tasks[3].id)], "as it is now"
+    assert list(batch.to_ask_again) == [desk.store.pending.get(tasks[3].id)], "as it is now"
 
 
 async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, path: Path) -> None:
