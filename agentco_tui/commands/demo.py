@@ -12,17 +12,13 @@ from contextlib import contextmanager
 from typing import IO
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.commands.running import Exit, complain
+from agentco_tui.arguments import UsageError
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load_for_demo
 
 START_SECONDS = 30.0
 END_SECONDS = 3.0
 _NAMES = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
-
-
-class DemoError(Exception):
-    """The embedded platform did not start; `str()` says why."""
 
 
 def serve(given: Given) -> int:
@@ -38,13 +34,8 @@ def serve(given: Given) -> int:
 
 def run(given: Given, env: Mapping[str, str], dashboard: Callable[[Settings], int]) -> int:
     """Start the platform, run `dashboard` on it, end the platform; returns the exit code."""
-    try:
-        with platform(given) as (address, key):
-            settings = load_for_demo(given, env, BaseUrl.parse(address), ApiKey.parse(key))
-            return dashboard(settings)
-    except DemoError as error:
-        complain(str(error))
-        return Exit.USAGE
+    with platform(given) as (address, key):
+        return dashboard(load_for_demo(given, env, BaseUrl.parse(address), ApiKey.parse(key)))
 
 
 @contextmanager
@@ -52,7 +43,7 @@ def platform(given: Given) -> Iterator[tuple[str, str]]:
     """A child process that serves the platform: (its address, the key that may do everything).
 
     The child ends when its stdin does, so it ends with this process, however that ends. Raises
-    DemoError if it does not start.
+    UsageError if it does not start.
     """
     command = [sys.executable, "-m", "agentco_tui", "demo", "--serve", "--until-stdin-closes"]
     pairs = [(name, given.get(name)) for name in _NAMES]
@@ -70,33 +61,28 @@ def platform(given: Given) -> Iterator[tuple[str, str]]:
         try:
             yield _announced(child, errors)
         finally:
-            _end(child)
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None:
+                    pipe.close()
+            for ask in (child.terminate, child.kill):
+                try:
+                    child.wait(END_SECONDS)
+                except subprocess.TimeoutExpired:
+                    ask()
+            child.wait()
 
 
 def _announced(child: subprocess.Popen[bytes], errors: IO[bytes]) -> tuple[str, str]:
     """What the child says of itself once it serves: all at once, a line each."""
     assert child.stdout is not None
     if not select.select([child.stdout], [], [], START_SECONDS)[0]:
-        raise DemoError(f"the platform did not start within {START_SECONDS:g} seconds")
+        raise UsageError(f"the platform did not start within {START_SECONDS:g} seconds")
     said = os.read(child.stdout.fileno(), 4096).decode()
     if not said:
         child.wait(END_SECONDS)
         errors.seek(0)
         lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines()
-        raise DemoError(
-            lines[0].removeprefix("agentco-tui demo: ") if lines else "it ended at once"
-        )
+        why = lines[0] if lines else "it ended at once"
+        raise UsageError(why.removeprefix("agentco-tui demo: "))
     address, key, *_ = (line.split()[-1] for line in said.splitlines() if line)
     return address, key
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            pipe.close()
-    for ask in (child.terminate, child.kill):
-        try:
-            child.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            ask()
-    child.wait()

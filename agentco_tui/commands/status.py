@@ -8,7 +8,7 @@ what could not be asked may be worse than a warning.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import IntEnum
 from typing import NamedTuple
@@ -100,7 +100,15 @@ def run(given: Given, env: Mapping[str, str]) -> int:
             if given["json"]:
                 say_json(_as_json(judged, settings))
             else:
-                say(*_as_lines(judged, settings))
+                # The first line as monitoring plugins write it, then a line for each reason.
+                told = performance(judged, settings.alerts)
+                first = f"{judged.state.name} - {_unpiped(headline(judged))}"
+                say(f"{first} | {told}" if told else first)
+                mark = {State.WARNING: signs.warning, State.CRITICAL: signs.critical}
+                for finding in judged.findings[:TOLD]:
+                    say(f"{mark.get(finding.state, signs.unknown)} {_unpiped(finding.text)}")
+                if len(judged.findings) > TOLD:
+                    say(f"{signs.ellipsis} and {len(judged.findings) - TOLD} more")
             return judged.state
     except SettingsError as error:
         problems = [safe(str(problem)) for problem in error.problems]
@@ -269,19 +277,6 @@ def performance(judged: Judgement, limits: AlertLimits) -> str:
         for name, value, rest in values
         if value is not None
     )
-
-
-def _as_lines(judged: Judgement, settings: Settings) -> Sequence[str]:
-    """The first line as monitoring plugins write it, then a line for each reason."""
-    figures = performance(judged, settings.alerts)
-    first = f"{judged.state.name} - {_unpiped(headline(judged))}"
-    lines = [f"{first} | {figures}" if figures else first]
-    mark = {State.WARNING: signs.warning, State.CRITICAL: signs.critical}
-    for finding in judged.findings[:TOLD]:
-        lines.append(f"{mark.get(finding.state, signs.unknown)} {_unpiped(finding.text)}")
-    if len(judged.findings) > TOLD:
-        lines.append(f"{signs.ellipsis} and {len(judged.findings) - TOLD} more")
-    return lines
 
 
 def _unpiped(text: str) -> str:
