@@ -182,7 +182,7 @@ def _combined(index: int, firsts: Sequence[str], seconds: Sequence[str]) -> tupl
     return f"{firsts[at]} {second}" + (f" {number + 1}" if number else ""), second
 
 
-def company(index: int) -> CompanySeed:
+def company_seed(index: int) -> CompanySeed:
     """The company with this index: the cast first, then combined names."""
     if index < len(BOOK.companies):
         return BOOK.companies[index]

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
-from agentco_tui.demo.life import Life
-from agentco_tui.demo.seeding import build
+from agentco_tui.demo.life import Life, build
 from agentco_tui.demo.stories import BOOK, PRIORITIES, agent_name, stream
 from agentco_tui.demo.world_state import (
     DOLLAR,
