@@ -7,7 +7,7 @@ import string
 import pytest
 from textual.keys import _character_to_key
 
-from agentco_tui.config.rebinding import read_keys
+from agentco_tui.config.file import read_keys
 from agentco_tui.key_names import key_name, key_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, RESERVED_KEYS, UNBOUND, keys_of
 
