@@ -35,21 +35,12 @@ from textual.widget import Widget
 
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
 
-_ATTRIBUTES: Final = (
-    ("bold", 1, 22),
-    ("dim", 2, 22),
-    ("italic", 3, 23),
-    ("underline", 4, 24),
-    ("blink", 5, 25),
-    ("blink2", 6, 25),
-    ("reverse", 7, 27),
-    ("conceal", 8, 28),
-    ("strike", 9, 29),
-    ("underline2", 21, 24),
-    ("frame", 51, 54),
-    ("encircle", 52, 54),
-    ("overline", 53, 55),
+_NAMES: Final = (
+    *("bold", "dim", "italic", "underline", "blink", "blink2", "reverse", "conceal", "strike"),
+    *("underline2", "frame", "encircle", "overline"),
 )
+_ON: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 51, 52, 53)
+_OFF: Final = dict(zip(_ON, (22, 22, 23, 24, 25, 25, 27, 28, 29, 24, 54, 54, 55), strict=True))
 """Rich's attributes with the SGR codes that turn them on and off (ECMA-48 8.3.117)."""
 _SHOW_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
 _RESET: Final = "\x1b[m"
@@ -62,7 +53,7 @@ _PLAIN: Final[Rendition] = (frozenset(), "", "")
 @lru_cache(4_096)
 def _look(style: Style, system: ColorSystem) -> Rendition:
     """What a style comes to in a terminal with these colours."""
-    attributes = frozenset(on for name, on, _ in _ATTRIBUTES if getattr(style, name))
+    attributes = frozenset(on for name, on in zip(_NAMES, _ON, strict=True) if getattr(style, name))
     color, ground = style.color, style.bgcolor
     return (
         attributes,
@@ -78,21 +69,18 @@ def _change(before: Rendition, after: Rendition) -> str:
         return ""
     if after == _PLAIN:
         return _RESET
-    codes: list[str] = []
-    off = {code for _, on, code in _ATTRIBUTES if on in before[0] and on not in after[0]}
-    codes += map(str, sorted(off))
-    codes += (
-        str(on)
-        for _, on, code in _ATTRIBUTES
-        if on in after[0] and (on not in before[0] or code in off)
-    )
+    had, has = before[0], after[0]
+    off = {_OFF[on] for on in had - has}
+    codes = [
+        *map(str, sorted(off)),
+        *(str(on) for on in _ON if on in has - had or (on in has and _OFF[on] in off)),
+    ]
     for was, now, default in ((before[1], after[1], "39"), (before[2], after[2], "49")):
         if was != now:
             codes.append(now or default)
     step = f"\x1b[{';'.join(codes)}m"
-    anew = [*map(str, sorted(after[0])), *filter(None, after[1:])]
-    whole = f"\x1b[0;{';'.join(anew)}m"
-    return min(step, whole, key=len)
+    anew = [*map(str, sorted(has)), *filter(None, after[1:])]
+    return min(step, f"\x1b[0;{';'.join(anew)}m", key=len)
 
 
 def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> str:
@@ -145,9 +133,8 @@ def renders(
     """The widgets on the lines to be repainted, from the front until nothing more can be seen:
     region, what is seen of it, and the strips of that.
     """
-    room = compositor.size.region
-    crop = room if crop is None else crop
-    lines = Region(0, crop.y, room.width, crop.height)
+    crop = compositor.size.region if crop is None else crop
+    lines = Region(0, crop.y, compositor.size.width, crop.height)
     covered = [0] * crop.height  # for each line a bit for each column that something in front has
     full = ((1 << crop.width) - 1) << crop.x
     for widget, (region, clip) in compositor.visible_widgets.items():

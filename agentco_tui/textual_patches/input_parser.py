@@ -44,18 +44,18 @@ TYPED_AT_ONCE: Final = 16  # more characters than this, in one read, are nobody'
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
 
-_PLAIN: Final = lazy_pattern("[^\x1b\x80-\x9f\ud800-\udfff]+")
-_ODD: Final = lazy_pattern("[\x80-\x9f]|[\ud800-\udfff]+")
-_SEQUENCE: Final = lazy_pattern(
-    r"\x1b(?:\[(?:M...|\[.|\d+\$|[0-?]*[ -/]*[@-~])|O[0-9;]*[ -/:<-~]"
-    r"|[^\x1b\x80-\x9f\ud800-\udfff\[O\]P_^X])",
-    re.DOTALL,
+_TOKEN: Final = lazy_pattern(
+    r"""(?P<text>[^\x1b\x80-\x9f\ud800-\udfff]+)
+    |(?P<odd>[\x80-\x9f]|[\ud800-\udfff]+)
+    |(?P<unfinished>
+        \x1b(?:\[(?!\d+\$)(?:M.{0,2}|\[|[0-?]*[ -/]*)|O[0-9;]*|[\]P_^X]\x1b?)?\Z)
+    |(?P<string>\x1b[\]P_^X])(?:[^\x00-\x1f]|(?=\x1b\\|\x07))
+    |(?P<sequence>
+        \x1b(?:\[(?:M...|\[.|\d+\$|[0-?]*[ -/]*[@-~])|O[0-9;]*[ -/:<-~]
+        |[^\x1b\x80-\x9f\ud800-\udfff\[O\]P_^X]))
+    |(?P<broken>\x1b(?:\[[0-?]*[ -/]*|O[0-9;]*|[\]P_^X]?))""",
+    re.DOTALL | re.VERBOSE,
 )
-_UNFINISHED: Final = lazy_pattern(
-    r"\x1b(?:\[(?!\d+\$)(?:M.{0,2}|\[|[0-?]*[ -/]*)|O[0-9;]*|[\]P_^X]\x1b?)?\Z", re.DOTALL
-)
-_BROKEN_OFF: Final = lazy_pattern(r"\x1b(?:\[[0-?]*[ -/]*|O[0-9;]*|[\]P_^X]?)")
-_STRING_BEGINS: Final = lazy_pattern(r"\x1b([\]P_^X])(?:[^\x00-\x1f]|(?=\x1b\\|\x07))")
 _STRING_ENDS: Final = {
     "]": lazy_pattern("\x07|\x1b\\\\|\x9c|\udc9c"),
     "[": lazy_pattern(r"(?:\x1b\[[0-?]*[ -/]*)?[@-~]"),
@@ -152,35 +152,31 @@ class InputParser(XTermParser):
     # ---- where the text is
 
     def _in_ground(self, text: str, at: int, found: list[Message]) -> tuple[str, int]:
-        if plain := _PLAIN.match(text, at):
-            for character in plain.group():
-                self._take(self._keys, character, found)
-            return text, plain.end()
-        if text[at] != "\x1b":
-            odd = _ODD.match(text, at)
-            assert odd is not None
-            code = ord(text[at]) & 0xFF
-            if odd.end() == at + 1 and chr(code) in _EIGHT_BIT:
-                return f"\x1b{chr(code - 0x40)}{text[at + 1 :]}", 0
-            # Also a character that was cut: what is left of one may look like a control.
-            self._drop(odd.group())
-            return text, odd.end()
-        if _UNFINISHED.match(text, at):
-            if len(text) - at > LONGEST_SEQUENCE:
+        here = _TOKEN.match(text, at)
+        assert here is not None
+        token, end = here.group(), here.end()
+        match here.lastgroup:
+            case "text":
+                for character in token:
+                    self._take(self._keys, character, found)
+            case "odd":
+                code = ord(token[0]) & 0xFF
+                if len(token) == 1 and chr(code) in _EIGHT_BIT:
+                    return f"\x1b{chr(code - 0x40)}{text[end:]}", 0
+                # Also a character that was cut: what is left of one may look like a control.
+                self._drop(token)
+            case "unfinished" if len(token) > LONGEST_SEQUENCE:
                 self._begin_string("[")
-            else:
-                self._held = text[at:]
-            return text, len(text)
-        if string := _STRING_BEGINS.match(text, at):
-            self._begin_string(string[1])
-            return text, at + 2
-        if whole := _SEQUENCE.match(text, at):
-            self._take(self._meaning, whole.group(), found)
-            return text, whole.end()
-        broken = _BROKEN_OFF.match(text, at)
-        assert broken is not None
-        self._alone(broken.group(), found)
-        return text, broken.end()
+            case "unfinished":
+                self._held = token
+            case "string":
+                self._begin_string(token[1])
+                return text, at + 2
+            case "sequence":
+                self._take(self._meaning, token, found)
+            case _:
+                self._alone(token, found)
+        return text, end
 
     def _begin_string(self, introducer: str) -> None:
         self._string, self._began = introducer, self._came

@@ -101,7 +101,4 @@ SHOWN_EVENTS: Final = Patch(
     issue="5024",
 )
 
-PATCHES: Final = (
-    *(PARTIAL_PAINT, DRIVER, INPUT_PARSER, ENDING),
-    *(LATE_TIMERS, KEY_QUEUE, SHOWN_EVENTS),
-)
+PATCHES: Final = tuple(entry for entry in globals().values() if isinstance(entry, Patch))
