@@ -226,7 +226,7 @@ class TasksView(ListView[Task]):
     def unmark(self, task_ids: Iterable[str]) -> None:
         """Take the marks from tasks that have been decided, in sight or not."""
         ids = set(task_ids)
-        self.table.unmark(ids)
+        self.table.mark(ids, False)
         self._hidden_marks = {i: task for i, task in self._hidden_marks.items() if i not in ids}
         self.show_head()
 
@@ -271,7 +271,7 @@ class TasksView(ListView[Task]):
         for row_id in self.table.marked:
             task = self.table.rows.record(row_id)
             if isinstance(task, SharedTask):
-                self.table.unmark([row_id])
+                self.table.mark([row_id], False)
                 self.main.say(f"not marked: {task.refusal}")
         self.show_head()
 

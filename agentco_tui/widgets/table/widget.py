@@ -110,7 +110,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         `WorkDone` says when they are; so it is with sorting and filtering. What is done to the
         table before that finishes it first.
         """
-        self._become(TableState.READY)
+        self.set_state(TableState.READY)
         self._do(self.rows.load(rows))
 
     def apply(
@@ -123,7 +123,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         may be removed. A state of LOADING becomes READY.
         """
         if self.state is TableState.LOADING:
-            self._become(TableState.READY)
+            self.set_state(TableState.READY)
         self._do(self.rows.apply((*added, *changed), removed))
 
     def tick(self) -> None:
@@ -144,16 +144,14 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
 
     def set_state(self, state: TableState, text: SafeText | None = None) -> None:
         """Says what the rows are worth; `text` is shown if there are none."""
-        if (state, text) != (self.state, self._state_text):
-            self._become(state, text)
-            self._sync()
-
-    def _become(self, state: TableState, text: SafeText | None = None) -> None:
+        if (state, text) == (self.state, self._state_text):
+            return
         self.state, self._state_text = state, text
         stale = state in {TableState.STALE, TableState.FAILED}
         if stale is not self.view.stale:
             self.view.stale = stale
             self._painter.forget()
+        self._sync()
 
     def _text_instead(self) -> SafeText:
         if self.rows.records and self.rows.filter:
@@ -173,25 +171,21 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
     def sort_by(self, key: str | None, descending: bool | None = None) -> None:
         """Sorts by a column, in its usual direction if none is given; None is order of arrival.
 
-        KeyError if there is no such column, ValueError if it can't be sorted by.
+        KeyError if there is no such column.
         """
         index = _index(self.rows.columns, key)
-        column = None if index is None else self.rows.columns[index]
-        if column is not None and column.sort_key is None:
-            raise ValueError(f"column {key} can't be sorted by")
         if descending is None:
-            descending = column is not None and column.descending_first
+            descending = index is not None and self.rows.columns[index].descending_first
         self._do(self.rows.sort(index, descending), asked=True)
 
     def cycle_sort(self) -> None:
         self.finish()
-        able = [
-            at for at, column in enumerate(self.rows.columns) if column.sort_key and column.shown
-        ]
-        now = self.rows.sort_column
-        after = [at for at in able if now is not None and at > now]
-        if able:
-            self.sort_by(self.rows.columns[(after or able)[0]].key)
+        now, columns = self.rows.sort_column, self.rows.columns
+        at = 0 if now is None else now + 1
+        for column in columns[at:] + columns[:at]:
+            if column.sort_key and column.shown:
+                self.sort_by(column.key)
+                break
 
     def reverse_sort(self) -> None:
         self.finish()
@@ -260,7 +254,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
             self.idle.set()
             self.post_message(self.WorkDone(self))
         self.view.follow(before)
-        self.unmark(self.rows.gone_from(self.view.marks.keys()))
+        self.mark(self.rows.gone_from(self.view.marks.keys()), False)
         self._sync()
 
     def finish(self) -> None:
@@ -308,35 +302,31 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         """In the order they were marked."""
         return tuple(self.view.marks)
 
-    def mark(self, ids: Iterable[str]) -> None:
-        """Marks these records; ids that have none, and ghosts, are passed over."""
-        wanted = dict.fromkeys(ids)
-        gone = self.rows.gone_from(wanted.keys())
-        self._mark([row_id for row_id in wanted if row_id not in gone], True)
-
-    def unmark(self, ids: Iterable[str]) -> None:
-        self._mark([row_id for row_id in ids if row_id in self.view.marks], False)
-
-    def _mark(self, ids: list[str], wanted: bool) -> None:
-        view, before = self.view, len(self.view.marks)
-        view.marked_last = ids[-1] if ids else view.marked_last
-        for row_id in ids:
-            if wanted:
-                view.marks[row_id] = None
-            else:
-                del view.marks[row_id]
+    def mark(self, ids: Iterable[str], wanted: bool = True) -> None:
+        """Marks these records, or takes their marks away; ids that have none, and ghosts, are
+        passed over.
+        """
+        view, before, asked = self.view, len(self.view.marks), dict.fromkeys(ids)
+        gone = self.rows.gone_from(asked.keys()) if wanted else asked.keys() - view.marks.keys()
+        for row_id in asked:
+            if row_id not in gone:
+                view.marked_last = row_id
+                if wanted:
+                    view.marks[row_id] = None
+                else:
+                    del view.marks[row_id]
         if len(view.marks) != before:
             self.post_message(self.MarksChanged(self))
             self._sync()
 
     def clear_marks(self) -> None:
-        self.unmark(self.marked)
+        self.mark(self.marked, False)
         self.view.marked_last = None
 
     def action_toggle_mark(self) -> None:
         row_id = self.view.cursor
         if self.can_mark and row_id is not None:
-            (self.unmark if row_id in self.view.marks else self.mark)([row_id])
+            self.mark([row_id], row_id not in self.view.marks)
             self.action_move(1)
 
     def action_mark_range(self) -> None:
