@@ -45,7 +45,7 @@ from agentco_tui.state_folder import (
 )
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import TerminalGuard
-from agentco_tui.terminal.line_speed import SPEED, SlowLineDetector
+from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.tones import WithoutColours
@@ -103,7 +103,6 @@ class DashboardApp(KeyApp):
         self._remembered = remembered
         self.main_screen: MainScreen | None = None
         self._said: list[Notification] = []  # notices that may still stand in the corner
-        self._line = SlowLineDetector()
         if self.no_color:
             # Nothing has a colour then; Textual itself would go over to greys.
             without = [WithoutColours(lambda: self.current_theme.dark)]
@@ -134,7 +133,7 @@ class DashboardApp(KeyApp):
 
     def _look_at_the_line(self) -> None:
         """Paint less when the terminal takes long to swallow what is written, and say so."""
-        was_thin, slow = self.session.thin, self._line.look(SPEED.took())
+        was_thin, slow = self.session.thin, SPEED.look(SPEED.took())
         self.session.thin = slow or self.session.settings.thin
         if self.session.thin is not was_thin and self.main_screen is not None:
             self.main_screen.paint_as_told()

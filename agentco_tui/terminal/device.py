@@ -40,42 +40,31 @@ _CHILD_SECONDS: Final = 3.0  # for which a child tries after the end of this pro
 
 
 class TerminalDevice:
-    """One terminal, opened by us a second time so that our writes never block.
-
-    Keys come from the descriptor `inputs`, the picture goes to `output`. Either may be no terminal
-    at all; then what needs one does nothing.
+    """The terminal on standard input and standard error (or output, as the driver does), opened a
+    second time so that our writes never block. Where either is none, what needs one does nothing.
     """
 
-    def __init__(self, inputs: int, output: int) -> None:
+    def __init__(self) -> None:
         self.full_screen = False  # whether the app has the screen
         self.ending = False  # whether the app is to end, and takes the screen no more
-        self._inputs = inputs
+        self._inputs, self._shared = _fileno(sys.__stdin__, 0), _fileno(_canvas(), 1)
         self._settings: list[Any] | None = None
-        self._shared = output
         self._own: int | None = None
-        if _only_tty(output) is not None:
+        if _only_tty(self._shared) is not None:
             # With non-blocking writes; its sharers (the shell) keep their own mode. In a container
             # the terminal may have a name of another place; the second always leads to it.
             flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK
             for name in (os.ttyname, lambda _: os.ctermid()):
                 with contextlib.suppress(OSError):
-                    self._own = os.open(name(output), flags)
+                    self._own = os.open(name(self._shared), flags)
                     break
+        self.watched = self._own if self._own is not None else _only_tty(self._inputs)
+        """The descriptor to poll for a hang-up, or None when there is no terminal."""
         self.note_settings()
-
-    @classmethod
-    def of_this_process(cls) -> TerminalDevice:
-        """The terminal on standard input and standard error (or output, as the driver does)."""
-        return cls(_fileno(sys.__stdin__, 0), _fileno(_canvas(), 1))
 
     def canvas(self) -> TimedFile:
         """The text stream that the picture goes to, its writes timed."""
         return TimedFile(_canvas(), SPEED)
-
-    @property
-    def watched(self) -> int | None:
-        """The descriptor to poll for a hang-up, or None when there is no terminal."""
-        return self._own if self._own is not None else _only_tty(self._inputs)
 
     def note_settings(self) -> None:
         with contextlib.suppress(termios.error):
@@ -90,11 +79,10 @@ class TerminalDevice:
 
     def gone(self) -> bool:
         """Whether the terminal has been closed at its other end."""
-        watched = self.watched
-        if watched is None:
+        if self.watched is None:
             return False
         poller = select.poll()
-        poller.register(watched, 0)
+        poller.register(self.watched, 0)
         return any(event & (select.POLLHUP | select.POLLERR) for _, event in poller.poll(0))
 
     def lost(self) -> bool:
@@ -127,15 +115,14 @@ class TerminalDevice:
 
     def tidy(self) -> None:
         """Turn off what Textual's own end leaves on. Never blocks; what isn't taken is dropped."""
-        if self._own is not None and self.in_foreground():
-            with contextlib.suppress(OSError):
-                os.write(self._own, _TIDY)
+        if self.in_foreground():
+            self.say(_TIDY)
 
-    def say(self, text: str) -> None:
-        """Write lines to the terminal, if it takes them at once."""
+    def say(self, what: bytes) -> None:
+        """Write to the terminal, if it takes that at once."""
         if self._own is not None:
             with contextlib.suppress(OSError):
-                os.write(self._own, text.encode("ascii", "replace"))
+                os.write(self._own, what)
 
     def leave_by_force(self, seconds: float) -> None:
         """Leave the full screen although its writer may hang: give up what waits for the terminal.
@@ -153,8 +140,24 @@ class TerminalDevice:
             if _only_tty(descriptor) is not None:
                 os.dup2(nowhere, descriptor)
         rest = self._offer(_LEAVE, time.monotonic() + seconds)
-        if rest:
-            self._leave_to_child(rest)
+        if not rest:
+            return
+        alive, held = os.pipe()
+        # The end of a session's leader sends SIGHUP to all in the foreground, at once.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        with warnings.catch_warnings():
+            # Forking beside threads is warned of since 3.12. The child calls the kernel only.
+            warnings.simplefilter("ignore")
+            child = os.fork()
+        if child:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            return
+        try:
+            os.close(held)
+            os.read(alive, 1)  # until this process is gone
+            self._offer(rest, time.monotonic() + _CHILD_SECONDS)
+        finally:
+            os._exit(0)
 
     def _offer(self, data: bytes, end: float) -> bytes:
         """Write without blocking until `end`, throwing away what waits in the queue before it."""
@@ -176,25 +179,6 @@ class TerminalDevice:
             except OSError:
                 return b""
         return data
-
-    def _leave_to_child(self, rest: bytes) -> None:
-        """Fork a child that writes `rest` when this process is gone, for a few seconds at most."""
-        alive, held = os.pipe()
-        # The end of a session's leader sends SIGHUP to all in the foreground, at once.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        with warnings.catch_warnings():
-            # Forking beside threads is warned of since 3.12. The child calls the kernel only.
-            warnings.simplefilter("ignore")
-            child = os.fork()
-        if child:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            return
-        try:
-            os.close(held)
-            os.read(alive, 1)
-            self._offer(rest, time.monotonic() + _CHILD_SECONDS)
-        finally:
-            os._exit(0)
 
 
 def _canvas() -> Any:

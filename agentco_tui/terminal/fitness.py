@@ -22,8 +22,6 @@ from agentco_tui.text import cell_width, nearest_ascii
 
 _PLAIN: Final = frozenset({"", "dumb", "unknown"})
 _SIXTEEN: Final = ("linux", "vt", "ansi", "cons25")
-_TRUE_COLOUR: Final = 16_777_216
-_INSTEAD: Final = "; `agentco-tui status` and `agentco-tui tail` work without"
 HANDLER: Final = "agentco-ascii"
 """Name of an error handler of encoders that puts ASCII of the same width for what an encoding
 lacks. Python's own would write `\\u2502`: six cells for one, so every row shifts."""
@@ -57,10 +55,26 @@ def check(
     if coerced and environ.get("LANG") in {"C", "POSIX"}:
         # For LANG=C, Python adds LC_CTYPE=C.UTF-8 (PEP 538).
         as_set = {name: value for name, value in environ.items() if name != "LC_CTYPE"}
+    kind, refusal = term.lower(), None
+    if not _is_terminal(stdout):
+        refusal = "the dashboard needs a terminal on standard output"
+    elif not _is_terminal(stdin):
+        refusal = "the dashboard needs a terminal on standard input, for the keys"
+    elif kind in _PLAIN:
+        named = f"TERM={term} says that this terminal" if term else "TERM is not set: it"
+        refusal = f"{named} can't draw a screen"
+    if kind in _PLAIN or environ.get("NO_COLOR") is not None:
+        colours = 0
+    elif kind.startswith(_SIXTEEN):
+        colours = 16
+    elif environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
+        colours = 16_777_216
+    else:
+        colours = 256 if kind.endswith(("256color", "kitty", "direct")) else 16
     return Fitness(
-        refusal=_refusal(term, stdin, stdout),
+        refusal=refusal and f"{refusal}; `agentco-tui status` and `agentco-tui tail` work without",
         ascii=ascii_wanted(encoding, as_set),
-        colours=_colours(term, environ),
+        colours=colours,
         columns=columns,
         rows=rows,
         term=term,
@@ -90,27 +104,6 @@ def _is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
-
-
-def _refusal(term: str, stdin: TextIO | None, stdout: TextIO | None) -> str | None:
-    if not _is_terminal(stdout):
-        return f"the dashboard needs a terminal on standard output{_INSTEAD}"
-    if not _is_terminal(stdin):
-        return f"the dashboard needs a terminal on standard input, for the keys{_INSTEAD}"
-    if term.lower() in _PLAIN:
-        named = f"TERM={term} says that this terminal" if term else "TERM is not set: it"
-        return f"{named} can't draw a screen{_INSTEAD}"
-    return None
-
-
-def _colours(term: str, environ: Mapping[str, str]) -> int:
-    if term.lower() in _PLAIN or environ.get("NO_COLOR") is not None:
-        return 0
-    if term.lower().startswith(_SIXTEEN):
-        return 16
-    if environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
-        return _TRUE_COLOUR
-    return 256 if term.lower().endswith(("256color", "kitty", "direct")) else 16
 
 
 def ascii_for(character: str) -> str:

@@ -70,7 +70,7 @@ class TerminalGuard:
         self._redact = redact
         self._on_end = on_end
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._device = TerminalDevice.of_this_process()
+        self._device = TerminalDevice()
         self._errors: list[BaseException] = []
         self._console = io.StringIO()
         self._code: int | None = None
@@ -184,7 +184,7 @@ class TerminalGuard:
         text = f"agentco-tui: stopped by an error: {found.told()}\n{where}\n"
         with contextlib.suppress(OSError):
             if by_force:
-                device.say(text)
+                device.say(text.encode("ascii", "replace"))
             elif sys.__stderr__ is not None:
                 sys.__stderr__.write(text)
                 sys.__stderr__.flush()

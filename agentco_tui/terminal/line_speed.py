@@ -22,12 +22,14 @@ QUICK_TO_END: Final = 20
 
 
 class LineSpeed:
-    """Times every write; `took` is asked about once a second."""
+    """Times every write; `took` is asked about once a second, and `look` told."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._began: float | None = None
         self._longest: float | None = None
+        self.slow = False
+        self._in_a_row = 0
 
     def time(self, work: Callable[..., T], *arguments: str) -> T:
         """Do a piece of work that writes, on the thread that writes."""
@@ -48,25 +50,17 @@ class LineSpeed:
             longest = max(longest or 0.0, self._clock() - began)
         return longest
 
-
-class SlowLineDetector:
-    """Slow or not, without changing one's mind at every hiccup."""
-
-    def __init__(self) -> None:
-        self.slow = False
-        self._in_a_row = 0
-
     def look(self, took: float | None) -> bool:
-        """Take the longest write since the last look; True if the line counts as slow now."""
-        if took is None:
-            return self.slow
-        against = took < QUICK if self.slow else took > LONG
-        # A hang of a second is no hiccup, and nobody could look while the queue was full.
-        weight = SLOW_TO_BEGIN if not self.slow and took >= HANG else 1
-        self._in_a_row = self._in_a_row + weight if against else 0
-        if self._in_a_row >= (QUICK_TO_END if self.slow else SLOW_TO_BEGIN):
-            self.slow = not self.slow
-            self._in_a_row = 0
+        """Take the longest write since the last look; True if the line counts as slow now, without
+        a change of mind at every hiccup.
+        """
+        if took is not None:
+            against = took < QUICK if self.slow else took > LONG
+            # A hang of a second is no hiccup, and nobody could look while the queue was full.
+            weight = SLOW_TO_BEGIN if not self.slow and took >= HANG else 1
+            self._in_a_row = self._in_a_row + weight if against else 0
+            if self._in_a_row >= (QUICK_TO_END if self.slow else SLOW_TO_BEGIN):
+                self.slow, self._in_a_row = not self.slow, 0
         return self.slow
 
 
@@ -74,8 +68,7 @@ class TimedFile:
     """A stream to the terminal whose writes are timed; everything else is the stream's own."""
 
     def __init__(self, file: IO[str], speed: LineSpeed) -> None:
-        self._file = file
-        self._speed = speed
+        self._file, self._speed = file, speed
 
     def write(self, text: str) -> int:
         return self._speed.time(self._file.write, text)

@@ -13,6 +13,7 @@ from textual._compositor import CompositorUpdate
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing
+from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import SafeText
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
@@ -128,13 +129,13 @@ async def test_a_thin_line_paints_less_and_says_so(quiet: Quiet) -> None:
 async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(quiet: Quiet) -> None:
     async with quiet("tasks") as (s, _):
         assert " thin" not in s.lines[0]
-        s.app._line.slow = True
+        SPEED.slow = True
         s.app._look_at_the_line()
         await s.sees("painting less")
         assert " thin" in s.lines[0]
         assert s.view.table.view.thin
         assert s.view.detail.display, "nothing jumps by itself"
-        s.app._line.slow = False
+        SPEED.slow = False
         s.app._look_at_the_line()
         await s.sees("everything is painted")
         assert " thin" not in s.lines[0]

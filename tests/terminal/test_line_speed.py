@@ -11,7 +11,6 @@ from agentco_tui.terminal.line_speed import (
     QUICK_TO_END,
     SLOW_TO_BEGIN,
     LineSpeed,
-    SlowLineDetector,
     TimedFile,
 )
 from tests.terminal.dashboard import dashboard, ready
@@ -58,11 +57,11 @@ def test_the_longest_write_is_told_once_and_one_that_hangs_while_it_does() -> No
 
 
 def test_slow_begins_soon_and_ends_late() -> None:
-    verdict = SlowLineDetector()
+    verdict = LineSpeed()
     for took in (LONG * 2, 0.0, LONG * 2, None, 0.01):
         assert not verdict.look(took), "one hiccup is no slow line"
     assert [verdict.look(0.5) for _ in range(SLOW_TO_BEGIN)][-1]
-    assert SlowLineDetector().look(1.5), "a hang counts at once"
+    assert LineSpeed().look(1.5), "a hang counts at once"
     assert all(verdict.look(0.001) for _ in range(QUICK_TO_END - 1))
     assert verdict.look(0.2), "neither slow nor quick begins the count anew"
     assert all(verdict.look(0.001) for _ in range(QUICK_TO_END - 1))
