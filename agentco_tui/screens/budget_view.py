@@ -92,8 +92,8 @@ class BudgetView(ListView[Budget]):
             search_text=lambda alert: alert.text,
             sort=("level", True),
             empty_text=plain("no alerts"),
-            classes="budget--alerts",
         )
+        self.alerts.add_class("budget--alerts")
         self.alerts.hand_comes = self.touch
         self.alerts_title = StatusLine(classes="budget--alerts-title")
         self.detail_title = StatusLine(classes="budget--detail-title")

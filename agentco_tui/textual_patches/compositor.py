@@ -1,21 +1,16 @@
 """Textual's compositor, made to write only what was asked to be repainted, and to tell each widget
 that it is shown.
 
-Partial paint. Textual 8.2.8 repaints a region by writing each line from the left edge of the
-widget on (`ChopsUpdate.render_segments` crops at the right only; a note in its source says that it
-should crop at both), and ends every segment with a reset, so that the next must name both its
-colours again: a cell of six letters at the right of a table of 120 columns cost 203 bytes. Written
-from its own left edge, with only the difference between one style and the next, it costs about 50,
-and a whole screen about half. And for two lines it asks every widget on them for all lines it has
-(`_get_renders`), and then every container behind them. The self-test tries the originals on a small
-picture: they won't write what is expected once Textual mends it.
+Partial paint. `ChopsUpdate.render_segments` writes each line from the left edge of the widget on,
+and ends every segment with a reset, so that the next must name both its colours again; and for two
+lines every widget on them is asked for all lines it has (`_get_renders`), and then every container
+behind. The self-test tries the originals on a small picture: they won't write what is expected once
+Textual mends it.
 
 Shown events. Textual tells (`Show`, `Resize`) and paints what a layout has that the one before had
-not (`reflow`). But between two layouts it may work out anew where everything is, because somebody
-asked for the size of a widget after one that is hidden was refreshed (`full_map`), and keeps that
-as the layout before. What was displayed in between is then never told of, nor painted: a list
-showed what it had shown when the person left it, a notice never came, and an old one stayed in the
-corner. So a layout is compared here with the last layout, whatever was asked between the two.
+not (`reflow`). Between two layouts it may work out anew where everything is (`full_map`), because
+somebody asked for a widget's size, and keeps that as the layout before: what was displayed in
+between is never told of. So a layout is compared here with the last layout.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """Textual's terminal driver, made to know whether it holds the screen.
 
-Seen with Textual 8.2.8: continued after a SIGSTOP it starts a second time over itself (two
-threads read the keys, and the raw settings are remembered as the ones to restore); a stopped job
-that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the background and is
-stopped once more instead of ending; Ctrl-Z without a shell above stops it for good; after `fg`
-only what happens to change is painted; and one that comes while something is being painted hangs
-the program for ever: the handler waits for the lock of the queue to the writing thread, which the
-code that it interrupted holds. So the handlers here leave the work to the event loop. An error in
-the thread that reads the keys ends the program; here it goes on with what comes next.
+Seen with Textual 8.2.8: continued after a SIGSTOP it starts a second time over itself; a stopped
+job that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the background and is
+stopped once more; Ctrl-Z without a shell above stops it for good; and one that comes while
+something is being painted hangs the program for ever: the handler waits for the lock of the queue
+to the writing thread, which the code that it interrupted holds. So the handlers here leave the work
+to the event loop. An error in the thread that reads the keys ends the program; here it goes on.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """What a terminal sends, taken apart so that nothing in it can end the program or be a key unasked.
 
 Seen with Textual 8.2.8's parser: kitty key events with sub-parameters (`CSI 121;1:3u`, a release),
-code points that don't exist, sizes of no pixels and bytes that are no UTF-8 raise in the thread
-that reads the keys, and the program is gone without a word. Replies of the terminal that it doesn't
-know (OSC, DCS, APC, PM and SOS strings, `CSI ? ... c`) become one key for each character; so does
-what follows an ESC within a bracketed paste. A paste that never ends swallows all keys, and any
-size of the screen is believed.
+code points that don't exist, sizes of no pixels and bytes that are no UTF-8 end the thread that
+reads the keys. Replies of the terminal that it doesn't know (OSC, DCS, APC, PM and SOS strings,
+`CSI ? ... c`) become one key for each character. A paste that never ends swallows all keys.
 
 So sequences are found here by their grammar (ECMA-48 5.4 and 8.3, xterm's ctlseqs, kitty's keyboard
 protocol), and Textual's parser is only asked what a single whole sequence means that is known to

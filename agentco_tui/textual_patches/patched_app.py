@@ -37,18 +37,14 @@ class PatchedApp(App[None]):
     """Does otherwise what Textual 8.2.8 does in three places.
 
     It closes the widgets of a screen one by one and lets the others go on with the keys and answers
-    that wait for them: one that mounts something then, or looks for a part of itself, finds no
-    place for it (MountError, NoMatches). That makes a crash of an end that was asked for: a report,
-    two lines on the terminal, and after `q` the exit code 1.
+    that wait for them: one that mounts something then finds no place for it (MountError), and an
+    end that was asked for becomes a crash.
 
-    A timer skips the ticks that are past when it looks at the clock. For one that has a single tick
-    that is the end: the new size of a terminal, for which the app sets a timer of 8 ms and no
-    second one while that is there, is then never drawn, nor any size after it.
+    A timer skips the ticks that are past when it looks at the clock; for one that has a single tick
+    that is the end.
 
-    A key is handed to the widget that has the focus when it comes, and only then, on its way up
-    again, to what it is bound to. Of several keys in one packet, as slow lines deliver them, the
-    later ones would so go to where the keys went before the first has done anything. Here each one
-    waits until the one before it has been through all widgets.
+    A key is handed to the widget that has the focus when it comes, and only on its way up again to
+    what it is bound to. Here each one waits until the one before it has been through all widgets.
     """
 
     def __init__(self) -> None:

@@ -29,20 +29,19 @@ class StatusLine(TonedWidget):
             super().__init__()
             self.line, self.key = line, key
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._left: tuple[Cell, ...] = ()
-        self._right: tuple[Cell, ...] = ()
+    _left: tuple[Cell, ...] = ()
+    _right: tuple[Cell, ...] = ()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return 1
 
     def show(self, left: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
         """Draw these cells; only the columns that differ from what stands there are painted."""
-        if tuple(left) == self._left and tuple(right) == self._right:
+        wanted = tuple(left), tuple(right)
+        if wanted == (self._left, self._right):
             return
         before = self.cells
-        self._left, self._right = tuple(left), tuple(right)
+        self._left, self._right = wanted
         first, last = differing(before, self.cells)
         if not self.size.width:
             self.refresh()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -112,12 +112,9 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
         Binding("pageup", "page_up", "Page up", show=False),
     ]
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._items: tuple[Item, ...] = ()
-        self.lines: list[Line] = []
-        """All of them, also those scrolled out of sight."""
-        self._due = False
+    lines: Sequence[Line] = ()  # all of them, also those scrolled out of sight
+    _items: tuple[Item, ...] = ()
+    _due = False
 
     def show(self, items: Iterable[Item], *, top: bool = False) -> None:
         """Show these items; with `top` from their first line, else where the pane stands."""

@@ -200,7 +200,6 @@ class Host(App[None]):
             search_text=lambda job: f"{job.title}\n{job.agent}\n{job.company}\n{job.priority}",
             sort=sort,
             can_mark=True,
-            id="table",
         )
         self.first = list(jobs(count))
         self.said: list[object] = []

@@ -81,6 +81,7 @@ class TablePainter(Generic[R]):
         self.places: tuple[Placed[R], ...] = ()
         self._model, self._view, self._text_instead = model, view, text_instead
         self.size = Size(0, 0)  # as it was painted last
+        self._room = 0  # cells for columns
         self._lines: list[RowLook] = []
         """The header and the rows as they were painted last."""
         self._thumb = range(0)
@@ -95,7 +96,7 @@ class TablePainter(Generic[R]):
         """Works out how all looks now; gives the regions where that is different from before."""
         width, height = size
         if size != self.size:
-            self.size = size
+            self.size, self._room = size, max(0, width - GUTTER - SCROLLBAR)
             self.places = arrange(self._model.columns, self._room)
             self.pieces.clear()
         lines, thumb = [self._wanted_header(), *self._wanted_rows()], range(0)
@@ -135,10 +136,6 @@ class TablePainter(Generic[R]):
                 self.pieces[row_id] = record, tuple(fresh)
                 changed = True
         return changed
-
-    @property
-    def _room(self) -> int:
-        return max(0, self.size.width - GUTTER - SCROLLBAR)
 
     def _wanted_rows(self) -> list[RowLook]:
         view, places, height = self._view, self.places, max(0, self.size.height - 1)

@@ -79,14 +79,12 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         sort: tuple[str, bool] | None = None,
         empty_text: SafeText | None = None,
         can_mark: bool = False,
-        id: str | None = None,
-        classes: str | None = None,
     ) -> None:
         """`search_text` is what the words of a filter are looked for in (default: all cells);
         `sort` names a column and whether the highest comes first; without it rows stay in the
         order they came in. `can_mark` says whether the actions for marking mark rows.
         """
-        super().__init__(id=id, classes=classes)
+        super().__init__()
         key, descending = sort or (None, False)
         self.rows = TableModel(columns, search_text, _index(columns, key), descending)
         """The records and their order: to be read; whoever changes them does so here."""
@@ -104,11 +102,9 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self._work: Generator[None, None, None]
 
     def load(self, rows: Iterable[tuple[str, R]]) -> None:
-        """Replaces all rows. The state becomes READY.
-
-        Rows beyond some ten thousand are taken in over several turns of the event loop, and
-        `WorkDone` says when they are; so it is with sorting and filtering. What is done to the
-        table before that finishes it first.
+        """Replaces all rows. The state becomes READY. More than some ten thousand are taken in over
+        several turns of the event loop (sorted and filtered, too), and `WorkDone` says when they
+        are; what is done to the table before that finishes it first.
         """
         self.set_state(TableState.READY)
         self._do(self.rows.load(rows))
@@ -169,10 +165,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         return (None if column is None else self.rows.columns[column].key), self.rows.descending
 
     def sort_by(self, key: str | None, descending: bool | None = None) -> None:
-        """Sorts by a column, in its usual direction if none is given; None is order of arrival.
-
-        KeyError if there is no such column.
-        """
+        """Sorts by a column, in its usual direction if none is given; None is order of arrival."""
         index = _index(self.rows.columns, key)
         if descending is None:
             descending = index is not None and self.rows.columns[index].descending_first
@@ -230,7 +223,6 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
 
     def remark(self, remarks: Mapping[str, Cell]) -> None:
         """Says something of rows, in the place where a ghost says what became of it; of no others.
-
         Ids without a row are kept: the row may come, or come back.
         """
         if remarks != self.view.remarks:
@@ -254,7 +246,8 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
             self.idle.set()
             self.post_message(self.WorkDone(self))
         self.view.follow(before)
-        self.mark(self.rows.gone_from(self.view.marks.keys()), False)
+        if self.view.marks:
+            self.mark(self.rows.gone_from(self.view.marks.keys()), False)
         self._sync()
 
     def finish(self) -> None:
