@@ -27,7 +27,7 @@ from agentco_tui.actions.task_reader import TaskList
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.format import duration
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.single_flight import sleep_unless
+from agentco_tui.live.poller import sleep_unless
 from agentco_tui.live.store import Names
 from agentco_tui.model import Task
 from agentco_tui.text import SafeText, plain

@@ -112,9 +112,7 @@ class Client(Fetcher):
         *,
         begins: Callable[[Sequence[Task]], None] | None = None,
     ) -> Listing[Task]:
-        """GET /api/tasks. `begins` is called with the first rows of a list that is long and new,
-        while the rest of it comes.
-        """
+        """GET /api/tasks. `begins` gets the first rows of a list that is long and new."""
         return await self._listing(
             TASKS, "/api/tasks", begins=begins, company_id=company_id, status=status
         )
@@ -158,12 +156,8 @@ class Client(Fetcher):
         to_date: date | None = None,
         limit: int | None = None,
     ) -> Listing[Activity]:
-        """GET /api/activity, with any combination of filters; dates go out as YYYY-MM-DD.
-
-        No page is followed once `limit` entries came; a platform that sends more in one answer is
-        not cut short.
-        """
-        # Cut, because a datetime is a date too, and would say its time.
+        """GET /api/activity, with any filters; no page is followed once `limit` entries came."""
+        # Dates go out as YYYY-MM-DD, also those of a datetime, which is one.
         return await self._listing(
             ACTIVITY,
             "/api/activity",

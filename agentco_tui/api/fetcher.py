@@ -44,11 +44,9 @@ T = TypeVar("T")
 _TASKS: Final = "/api/tasks"
 _MOST_SECONDS: Final = 60.0
 """After which no further page of a list is asked for."""
-_LARGE: Final = 256 * 1024
-"""Bytes: below this, reading takes less than a thread is worth."""
+_LARGE: Final = 256 * 1024  # bytes: below, reading takes less than a thread is worth
 _MOST_REASONS: Final = 5
-_REMEMBERED: Final = 12
-"""Lists whose last answer is kept: more than there are feeds."""
+_REMEMBERED: Final = 12  # lists whose last answer is kept: more than there are feeds
 _ALONE: Final = frozenset({"company", "agent", "task", "activity"})
 """Kinds of which each record is read by itself, whatever stands beside it."""
 
@@ -128,8 +126,8 @@ class _Leaf(msgspec.Struct, Generic[R]):
     """One page as it came."""
 
     signature: tuple[PageRequest, int, bytes, tuple[str, ...]]
-    """Its request, how many records stood before it, the hash of its body, and the headers that say
-    where the next page is: with the same ones it is the same page."""
+    """Its request, how many records stood before it, the hash of its body, and `PAGING_HEADERS`:
+    with the same ones it is the same page."""
     etag: str | None
     page: Page[R]
     following: ListRest
@@ -186,9 +184,8 @@ class Fetcher:
 
         With `at_most`, the person's own limit, no further page is asked for once so many records
         are there: many platforms take a limit for the length of a page. `begins` gets the first
-        rows of a list that is long and new, before the rest is read. Where nothing has changed
-        since the last time it is the very same object, and nothing was decoded. Raises ApiError;
-        if any page cannot be had, the listing cannot be either.
+        rows of a list that is long and new. Where nothing has changed since the last time it is the
+        very same object. Raises ApiError, also if a single page cannot be had.
         """
         kind = self.mapping.kind(kind)
         params = tuple((name, value) for name, value in filters.items() if value is not None)

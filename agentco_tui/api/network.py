@@ -249,9 +249,8 @@ async def _connected(family: int, kind: int, protocol: int, _: str, address: Any
 def watch_answers() -> bool:
     """Have no connection kept behind whose answer anything came; False if that can't be watched.
 
-    What came in the same packet lies in the parser, which httpcore shows to nobody, so the one
-    method that ends an answer is wrapped. Where another version has no such method, connections
-    must not be kept at all; where it has no such parser, none is.
+    What came in the same packet lies in the parser, which httpcore shows to nobody, so the method
+    that ends an answer is wrapped. Without such a method or parser no connection may be kept.
     """
     kind: Any = httpcore.AsyncHTTP11Connection
     ends = getattr(kind, "_response_closed", None)
@@ -298,10 +297,9 @@ class Lane(Enum):
     DECISIONS = 6, 2
     """What is read because of a decision: it waits behind no poll that hangs."""
     WRITES = 8, 3
-    """A platform may close a kept connection in the moment in which we send on it. A read is then
-    sent again; for a write it leaves the outcome unknown. So a write that comes alone gets a fresh
-    connection, and only those that follow within `WRITES_KEPT` go on with it: without that, each
-    of two hundred approvals would pay for a handshake."""
+    """A platform may close a kept connection in the moment in which we send on it: a read is then
+    sent again, of a write the outcome is unknown. So a write that comes alone gets a fresh one, and
+    only those that follow within `WRITES_KEPT` go on with it: a set pays for one handshake."""
 
 
 class Pools(httpx.AsyncBaseTransport):

@@ -236,9 +236,8 @@ class Transport:
     ) -> Reply:
         """Send a request and read the whole answer; a failed read is tried again, a write never.
 
-        `path` begins with /api, identifiers in it percent-encoded. With `etag`, the one of an
-        answer before, a 304 is an answer, too. Without `stream` a body of more than four megabytes
-        is refused. Raises ApiError.
+        `path` begins with /api, identifiers in it percent-encoded. With `etag` a 304 is an answer,
+        too. Without `stream` a body of more than four megabytes is refused. Raises ApiError.
         """
         asked = self.asked(method, path)
         if etag is not None and _ETAG.fullmatch(etag):
@@ -261,11 +260,10 @@ class Transport:
     async def stream(
         self, path: str, *, params: Pairs = (), accept: str = "*/*", cap: int | None = None
     ) -> AsyncIterator[tuple[Reply, AsyncGenerator[bytes]]]:
-        """GET with the head of the answer, and its body in pieces while they come.
+        """GET with the head of the answer, and its body in pieces while they come, tried once.
 
-        The total time limit ends with the head of the answer; between arrivals of bytes the read
-        limit goes on. `cap` is in bytes, None for no cap. Nothing is tried again. Raises ApiError,
-        here and from the pieces.
+        The total time limit ends with the head; between arrivals of bytes the read limit goes on.
+        `cap` is in bytes. Raises ApiError, here and from the pieces.
         """
         asked = self.asked("GET", path)
         request = self._built(asked, params, None, accept, ())
@@ -329,10 +327,8 @@ class Transport:
     async def _guarded(
         self, work: Awaitable[T], asked: Asked, seconds: float | None
     ) -> T | ApiError:
-        """What `work` brings within `seconds`, or the error for what went wrong.
-
-        The error is handed back and not raised, so that the exception of the layers below, whose
-        frames hold the headers, does not hang on to it as its context.
+        """What `work` brings within `seconds`, or the error for what went wrong: handed back and
+        not raised, so that no exception from below, whose frames hold the headers, hangs on to it.
         """
         try:
             async with asyncio.timeout(seconds):

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from agentco_tui import background
+from agentco_tui import background, model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
 from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Company, Listing, Record, Ref, Task
@@ -224,6 +224,22 @@ class Store:
     ) -> Change:
         """Take a listing as all there is of a feed; `compared` as for `Collection.replace`."""
         return self.publish(self.collections[feed].replace(listing, compared))
+
+    def take_overview(self, overview: model.BudgetOverview, company: str | None = None) -> Change:
+        """Take the answer to /api/budget; its parts stand in where no feed of their own answered,
+        for some platforms send them there only: of agents only those of the company in scope.
+        """
+        company_of = Names(self).company_of
+        for collection in (self.company_budgets, self.agent_budgets):
+            is_agents = collection is self.agent_budgets
+            scope = BudgetScope.AGENT if is_agents else BudgetScope.COMPANY
+            parts = [part for part in overview.parts if part.scope is scope]
+            if is_agents and company is not None:
+                owned = [(part, company_of(part)) for part in parts]
+                parts = [part for part, owner in owned if owner is not None and owner.id == company]
+            if parts and self.freshness[collection.feed].answered_at is None:
+                self.take(collection.feed, Listing(records=tuple(parts)))
+        return self.take(FeedName.BUDGET, Listing(records=(overview.whole,)))
 
     def forget(self, feed: FeedName) -> None:
         """Empty a feed whose question changed: no answer to the old one is shown as the new."""

@@ -11,9 +11,8 @@ import pytest
 from agentco_tui.actions.outcome import OutcomeKind, Progress, Step, WhyNot
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live import single_flight
 from agentco_tui.live.feeds import FeedName, Phase, SystemClock
-from agentco_tui.live.single_flight import SingleFlight
+from agentco_tui.live.poller import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import Office, office, until
@@ -91,8 +90,7 @@ def test_sentences_say_no_more_than_is_known() -> None:
 # --- one read for all who ask -----------------------------------------------------------------
 
 
-async def test_a_read_that_hangs_holds_up_the_next_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(single_flight, "PATIENCE", 0.01)
+async def test_a_read_that_hangs_holds_up_the_next_briefly() -> None:
     go = asyncio.Event()
     begun: list[None] = []
 
@@ -103,7 +101,7 @@ async def test_a_read_that_hangs_holds_up_the_next_briefly(monkeypatch: pytest.M
             await go.wait()
         return number
 
-    shared = SingleFlight(read, SystemClock(), asyncio.sleep)
+    shared = SingleFlight(read, SystemClock(), patience=0.01)
     first = asyncio.create_task(shared.after_now())
     await until(lambda: len(begun) == 1)
     assert await shared.after_now() == 2

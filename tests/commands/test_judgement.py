@@ -11,7 +11,6 @@ from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed
 from agentco_tui.commands.status import PARTS, Judgement, State, headline, judge, performance
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.poller import take_overview
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
@@ -79,7 +78,7 @@ def _judge(company: str | None = None, limits: AlertLimits = LIMITS, **changed: 
         if isinstance(answer, ApiError):
             failed[FeedName[name.upper()]] = answer
         elif isinstance(answer, BudgetOverview):
-            take_overview(store, answer)
+            store.take_overview(answer)
         else:
             getattr(store, name).replace(answer)
     return judge(store, failed, company, NOW, limits)

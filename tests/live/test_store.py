@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from agentco_tui import background
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.poller import take_overview
 from agentco_tui.live.store import Change, Collection, Names, Store
 from agentco_tui.model import (
     Agent,
@@ -145,7 +144,7 @@ def test_the_parts_of_an_overview_stand_in_until_their_own_feed_answers() -> Non
     store = Store()
     whole = Budget(id="all", scope=BudgetScope.ALL)
     part = Budget(id="cmp_1", scope=BudgetScope.COMPANY)
-    take_overview(store, BudgetOverview(whole=whole, parts=(part,)))
+    store.take_overview(BudgetOverview(whole=whole, parts=(part,)))
     assert store.whole_budget == whole
     assert list(store.company_budgets) == [part]
     own = Budget(id="cmp_2", scope=BudgetScope.COMPANY)
@@ -153,7 +152,7 @@ def test_the_parts_of_an_overview_stand_in_until_their_own_feed_answers() -> Non
     store.set_freshness(
         FeedName.COMPANY_BUDGETS, type(store.freshness[FeedName.COMPANY_BUDGETS])(answered_at=1.0)
     )
-    take_overview(store, BudgetOverview(whole=whole, parts=(part,)))
+    store.take_overview(BudgetOverview(whole=whole, parts=(part,)))
     assert list(store.company_budgets) == [own]
 
 
