@@ -35,8 +35,7 @@ from agentco_tui.text import SafeText, plain
 TYPED_FROM = 11  # from so many tasks on the number must be typed
 AT_ONCE = 4  # approvals in flight together, and tasks that are read for those that follow them
 AGED = 0.25
-"""Seconds that a task which has been read may wait until it may be sent; after more it is read
-again."""
+"""Seconds that a task which has been read may wait for its place before it is read again."""
 DOUBTS = 3  # so many in a row without a clear answer stop the set
 PAUSE = 5.0  # seconds of a pause that the platform asks for (429) without saying how long
 LONGEST_PAUSE = 120.0  # seconds of pauses in a row that a set waits; beyond, it is stopped
@@ -223,14 +222,14 @@ class BatchApproval:
 
     async def _work(self, waiting: Iterator[Task], group: asyncio.TaskGroup) -> None:
         for task in waiting:
-            approval = ApprovalInSet(self, task, partial(self._step, task))
+            approval = ApprovalInSet(self, task, partial(self._tell, task))
             try:
                 unsent = await self._post(approval)
             finally:
                 if approval.has_place:  # it has been sent and answered, or is not sent
                     self.places.release()
             if unsent is not None:
-                self._settle(task, unsent)
+                self._tell(task, unsent)
                 if unsent.why_not is WhyNot.OFF:
                     self.stop(f"stopped: {unsent.sentence}")
                 elif unsent.why_not is WhyNot.NOT_READ:
@@ -268,7 +267,7 @@ class BatchApproval:
                 return unsent
 
     async def _reconcile(self, posted: Approval) -> None:
-        self._settle(posted.shown, await posted.reconcile())
+        self._tell(posted.shown, await posted.reconcile())
 
     # --- going on or not
 
@@ -295,14 +294,8 @@ class BatchApproval:
 
     # --- telling
 
-    def _step(self, task: Task, progress: Progress) -> None:
-        item = self._items[task.id]
-        if (progress.step, progress.sentence) != (item.step, item.sentence):
-            self._items[task.id] = self._decisions.tell(task, progress)
-            self.on_change()
-
-    def _settle(self, task: Task, found: Outcome) -> None:
-        self._items[task.id] = self._decisions.tell(task, found)
+    def _tell(self, task: Task, told: Progress | Outcome) -> None:
+        self._items[task.id] = self._decisions.tell(task, told)
         self.on_change()
 
     def _enter(self, phase: BatchPhase) -> None:
@@ -312,11 +305,7 @@ class BatchApproval:
 
 
 class ApprovalInSet(Approval):
-    """The approval of one task, in its place among those in flight.
-
-    A few are in flight while the next few are being read, so that what is sent was read a round
-    trip before; one that has waited longer for its place is read again.
-    """
+    """The approval of one task, in its place among those in flight, while the next few are read."""
 
     read_error: ApiError | None = None
     """Why the last read before the sending failed, if it did."""

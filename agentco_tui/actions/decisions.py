@@ -42,10 +42,9 @@ _MAY_COME_LATE = frozenset(
 
 
 class Hold:
-    """A hold of some seconds, for one decision; `wait` may be called once.
+    """Some seconds before a yes counts; `wait` may be called once.
 
-    It stands still while the process is stopped, and begins anew after that, so that a person who
-    comes back has all of it.
+    After a stop of the process they begin anew, so that a person who comes back has all of them.
     """
 
     def __init__(
@@ -111,9 +110,7 @@ class Decisions:
 
     @property
     def open(self) -> list[Decision]:
-        """Those that a person should still see, in the order of their yes: not settled, or settled
-        badly and not looked at.
-        """
+        """Those that are not settled, or badly and not looked at, in the order of their yes."""
         return [
             known
             for known in self.by_task.values()

@@ -119,9 +119,7 @@ def _of_machine(family: int, address: str) -> str:
 
 
 class InFlight(Exception):  # noqa: N818 (no error: somebody else was first)
-    """The same is being done right now, here or elsewhere; or it was, and what became of it can't
-    be found out from here.
-    """
+    """The same is being done now; or it was, and what became of it can't be found out from here."""
 
     def __init__(self, sentence: str) -> None:
         self.sentence: SafeText = plain(sentence)
@@ -158,9 +156,7 @@ class Earlier(NamedTuple):
 
 
 class Journal:
-    """The journal at a path; one for a process, callable from any thread. What writes or reads the
-    file waits for the disk, so not for the event loop.
-    """
+    """The journal at a path, one for a process. What waits for its file is not for the event loop."""
 
     def __init__(self, path: Path, redact: Callable[[str], str] = str) -> None:
         self.path = path
@@ -217,10 +213,7 @@ class Journal:
                 return self._sign(attempt)
 
     def finish(self, settled: Settled) -> None:
-        """Write what became of an attempt; if that was written before, as its correction.
-
-        Raises JournalError, and then tries again later.
-        """
+        """Write what became of an attempt, or correct it. Raises JournalError, and tries later."""
         with self._mutex:
             attempt_id = settled.attempt
             attempt = self._here.get(attempt_id) or self._open.get(attempt_id)
@@ -265,9 +258,7 @@ class Journal:
         return self._last.get((platform_of(origin), verb, subject))
 
     def unfinished(self) -> tuple[list[Attempt], list[Settled]]:
-        """What this process began or took up and doesn't know the outcome of, and the outcomes that
-        it knows and could not write.
-        """
+        """What this process doesn't know the outcome of, and outcomes that it could not write."""
         owed = list(self._owed.values())
         known = {settled.attempt for settled in owed}
         return [one for one in list(self._here.values()) if one.attempt not in known], owed

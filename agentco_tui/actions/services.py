@@ -128,15 +128,11 @@ class Services:
         return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def follow(self) -> Following:
-        """What is open at this platform now, from any dashboard on this machine, and whether
-        anything can be sent. Raises JournalError at the end only.
-        """
+        """As `Journal.follow`, of this platform. Raises JournalError at the end only."""
         return await self.journaled(partial(self.journal.follow, self.origin))
 
     async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
-        """Those left behind that no other dashboard has taken up by now; none while the journal
-        can't be written.
-        """
+        """As `Journal.claim`; none while the journal can't be written."""
         try:
             return await self.journaled(partial(self.journal.claim, tuple(attempts)))
         except JournalError:

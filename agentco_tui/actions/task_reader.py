@@ -29,8 +29,7 @@ log = logging.getLogger(__name__)
 ACTIVITY_LIMIT = 200  # entries of the log read to find out who decided a task
 CLOCK_SLACK = 5.0  # seconds by which our idea of the platform's time may be wrong
 _NO_LIST = frozenset({"", "null", "{}"})
-"""Shapes of answers without a list: no body, null, an empty object; seen for empty lists, and
-what a proxy makes of an answer that it lost."""
+"""Shapes of answers without a list: of empty lists, and of what a proxy lost."""
 _IN_PART = plain(
     "the platform's list of pending tasks came only in part, and it isn't in that part"
 )

@@ -89,9 +89,7 @@ class Write(ABC, Generic[R]):
 
     @abstractmethod
     async def prepare(self) -> Attempt | Outcome:
-        """Read how things stand and compare; why nothing is to be sent, else what to write down
-        (`attempt`).
-        """
+        """Read and compare: what to write down (`attempt`), or why nothing is to be sent."""
 
     @abstractmethod
     def send(self, attempt_id: str) -> Awaitable[Receipt[R]]:
@@ -119,9 +117,7 @@ class Write(ABC, Generic[R]):
     # ---- the flow
 
     async def run(self) -> Outcome:
-        """All of it; returns once it is known what became of it, which may take as long as the
-        platform is away.
-        """
+        """All of it; may take as long as the platform is away."""
         return await self.post() or await self.reconcile()
 
     async def post(self) -> Outcome | None:
@@ -216,8 +212,8 @@ class Write(ABC, Generic[R]):
         )
 
     async def _found(self) -> Outcome:
-        """What became of it, by the answer, and by checks until one is as wanted, or until the same
-        is seen for long enough; for ever if nothing can be read after a lost answer.
+        """What became of it, by the answer and by checks: until one is as wanted or the same is
+        seen for long enough, for ever if nothing can be read after a lost answer.
         """
         answer, timing = self.answer, self.services.timing
         if answer.kind is AnswerKind.FORBIDDEN:
@@ -355,9 +351,7 @@ class Write(ABC, Generic[R]):
         )
 
     async def written(self, outcome: Outcome) -> Outcome:
-        """Write an outcome into the journal, as a correction if one is written already; returns it,
-        with a word about it if it could not be written.
-        """
+        """Write an outcome into the journal; returned with a word about it if that failed."""
         if outcome.attempt_id is None:
             return outcome
         settled = Settled(
