@@ -131,10 +131,10 @@ class BatchApproval:
             self.phase is BatchPhase.RUNNING and not self.begun
         )
 
-    def take_back(self) -> bool:
-        """Undo the yes, while nothing has been sent; False if it is too late."""
+    def take_back(self) -> None:
+        """Undo the yes, unless something has been sent."""
         if not self.can_take_back:
-            return False
+            return
         self.hold.take_back()
         self._enter(BatchPhase.TAKEN_BACK)
         for worker in self._workers:
@@ -143,7 +143,6 @@ class BatchApproval:
             known = self._decisions.by_task.get(task_id)
             if known is not None and known.step is Step.READING:
                 self._decisions.put(task_id, None)
-        return True
 
     @property
     def can_stop(self) -> bool:

@@ -156,7 +156,7 @@ class Earlier(NamedTuple):
 
 
 class Journal:
-    """The journal at a path, one for a process. What waits for its file is not for the event loop."""
+    """The journal at a path, one for a process. What waits for its file is not for event loops."""
 
     def __init__(self, path: Path, redact: Callable[[str], str] = str) -> None:
         self.path = path

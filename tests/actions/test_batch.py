@@ -21,6 +21,7 @@ from agentco_tui.actions.batch_summary import (
 )
 from agentco_tui.actions.decisions import Decisions, Hold
 from agentco_tui.actions.outcome import OutcomeKind, Step, WhyNot
+from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Moment, Money, Ref, Task, TaskState
@@ -45,16 +46,17 @@ async def test_a_set_is_approved_with_one_read_before(path: Path, desk: Office) 
     tasks = (await desk.pending())[:12]
     batch = BatchApproval(desk.services, tasks)
     desk.platform.requests.clear()
-    can: list[tuple[bool, bool]] = []
+    can: list[bool] = []
 
     def sending() -> None:
         if any(item.step is Step.SENDING for item in batch.items):
-            can.append((batch.can_take_back, batch.take_back()))
+            can.append(batch.can_take_back)
+            batch.take_back()
 
     batch.on_change = sending
     assert not batch.can_stop
     assert await run(batch) is BatchPhase.ENDED
-    assert set(can) == {(False, False)}, "what is about to be sent can't be taken back"
+    assert set(can) == {False}, "what is about to be sent can't be taken back"
     assert not batch.can_stop
     assert batch.results == {OutcomeKind.APPROVED_HERE: 12}
     assert batch.sentence == "12 approved here"
@@ -100,6 +102,41 @@ async def test_a_stop_while_they_are_read_sends_nothing(path: Path, desk: Office
     assert desk.sends() == []
     assert journal_entries(path) == []
     assert batch.results == {OutcomeKind.NOT_SENT: 3}
+
+
+@pytest.mark.parametrize("while_read", [False, True])
+async def test_a_set_that_is_taken_back_sends_nothing(
+    platform: EmbeddedPlatform, path: Path, while_read: bool
+) -> None:
+    timing = replace(QUICK, hold=0.0 if while_read else 3_600.0)
+    async with office(platform, path, timing=timing) as desk:
+        decisions = Decisions(desk.services)
+        batch = BatchApproval(desk.services, (await desk.pending())[:12], decisions=decisions)
+        assert not batch.confirm("11")
+        hang = platform.faults.add("tasks:latency=200ms,times=1")
+        running = asyncio.create_task(run(batch))
+        await until(lambda: hang.struck == 1 if while_read else batch.phase is BatchPhase.HELD)
+        assert not batch.confirm("12"), "once is enough"
+        batch.take_back()
+        assert await running is BatchPhase.TAKEN_BACK
+        assert (batch.can_take_back, desk.sends(), decisions.open) == (False, [], [])
+
+
+@pytest.mark.parametrize(
+    ("fault", "stopped"),
+    [("", "read only"), ("reads:status=503", "3 in a row had no clear answer")],
+)
+async def test_what_may_not_be_sent_or_cannot_be_read_stops_the_set(
+    platform: EmbeddedPlatform, path: Path, fault: str, stopped: str
+) -> None:
+    permissions = None if fault else Permissions(plain("read only"))
+    async with office(platform, path, permissions=permissions) as desk:
+        batch = BatchApproval(desk.services, (await desk.pending())[:8])
+        if fault:
+            platform.faults.add(fault)
+        await run(batch)
+        assert batch.stop_reason == f"stopped: {stopped}"
+        assert batch.results == {OutcomeKind.NOT_SENT: 8}
 
 
 async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) -> None:

@@ -469,8 +469,8 @@ class BatchProgress(Dialog[bool]):
             self.dismiss(False)
             return True
         self._leaving = True
-        if not self.decision.take_back():
-            self.decision.stop()
+        self.decision.take_back()
+        self.decision.stop()
         self._show()
         return True
 
