@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
     ENDED_WAITING,
+    GOOD,
     KnownBy,
     Outcome,
     OutcomeKind,
@@ -114,7 +115,7 @@ class Decisions:
         return [
             known
             for known in self.by_task.values()
-            if known.outcome is None or not (known.outcome.good or known.seen)
+            if known.outcome is None or not (known.outcome.kind in GOOD or known.seen)
         ]
 
     def hold_left(self, task_id: str) -> float:

@@ -15,6 +15,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -38,6 +39,7 @@ from agentco_tui.actions.journal_file import (
     from_line,
     is_alive,
     os_errors,
+    stamp,
     to_line,
 )
 from agentco_tui.text import SafeText, plain, safe
@@ -199,7 +201,8 @@ class Journal:
             if self._closed:
                 raise JournalError("the journal is closed here", "this dashboard is ending")
             addresses = attempt.addresses or self._addresses.get(attempt.origin, ())
-            attempt = replace(attempt, addresses=addresses)
+            now = attempt.time or stamp(time.time())
+            attempt = replace(attempt, time=now, addresses=addresses)
             self._left_behind(attempt, self._here.values())
             self._refuse_if_lost()
             with self._locked():
@@ -220,7 +223,8 @@ class Journal:
             if attempt is None and (last := self._written(attempt_id)) is not None:
                 attempt = last.attempt
             about = {name: getattr(attempt, name) for name in ABOUT} if attempt else {}
-            self._owed[attempt_id] = replace(settled, pid=os.getpid(), **about)
+            now = settled.time or stamp(time.time())
+            self._owed[attempt_id] = replace(settled, time=now, pid=os.getpid(), **about)
             with self._locked():
                 self._write_owed()
 

@@ -36,7 +36,7 @@ _TOKEN = re.compile(r"[0-9]{1,10}-[0-9a-f]{12}")
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True):
     attempt: str  # the attempt's id, also sent as Idempotency-Key
-    time: str  # when, as ISO 8601 in UTC by this machine's clock
+    time: str = ""  # when, as ISO 8601 in UTC by this machine's clock; of writing, if not given
     origin: str = ""
     """The platform's address as it was configured, with the path of a reverse proxy."""
     profile: str = ""

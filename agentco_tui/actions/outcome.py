@@ -90,10 +90,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     http_status: int | None = None
     record: Record | None = None  # as it was last read, where it was
 
-    @property
-    def good(self) -> bool:
-        return self.kind in GOOD
-
 
 class Step(StrEnum):
     """Where a decision stands, from the yes until it is known what became of it."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -22,7 +21,7 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal import InFlight, Overtaken, Unsettled
-from agentco_tui.actions.journal_file import Attempt, JournalError, Settled, stamp
+from agentco_tui.actions.journal_file import Attempt, JournalError, Settled
 from agentco_tui.actions.outcome import (
     ENDED,
     LEFT_BEHIND,
@@ -335,7 +334,6 @@ class Write(ABC, Generic[R]):
             company = Ref(id=company.id, name=of_store.name)
         return Attempt(
             attempt=str(uuid.uuid4()),
-            time=stamp(time.time()),
             origin=services.origin,
             profile=services.profile,
             verb=self.verb,
@@ -356,7 +354,6 @@ class Write(ABC, Generic[R]):
             return outcome
         settled = Settled(
             attempt=outcome.attempt_id,
-            time=stamp(time.time()),
             outcome=outcome.kind,
             known_by=outcome.known_by,
             words=outcome.words,

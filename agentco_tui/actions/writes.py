@@ -20,6 +20,7 @@ from agentco_tui.actions.decisions import task_of
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal_file import Attempt, seconds_of
 from agentco_tui.actions.outcome import (
+    GOOD,
     Check,
     Found,
     KnownBy,
@@ -119,7 +120,7 @@ class ListedWrite(Write[R], ABC):
         return Check(found=found, began=began, record=record, why=plain(why) if why else None)
 
     def take(self, outcome: Outcome) -> None:
-        if outcome.good and outcome.record is not None:
+        if outcome.kind in GOOD and outcome.record is not None:
             self.services.store.publish(self.collection.put(cast(R, outcome.record)))
 
 
@@ -212,7 +213,7 @@ class TaskCreation(Creation[Task]):
 
     def take(self, outcome: Outcome) -> None:
         record, store = outcome.record, self.services.store
-        if outcome.good and isinstance(record, Task):
+        if outcome.kind in GOOD and isinstance(record, Task):
             company = None if record.company is None else record.company.id
             if self.services.poller.query.company in (None, company):
                 if waits_for_person(record):

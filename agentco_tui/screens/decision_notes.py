@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from agentco_tui.actions.decisions import Decision
-from agentco_tui.actions.outcome import AFTER_ALL, Outcome, OutcomeKind, Step
+from agentco_tui.actions.outcome import AFTER_ALL, GOOD, Outcome, OutcomeKind, Step
 from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
 from agentco_tui.model import Task
 from agentco_tui.screens.session import Session
@@ -93,5 +93,5 @@ def decision_items(session: Session, decision: Decision) -> list[Item]:
     outcome, words = decision.outcome, said_of(session, decision)
     if outcome is None:
         return [Text(plain(f"{signs.unknown} {words}"), Tone.WARNING), Gap()]
-    sign, tone = (signs.good, Tone.GOOD) if outcome.good else (signs.warning, Tone.WARNING)
+    sign, tone = (signs.good, Tone.GOOD) if outcome.kind in GOOD else (signs.warning, Tone.WARNING)
     return [Text(plain(f"{sign} {outcome.kind}: {words}"), tone), Gap()]

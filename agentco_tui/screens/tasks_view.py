@@ -9,6 +9,7 @@ from operator import attrgetter
 from textual import on
 from textual.timer import Timer
 
+from agentco_tui.actions.outcome import GOOD
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
@@ -207,8 +208,12 @@ class TasksView(ListView[Task]):
 
     def _tell_lost(self, titles: Mapping[str, str]) -> None:
         """What became of marked tasks that wait no more; those approved from here are known."""
-        known = {task_id: self.session.decisions.by_task.get(task_id) for task_id in titles}
-        lost = [i for i, d in known.items() if d is None or (d.outcome and not d.outcome.good)]
+        known = self.session.decisions.by_task
+        lost = [
+            i
+            for i in titles
+            if i not in known or ((found := known[i].outcome) and found.kind not in GOOD)
+        ]
         if lost:
             more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
             words = f"{titles[lost[0]]} ({fate_of(self.session, lost[0]).text}){more}"

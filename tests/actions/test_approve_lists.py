@@ -14,6 +14,7 @@ from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import (
     ENDED_WAITING,
+    GOOD,
     KnownBy,
     Outcome,
     OutcomeKind,
@@ -168,7 +169,7 @@ async def test_lists_after_an_answer(
     found = await approved(desk, task, lists)
     assert found.kind is kind
     assert words in found.sentence
-    assert found.good is (kind is Kind.APPROVED_HERE)
+    assert (found.kind in GOOD) is (kind is Kind.APPROVED_HERE)
     if answer == "409":
         assert found.sentence.startswith("refused: ")
 
@@ -468,7 +469,7 @@ async def test_what_leaves_late_is_read_again_what_comes_back_is_over(desk: Offi
             decisions.tell(task, outcome)
             known = decisions.by_task.get(task.id)
             assert known is not None
-            assert (known in decisions.open) is not outcome.good
+            assert (known in decisions.open) is (outcome.kind not in GOOD)
             assert decisions.take(Change(FeedName.TASKS, removed=(task.id,))) == []
             late = kind in (Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE)
             found = decisions.take(left)

@@ -20,7 +20,7 @@ from agentco_tui.actions.batch_summary import (
     of_one_kind,
 )
 from agentco_tui.actions.decisions import Decisions, Hold
-from agentco_tui.actions.outcome import OutcomeKind, Step, WhyNot
+from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, WhyNot
 from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.store import Names, Store
@@ -87,8 +87,9 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) ->
     sent = len(desk.sends())
     assert 6 <= sent <= 6 + 4, "what was about to be sent then"
     assert batch.results == {OutcomeKind.APPROVED_HERE: sent, OutcomeKind.NOT_SENT: 20 - sent}
-    stopped = [item.outcome for item in batch.items if not item.outcome or not item.outcome.good]
-    assert {outcome.sentence for outcome in stopped if outcome} == {batch.stop_reason}
+    outcomes = [item.outcome for item in batch.items if item.outcome is not None]
+    stopped = {outcome.sentence for outcome in outcomes if outcome.kind not in GOOD}
+    assert stopped == {batch.stop_reason}
     assert len(batch.to_ask_again) == 20 - sent
 
 

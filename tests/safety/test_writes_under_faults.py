@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
+from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -116,7 +116,7 @@ async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> Non
         assert was_done <= 1, (name, after, before, outcome.sentence)
         assert outcome.sentence, name
         assert outcome.sentence.isprintable()
-        if outcome.good and outcome.known_by is KnownBy.READ:
+        if outcome.kind in GOOD and outcome.known_by is KnownBy.READ:
             assert was_done == 1, (name, outcome.known_by, outcome.sentence)
         if outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE):
             assert was_done == 0, (name, outcome)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import groupby
 from math import ceil
@@ -62,19 +62,10 @@ class TaskQuestion(Question):
         self.session = session
         self._tasks = {task.id: task for task in tasks}
         self.ended: dict[str, list[str]] = {}  # what happened since then, by id; a line a field
-        self._unsubscribe: list[Callable[[], None]] = []
 
     def on_mount(self) -> None:
         store, decisions = self.session.store, self.session.decisions
-        self._unsubscribe = [store.subscribe(self._take), decisions.subscribe(self._decided)]
-
-    def on_unmount(self) -> None:
-        while self._unsubscribe:
-            self._unsubscribe.pop()()
-
-    def accept(self) -> None:
-        self.on_unmount()
-        super().accept()
+        self.until_closed = [store.subscribe(self._take), decisions.subscribe(self._decided)]
 
     def _take(self, change: Change) -> None:
         store = self.session.store

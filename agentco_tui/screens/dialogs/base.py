@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import ClassVar, TypeVar, cast
 
@@ -122,6 +122,7 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
         self.pane = TextPane(classes="dialog--body")
         self.keys_line = StatusLine(classes="dialog--keys")
         self._title = title, right
+        self.until_closed: list[Callable[[], None]] = []  # ends of what it listens to
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -139,7 +140,11 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close it, once: two keys typed together may both say so."""
-        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
+        if self.app.screen is not self:
+            return AwaitComplete()
+        while self.until_closed:
+            self.until_closed.pop()()
+        return super().dismiss(result)
 
     def on_resize(self, event: events.Resize) -> None:
         """Let the body scroll rather than push the keys out of the box."""

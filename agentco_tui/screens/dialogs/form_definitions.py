@@ -12,7 +12,7 @@ import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.actions import writes
-from agentco_tui.actions.outcome import OnProgress, Progress, Step
+from agentco_tui.actions.outcome import GOOD, OnProgress, Progress, Step
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit
 from agentco_tui.api.errors import ApiError
@@ -74,7 +74,7 @@ class FormRequest(msgspec.Struct, frozen=True):
                     doubt()
 
             outcome = await make(values, step).run()
-            if outcome.good:
+            if outcome.kind in GOOD:
                 self.frame.dialogs.tell(outcome)
                 return None
             words = f" (platform: {outcome.words})" if outcome.words else ""

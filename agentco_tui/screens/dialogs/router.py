@@ -63,7 +63,7 @@ class DialogRouter:
 
     def _known_of(self, task: Task) -> SafeText | None:
         decision = self._session.decisions.by_task.get(task.id)
-        if decision is None or not (decision.outcome is None or decision.outcome.good):
+        if decision is None or not (decision.outcome is None or decision.outcome.kind in GOOD):
             return None
         return said_of(self._session, decision)
 
@@ -186,7 +186,7 @@ class DialogRouter:
         if (view := self._frame.views.get("tasks")) is not None:
             view.unmark(item.task.id for item in batch.items)  # type: ignore[attr-defined]
         if not progress.is_current:
-            good = all(item.outcome is not None and item.outcome.good for item in batch.items)
+            good = batch.results.total() == len(batch.items) and GOOD.issuperset(batch.results)
             self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
 
     async def take_up(self, left: Sequence[Attempt]) -> None:
@@ -220,5 +220,5 @@ class DialogRouter:
             self._say(f"{sign} {words}", bad=True)
 
     def tell(self, outcome: Outcome) -> None:
-        sign = signs.good if outcome.good else signs.warning
-        self._say(f"{sign} {outcome.title}: {told(outcome)}", bad=not outcome.good)
+        sign = signs.good if outcome.kind in GOOD else signs.warning
+        self._say(f"{sign} {outcome.title}: {told(outcome)}", bad=outcome.kind not in GOOD)
