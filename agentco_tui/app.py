@@ -37,9 +37,10 @@ from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import (
-    Memory,
     Remembered,
     made_state_folder,
+    recall,
+    remember,
     state_folder,
     why_not_writable,
 )
@@ -269,16 +270,17 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
     with suppress(JournalError):
         # What can't be tidied up now is told as soon as something is to be written.
         session.journal.tidy()
-    memory = Memory(folder / "remembered.json")
+    memory = folder / "remembered.json"
     # The embedded platform begins anew each time, and so does what is shown of it.
     keeps = settings.profile != "demo"
-    remembered = memory.recall(settings.profile) if keeps else NOTHING_REMEMBERED
+    recalled = recall(memory) if keeps else {}
+    remembered = recalled.get(settings.profile, NOTHING_REMEMBERED)
     wanted = settings.screen or remembered.screen
     app = DashboardApp(session, next((p for p in SCREENS if p == wanted), "overview"), remembered)
 
     def keep() -> None:
         if keeps and app.main_screen is not None:
-            memory.keep(settings.profile, app.main_screen.remembered())
+            remember(memory, settings.profile, app.main_screen.remembered())
 
     try:
         redact = client.transport.key.redact

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -76,36 +75,25 @@ class Remembered(msgspec.Struct, frozen=True):
     lists: dict[str, ListMemory] = {}
 
 
-class Memory:
-    """Reads and writes `remembered.json` in a folder."""
+def recall(path: Path) -> dict[str, Remembered]:
+    """How each profile was left, by its name; nothing if that can't be read."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Remembered])
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        log.warning("what was shown last can't be recalled: %s", type(error).__name__)
+        return {}
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
 
-    def recall(self, profile: str) -> Remembered:
-        """How the profile was left; nothing if it wasn't, or can't be read."""
-        return self._read().get(profile, Remembered())
-
-    def keep(self, profile: str, remembered: Remembered) -> None:
-        """Write how the profile is left; other profiles stay as they are.
-
-        Says in the log if it can't be written.
-        """
-        known = {**self._read(), profile: remembered}
-        while len(known) > MOST_PROFILES:
-            known.pop(next(iter(known)))
-        try:
-            self.path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-            with atomic_write(self.path, replace=True, mode=FILE_MODE) as file:
-                file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
-        except (OSError, AtomicWriteError) as error:
-            log.warning("what was shown last can't be remembered: %s", error)
-
-    def _read(self) -> Mapping[str, Remembered]:
-        try:
-            return msgspec.json.decode(self.path.read_bytes(), type=dict[str, Remembered])
-        except FileNotFoundError:
-            return {}
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            log.warning("what was shown last can't be recalled: %s", type(error).__name__)
-            return {}
+def remember(path: Path, profile: str, remembered: Remembered) -> None:
+    """Write how a profile is left; other profiles stay as they are."""
+    known = {**recall(path), profile: remembered}
+    while len(known) > MOST_PROFILES:
+        known.pop(next(iter(known)))
+    try:
+        path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        with atomic_write(path, replace=True, mode=FILE_MODE) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
+    except (OSError, AtomicWriteError) as error:
+        log.warning("what was shown last can't be remembered: %s", error)

@@ -20,30 +20,25 @@ from agentco_tui.demo.world_state import DOLLAR, RefusedError, WorldState, check
 _COLUMNS = ("id", "timestamp", "level", "action", "company", "agent", "task", "message", "cost")
 
 
-class Keys:
+class Keys(dict[str, str]):
     """A `full` key that may do everything and a `read` key; each can be revoked or replaced.
 
     Generated from the seed unless given, with the prefix `ag_`.
     """
 
     def __init__(self, seed: int, full: str | None = None, read: str | None = None) -> None:
-        self._keys: dict[str, str] = {}
+        super().__init__()
         for which, given in (("full", full), ("read", read)):
             digest = hashlib.sha256(f"agentco demo key {seed} {which}".encode()).hexdigest()
-            self._keys[which] = given or f"ag_{which}_{digest[:32]}"
+            self[which] = given or f"ag_{which}_{digest[:32]}"
         self._revoked: set[str] = set()
-
-    def __getitem__(self, which: str) -> str:
-        if which not in self._keys:
-            raise ValueError("a key is named full or read")
-        return self._keys[which]
 
     def replace(self, which: str, key: str) -> None:
         """Let `key` take the place of one; ValueError for what cannot stand in a header."""
         if not (key.isascii() and key.isprintable() and key.split() == [key]):
             raise ValueError("a key is one word of plain letters, digits and signs")
         if self[which]:
-            self._keys[which] = key
+            self[which] = key
 
     def revoke(self, which: str) -> None:
         self._revoked.add(self[which])
@@ -55,7 +50,7 @@ class Keys:
         """`full`, `read`, or None if the header holds no valid key."""
         scheme, _, token = (authorization or "").partition(" ")
         valid = scheme.lower() == "bearer" and token not in self._revoked
-        return next((which for which, key in self._keys.items() if valid and key == token), None)
+        return next((which for which, key in self.items() if valid and key == token), None)
 
 
 class Interface:

@@ -75,7 +75,7 @@ def test_keys_are_revoked_and_replaced(platform: EmbeddedPlatform, client: httpx
     assert ask(platform, "/api/budget", key=platform.read_key).status == 200
     platform.keys.restore("full")
     assert client.get("/api/budget").status_code == 200
-    with pytest.raises(ValueError, match="full or read"):
+    with pytest.raises(KeyError):
         platform.keys.revoke("other")
     before = platform.full_key
     replacing = {"replace": {"which": "full", "key": "ag_tomorrow"}}
@@ -84,7 +84,7 @@ def test_keys_are_revoked_and_replaced(platform: EmbeddedPlatform, client: httpx
         200, 401,
     ]  # fmt: skip
     assert client.get("/_demo/world").status_code == 200, "the control path stays open"
-    for key, which in (("two words", "full"), ("", "full"), ("ag_x", "other")):
+    for key, which in (("two words", "full"), ("", "full")):
         with pytest.raises(ValueError, match="a key is"):
             platform.keys.replace(which, key)
 
