@@ -93,16 +93,35 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) ->
     assert len(batch.to_ask_again) == 20 - sent
 
 
-async def test_a_stop_while_they_are_read_sends_nothing(path: Path, desk: Office) -> None:
-    batch = BatchApproval(desk.services, (await desk.pending())[:3])
+@pytest.mark.parametrize("taken_back", [True, False])
+async def test_an_end_while_they_are_read_sends_nothing(
+    path: Path, desk: Office, taken_back: bool
+) -> None:
+    decisions = Decisions(desk.services)
+    batch = BatchApproval(desk.services, (await desk.pending())[:3], decisions=decisions)
     hang = desk.platform.faults.add("tasks:latency=200ms,times=1")
     running = asyncio.create_task(run(batch))
     await until(lambda: hang.struck == 1)
-    batch.stop()
+    assert len(decisions.by_task) == 3
+    batch.take_back() if taken_back else batch.stop()
+    assert await running is (BatchPhase.TAKEN_BACK if taken_back else BatchPhase.ENDED)
+    assert (desk.sends(), journal_entries(path)) == ([], [])
+    assert batch.results == ({} if taken_back else {OutcomeKind.NOT_SENT: 3})
+    assert len(decisions.by_task) == (0 if taken_back else 3)
+
+
+async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(desk: Office) -> None:
+    tasks = (await desk.pending())[:8]
+    slow = desk.platform.faults.add("approve:latency=800ms,times=4")
+    running = asyncio.create_task(run(BatchApproval(desk.services, tasks)))
+    # Four are on their way, and the next four have been read.
+    await until(lambda: slow.struck == 4)
+    with desk.platform.world.living() as state:
+        state.tasks[tasks[5].id].title = "Something else"
+        state.changed_task(state.tasks[tasks[5].id], desk.platform.world.now)
     assert await running is BatchPhase.ENDED
-    assert desk.sends() == []
-    assert journal_entries(path) == []
-    assert batch.results == {OutcomeKind.NOT_SENT: 3}
+    assert desk.sends(tasks[5].id) == []
+    assert len(desk.sends()) == 7
 
 
 @pytest.mark.parametrize("while_read", [False, True])
@@ -196,8 +215,11 @@ async def test_two_unknowns_do_not_stop_it(desk: Office, unclear: int, stopped: 
 async def test_a_set_is_confirmed_once_and_never_empty(desk: Office) -> None:
     batch = BatchApproval(desk.services, (await desk.pending())[:1])
     assert not batch.begun
+    assert await batch.run() is BatchPhase.ASKING
     assert [batch.confirm(), batch.confirm()] == [True, False]
     assert not BatchApproval(desk.services, []).confirm()
+    sets = [BatchApproval(desk.services, (await desk.pending())[:count]) for count in (10, 11)]
+    assert [each.number_to_type for each in sets] == [None, 11]
 
 
 @pytest.mark.parametrize("why", [WhyNot.OFF, WhyNot.NOT_READ])
@@ -223,6 +245,9 @@ async def test_a_changed_task_in_a_set_is_left_out(desk: Office) -> None:
     assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
     assert desk.sends(tasks[3].id) == []
     assert list(batch.to_ask_again) == [desk.store.pending.get(tasks[3].id)], "as it is now"
+    desk.store.pending.drop(tasks[3].id)
+    [again] = batch.to_ask_again
+    assert again.title == desk.platform.world.task(again.id).title
 
 
 async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, path: Path) -> None:

@@ -57,7 +57,6 @@ KINDS: tuple[decode.Kind[Any], ...] = (
     decode.ALERTS,
     decode.ACTIVITY,
 )
-STATED = (json_body.BodyError, decode.Unshaped)
 BREAKERS = (
     b"[", b"{", b"]", b"}", b'"', b",", b":", b"NaN", b"-Infinity", b"1e999", b"-0", b"\xff",
     b"\xef\xbb\xbf", b"\\ud800", b"\\u0000", b"\x00", b"\n", b"\r\ndata: ", b"null", b"true",
