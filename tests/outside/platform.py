@@ -74,19 +74,9 @@ from tests.outside.script import (
 )
 
 __all__ = [
-    "Applied",
-    "Hold",
-    "Match",
-    "Platform",
-    "Request",
-    "approves",
-    "every",
-    "pending",
-    "reads",
-    "tasks_read",
-    "traces",
-    "writes",
-]
+    "Applied", "Hold", "Match", "Platform", "Request", "approves", "every", "pending", "reads",
+    "tasks_read", "traces", "writes",
+]  # fmt: skip
 
 KEY = "ag_outside_0123456789abcdef"
 
@@ -108,12 +98,31 @@ class Platform(Script):
         super().__init__()
         self.full_key = key
         self.began = datetime.now(UTC)
-        self.companies: list[Json] = []
-        self.agents: list[Json] = []
+        self.companies: list[Json] = [
+            {"id": each, "name": name, "status": "active"}
+            for each, name in (("cmp_acme", "Acme Robotics"), ("cmp_globex", "Globex"))
+        ]
+        same = {"trust_score": 70, "budget_remaining": 50, "status": "active", "model": "m-1",
+                "role": "engineer", "tasks_completed": 3}  # fmt: skip
+        self.agents: list[Json] = [
+            {"id": "ag_ada", "name": "Ada", "company_id": "cmp_acme", **same},
+            {"id": "ag_linus", "name": "Linus", "company_id": "cmp_globex", **same},
+        ]
         self.tasks: list[Json] = []
         self.budget: Json = {"monthly_limit": 1000, "spent": 100.0, "currency": "USD"}
-        self.company_budgets: list[Json] = []
-        self.agent_budgets: list[Json] = []
+        self.company_budgets: list[Json] = [
+            {
+                "company_id": one["id"],
+                "company_name": one["name"],
+                "monthly_limit": 500,
+                "spent": 50,
+            }
+            for one in self.companies
+        ]
+        self.agent_budgets: list[Json] = [
+            {"agent_id": one["id"], "agent_name": one["name"], "monthly_limit": 100, "spent": 50}
+            for one in self.agents
+        ]
         self.requests: list[Request] = []
         self.approvals: list[Applied] = []
         self.port = 0
@@ -122,10 +131,6 @@ class Platform(Script):
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="scripted platform", daemon=True)
-        self.company("cmp_acme", "Acme Robotics")
-        self.company("cmp_globex", "Globex")
-        self.agent("ag_ada", "Ada", "cmp_acme")
-        self.agent("ag_linus", "Linus", "cmp_globex")
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -144,30 +149,6 @@ class Platform(Script):
         return f"http://127.0.0.1:{self.port}"
 
     # ---- the world
-
-    def company(self, company_id: Any, name: str, **fields: Any) -> Json:
-        """Add a company."""
-        record = {"id": company_id, "name": name, "status": "active", **fields}
-        with self.lock:
-            self.companies.append(record)
-            self.company_budgets.append(
-                {"company_id": company_id, "company_name": name, "monthly_limit": 500, "spent": 50}
-            )
-        return record
-
-    def agent(self, agent_id: Any, name: str, company_id: Any, **fields: Any) -> Json:
-        """Add an agent."""
-        record = {
-            **{"id": agent_id, "name": name, "role": "engineer", "company_id": company_id},
-            **{"trust_score": 70, "budget_remaining": 50, "status": "active", "model": "m-1"},
-            **{"tasks_completed": 3, **fields},
-        }
-        with self.lock:
-            self.agents.append(record)
-            self.agent_budgets.append(
-                {"agent_id": agent_id, "agent_name": name, "monthly_limit": 100, "spent": 50}
-            )
-        return record
 
     def task(self, task_id: Any, title: str, **fields: Any) -> Json:
         """Add a task, pending if `fields` don't say otherwise; each waits less than those before.

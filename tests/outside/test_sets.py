@@ -5,7 +5,6 @@ The judge of each is the scripted platform's own list of requests.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import signal
 import time
@@ -15,13 +14,8 @@ from pathlib import Path
 from tests.outside.console import Console, cases, scene
 from tests.outside.platform import Platform, Request, approves, pending
 from tests.terminal.dashboard import assert_restored
-from tests.terminal.pty_session import NotSeenError
 
 INVOICE = "Pay invoice {:02}"
-READ = 0.6
-"""Seconds after which a person has seen that a question stands."""
-ANEW = 0.8
-"""Seconds after which a key is surely pressed anew."""
 
 
 def mark_all(console: Console, count: int) -> None:
@@ -34,7 +28,7 @@ def ask(console: Console, count: int) -> str:
     """Ask about what is marked; gives the box once a person could have read it."""
     console.press("a")
     console.box_shows(rf"APPROVE {count} tasks")
-    time.sleep(READ)
+    console.pause()
     return console.box()
 
 
@@ -43,13 +37,7 @@ def yes(console: Console, count: int) -> None:
     if count > 10:
         console.press(*str(count))
         console.box_shows(rf"type {count}, press y")
-    for _ in range(4):
-        console.press("y")
-        with contextlib.suppress(NotSeenError):
-            console.box_shows(r"APPROVING", timeout=2.0)
-            return
-        time.sleep(ANEW)
-    raise AssertionError(f"`y` was not taken\n{console.text}")
+    console.yes(lambda: "APPROVING" in console.box())
 
 
 def ended(console: Console) -> str:
@@ -124,7 +112,7 @@ def test_the_question_lists_all_and_what_is_sent_is_what_it_listed(tmp_path: Pat
 
             console.press("f")
             console.box_shows(r"APPROVE 2 tasks")
-            time.sleep(READ)
+            console.pause()
             told = read_through(console)
             assert "2 you have not read" in told
             assert "Pay EVIL Corp" in told
@@ -142,7 +130,7 @@ def test_a_question_whose_tasks_change_or_are_decided_takes_no_yes(tmp_path: Pat
         platform.change("t1", cost=90_000, estimated_cost=90_000)
         told = console.box_shows(r"changed while you read")
         assert re.search(r"cost: “.*0\.50.*” → “.*90,?000", told), told
-        time.sleep(ANEW)
+        console.pause()
         console.press("y")
         console.box_shows(r"y is off")
         console.no()
@@ -151,7 +139,7 @@ def test_a_question_whose_tasks_change_or_are_decided_takes_no_yes(tmp_path: Pat
         ask(console, 3)
         platform.decide("t2", "rejected")
         console.box_shows(r"Pay invoice 02\n\s*it left the list")
-        time.sleep(ANEW)
+        console.pause()
         console.press("y")
         console.box_shows(r"y is off")
         console.no()
@@ -185,7 +173,7 @@ def test_keys_that_were_not_meant_confirm_nothing(tmp_path: Path) -> None:
 
         console.press("a")
         console.box_shows(r"APPROVE 11 tasks")
-        time.sleep(READ)
+        console.pause()
         console.press("1", "1")
         console.box_shows(r"press y to approve")
         for _ in range(20):

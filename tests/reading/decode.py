@@ -23,27 +23,10 @@ from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.write_response import read_write_response as decode_receipt
 
 __all__ = [
-    "ACTIVITY",
-    "AGENTS",
-    "AGENT_BUDGETS",
-    "ALERTS",
-    "COMPANIES",
-    "COMPANY_BUDGETS",
-    "TASKS",
-    "WHOLE_ID",
-    "Kind",
-    "Page",
-    "RefusedBody",
-    "Unshaped",
-    "decode_one",
-    "decode_overview",
-    "decode_page",
-    "decode_receipt",
-    "decode_trace",
-    "parsed",
-    "plain",
-    "record",
-]
+    "ACTIVITY", "AGENTS", "AGENT_BUDGETS", "ALERTS", "COMPANIES", "COMPANY_BUDGETS", "TASKS",
+    "WHOLE_ID", "Kind", "Page", "RefusedBody", "Unshaped", "decode_one", "decode_overview",
+    "decode_page", "decode_receipt", "decode_trace", "parsed", "plain", "record",
+]  # fmt: skip
 
 
 def parsed(body: Any) -> Any:
