@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.errors import (
-    Broken,
-    KeyRejected,
-    NotAllowed,
-    RateLimited,
-    Refused,
-    TimedOut,
-    Unreadable,
-)
+from agentco_tui.api import errors
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import SLOWER, FeedName, Freshness, Pace, Phase, began_at, paces
 from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED, after_failure, spacing
@@ -89,7 +81,7 @@ async def test_a_rejected_key_slows_but_goes_on(platform: EmbeddedPlatform) -> N
             await on.go_by(BACK_OFF_CEILING)
         assert phases(on) == {Phase.STALE}
         failure = on.freshness(FeedName.AGENTS).failure
-        assert isinstance(failure, KeyRejected)
+        assert isinstance(failure, errors.KeyRejected)
         assert "AGENTCO_API_KEY" in str(failure)
         assert on.wait(FeedName.AGENTS) > BACK_OFF_CEILING * 0.8
         assert dict(on.store.agents.records) == held
@@ -113,7 +105,7 @@ async def test_a_platform_that_comes_back_is_live_soon(platform: EmbeddedPlatfor
         for feed in ON:
             freshness = on.freshness(feed)
             assert freshness.phase is Phase.STALE
-            assert isinstance(freshness.failure, Refused)
+            assert isinstance(freshness.failure, errors.Refused)
             assert freshness.answered_at == answered[feed]
             assert freshness.age(on.hours.monotonic()) >= 6 * BACK_OFF_CEILING  # type: ignore[operator]
             assert 0 < on.wait(feed) <= BACK_OFF_CEILING
@@ -128,12 +120,12 @@ async def test_a_recovery_spares_those_told_to_wait(platform: EmbeddedPlatform) 
     platform.faults.add("activity:cut,times=1")
     async with stage(platform, wanted=paces("agents"), refresh=1.0) as on:
         await on.settled()
-        assert isinstance(on.freshness(FeedName.ALERTS).failure, Broken)
-        assert isinstance(on.freshness(FeedName.ACTIVITY).failure, Broken)
+        assert isinstance(on.freshness(FeedName.ALERTS).failure, errors.Broken)
+        assert isinstance(on.freshness(FeedName.ACTIVITY).failure, errors.Broken)
         on.poller.poll_now([FeedName.ALERTS])
         await on.until(lambda: on.freshness(FeedName.ACTIVITY).phase is Phase.LIVE)
         await on.arrived()
-        assert isinstance(on.freshness(FeedName.AGENTS).failure, RateLimited)
+        assert isinstance(on.freshness(FeedName.AGENTS).failure, errors.RateLimited)
         assert on.asked()["agents"] == 1
 
 
@@ -156,7 +148,7 @@ async def test_what_hangs_holds_up_no_other(platform: EmbeddedPlatform) -> None:
         await on.until(lambda: in_hand(4, 2))
         on.hours.go_by(31.0)
         await on.until(lambda: in_hand(6, 3))
-        assert sum(isinstance(f.failure, TimedOut) for f in on.store.freshness.values()) == 4
+        assert sum(isinstance(f.failure, errors.TimedOut) for f in on.store.freshness.values()) == 4
         on.hours.go_by(31.0)
         await on.until(lambda: in_hand(8, 3))
         for feed in answering * 3:
@@ -172,7 +164,7 @@ async def test_what_never_answered_is_loading_and_then_failed(platform: Embedded
         failed = await on.poller.read_again(FeedName.ALERTS)
         assert (loading.age(on.hours.monotonic()), failed.age(on.hours.monotonic())) == (None, None)
         assert failed.phase is Phase.FAILED
-        assert isinstance(failed.failure, NotAllowed)
+        assert isinstance(failed.failure, errors.NotAllowed)
         assert "platform: Forbidden" in str(failed.failure)
 
 
@@ -187,7 +179,7 @@ async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
         monkeypatch.setattr(on.client, "budget_alerts", broken)
         for _ in range(3):
             freshness = await on.poller.read_again(FeedName.ALERTS)
-            assert isinstance(freshness.failure, Unreadable)
+            assert isinstance(freshness.failure, errors.Unreadable)
             assert "fault of this program (ZeroDivisionError)" in str(freshness.failure)
             assert freshness.phase is Phase.STALE
             assert on.wait(FeedName.ALERTS) > 0
@@ -217,7 +209,7 @@ async def test_whoever_fails_to_show_a_change_hides_it_from_nobody(
         on.store.subscribe_freshness(fails)
         on.store.subscribe_freshness(fresh.append)
         first = await on.poller.read_again(FeedName.COMPANIES)
-        assert isinstance(first.failure, Unreadable)
+        assert isinstance(first.failure, errors.Unreadable)
         second = await on.poller.read_again(FeedName.COMPANIES)
         assert second.phase is Phase.LIVE, "nothing new, nothing to show, nothing fails"
     assert [set(change.added) for change in heard] == [set(platform.world.state.companies)]
@@ -240,14 +232,14 @@ def test_a_feed_is_never_asked_sooner_than_wished(pace: Pace, refresh: float, to
 
 @given(st.integers(1, 10_000), st.floats(0.5, 20), seeds)
 def test_back_off_grows_to_the_ceiling(failures: int, refresh: float, seed: int) -> None:
-    error = TimedOut(plain("no answer"))
+    error = errors.TimedOut(plain("no answer"))
     delay = after_failure(error, failures, refresh, Random(seed))
     assert 0 < delay <= BACK_OFF_CEILING
 
 
 @given(st.floats(0, 1e9), seeds)
 def test_a_wait_that_is_asked_for_is_kept_within_reason(asked: float, seed: int) -> None:
-    error = RateLimited(plain("slow down"), retry_after=asked)
+    error = errors.RateLimited(plain("slow down"), retry_after=asked)
     delay = after_failure(error, 1, 5.0, Random(seed))
     assert delay >= min(asked, LONGEST_WAIT_ASKED)
     assert delay <= max(BACK_OFF_CEILING, LONGEST_WAIT_ASKED)

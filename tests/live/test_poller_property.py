@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import DOLLAR
@@ -79,44 +79,30 @@ class Dashboard(RuleBasedStateMachine):
 
     # --- what happens on the platform -----------------------------------------------------------
 
-    @rule(turn=turns, decision=st.sampled_from(["approve", "reject"]))
-    def another_decides(self, turn: int, decision: str) -> None:
-        pending = list(self.world.state.pending)
-        if pending:
-            self.world.another_operator(pending[turn % len(pending)], decision)
-
-    @rule(turn=turns)
-    def a_task_is_created(self, turn: int) -> None:
-        agents = self.world.agents()
+    @rule(what=st.sampled_from(["decision", "task", "company", "limit", "log", "time"]), turn=turns)
+    def something_happens(self, what: str, turn: int) -> None:
+        world = self.world
+        agents, pending, known = world.agents(), [*world.state.pending], [*world.state.companies]
         agent = agents[turn % len(agents)]
-        self.world.create_task(agent.company.id, f"Task {turn}", agent.id, "high")
-
-    @precondition(lambda self: len(self.world.state.companies) < 5)
-    @rule(clone=st.booleans(), turn=turns)
-    def a_company_is_founded(self, clone: bool, turn: int) -> None:
-        name = f"Company {len(self.world.state.companies)}"
-        known = list(self.world.state.companies)
-        if clone:
-            self.world.clone_company(known[turn % len(known)], name, "to clone")
-        else:
-            self.world.create_company(name, "saas", "to be")
-
-    @rule(turn=turns, dollars=st.integers(0, 900))
-    def a_limit_is_set(self, turn: int, dollars: int) -> None:
-        agents = self.world.agents()
-        self.world.set_limit(agents[turn % len(agents)].id, dollars)
-
-    @rule(entries=st.sampled_from([1, 30, 250, 1_100]))
-    def much_is_logged(self, entries: int) -> None:
-        with self.world.living() as state:
-            agents = list(state.agents.values())
-            for number in range(entries):
-                at = self.world.clock.now()
-                state.log(at, "info", "note", f"{number}", agent=agents[number % len(agents)])
-
-    @rule(seconds=st.floats(1, 600))
-    def the_world_goes_on(self, seconds: float) -> None:
-        self.world.advance(seconds)
+        match what:
+            case "decision" if pending:
+                decision = ("approve", "reject")[turn % 2]
+                world.another_operator(pending[turn % len(pending)], decision)
+            case "task":
+                world.create_task(agent.company.id, f"Task {turn}", agent.id, "high")
+            case "company" if len(known) < 5 and turn % 2:
+                world.clone_company(known[turn % len(known)], f"Clone {len(known)}", "to clone")
+            case "company" if len(known) < 5:
+                world.create_company(f"Company {len(known)}", "saas", "to be")
+            case "limit":
+                world.set_limit(agent.id, turn % 900)
+            case "log":
+                with world.living() as state:
+                    for number in range((1, 30, 250, 1_100)[turn % 4]):
+                        at, by = world.clock.now(), agents[number % len(agents)]
+                        state.log(at, "info", "note", f"{number}", agent=by)
+            case "time":
+                world.advance(1.0 + turn % 600)
 
     @rule(what=targets, kind=st.sampled_from(KINDS), times=st.sampled_from(["", ",times=2"]))
     def a_fault_begins(self, what: str, kind: str, times: str) -> None:
