@@ -110,33 +110,22 @@ class KeyInUse:
             text = text.replace(key.decode(), mask.decode())
         return text
 
-    def __repr__(self) -> str:
-        return f"KeyInUse({self.key})"
-
-
-class Redactor:
-    """Takes keys out of one body, wherever a piece of it ends: feed it in order.
-
-    The end of a piece that could be the beginning of a key waits for the next one.
-    """
-
-    __slots__ = ("__keys", "__waiting")
-
-    def __init__(self, in_use: KeyInUse) -> None:
-        self.__keys, self.__waiting = in_use.secrets, b""
-
-    def feed(self, piece: bytes, *, is_last: bool = False) -> bytes:
-        """What can be let through by now, of the last piece all; takes time in proportion to it."""
-        data, held = self.__waiting + piece, b""
-        for key, mask in self.__keys:
+    def clean(self, data: bytes, *, is_last: bool = False) -> tuple[bytes, bytes]:
+        """Of bytes that come in pieces: what can be let through, without keys, and an end that may
+        be the beginning of one, which belongs before the next piece. Takes linear time.
+        """
+        held = b""
+        for key, mask in self.secrets:
             data = data.replace(key, mask)
             at = -1 if is_last else data.find(key[:1], max(0, len(data) - len(key) + 1))
             while at >= 0 and not key.startswith(data[at:]):
                 at = data.find(key[:1], at + 1)
             if at >= 0:
                 data, held = data[:at], data[at:] + held
-        self.__waiting = held
-        return data
+        return data, held
+
+    def __repr__(self) -> str:
+        return f"KeyInUse({self.key})"
 
 
 class KeyFilter(logging.Filter):

@@ -31,7 +31,7 @@ import msgspec
 
 from agentco_tui import __version__
 from agentco_tui.api import errors
-from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse, Redactor
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import (
     KEY_SOURCE,
     Asked,
@@ -424,9 +424,8 @@ class Transport:
         told = headers.get("content-length", "")
         if cap is not None and told.isdigit() and (len(told) > 18 or int(told) > cap):
             raise larger_than(asked, status, cap)
-        redactor = Redactor(self.key)
         member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if is_packed else None
-        came = unpacked = 0
+        came, unpacked, held = 0, 0, b""
         async for packed in response.aiter_raw():
             came += len(packed)
             while packed:
@@ -442,12 +441,13 @@ class Transport:
                 unpacked += len(piece)
                 if cap is not None and max(came, unpacked) > cap:
                     raise larger_than(asked, status, cap)
-                if clean := redactor.feed(piece):
+                clean, held = self.key.clean(held + piece)
+                if clean:
                     yield clean
                 if len(piece) == _PIECE:
                     # A bomb arrives in one read: let others run between its pieces.
                     await asyncio.sleep(0)
         if member is not None and came and not member.eof:
             raise DamagedBodyError
-        if rest := redactor.feed(b"", is_last=True):
-            yield rest
+        if held:
+            yield self.key.clean(held, is_last=True)[0]
