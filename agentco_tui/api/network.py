@@ -119,10 +119,8 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         if self._chunks:
             await self.aclose()
             raise httpcore.ConnectError("bytes came before the handshake")
+        work = loop.start_tls(self._transport, self, ssl_context, server_hostname=server_hostname)
         try:
-            work = loop.start_tls(
-                self._transport, self, ssl_context, server_hostname=server_hostname
-            )
             self._transport = await _within(timeout, work, httpcore.ConnectTimeout)
         except BaseException as error:
             await self.aclose()

@@ -90,10 +90,8 @@ class PageRequest(msgspec.Struct, frozen=True):
 
     path: str
     params: tuple[tuple[str, str], ...] = ()
-    origin: str = ""
-    """Scheme, host and port of the platform, with the base URL's path if it has one."""
-    counts_from_zero: bool = False
-    """True once an answer showed that its first page is page 0."""
+    origin: str = ""  # of the platform, with the base URL's path if it has one
+    counts_from_zero: bool = False  # once an answer showed that its first page is page 0
 
     def get(self, *names: str) -> str | None:
         """The first of these parameters that is set."""
@@ -145,8 +143,8 @@ class _Meta(dict[str, Json]):
                     self[fold(key)] = value
         flags = [flag(self.get(name)) for name in _MORE]
         flags += [not self[name] for name in _IS_LAST if type(self.get(name)) is bool]
+        # Whether a flag says that more follows; None if none says anything.
         self.more = next((each for each in flags if each is not None), None)
-        """Whether a flag says that more follows; None if none says anything."""
 
     def count(self, names: Iterable[str]) -> int | None:
         """The first of these that is a count."""
@@ -158,10 +156,8 @@ class ListRest(NamedTuple):
     """What an answer says of the rest of its list."""
 
     request: PageRequest | None  # for the page after this one
-    more: bool
-    """Whether more seems to exist, though nothing tells how to ask for it."""
-    total: int | None
-    """A hint: what the platform says there are in all."""
+    more: bool  # whether more seems to exist, though nothing tells how to ask for it
+    total: int | None  # a hint: what the platform says there are in all
 
 
 def next_page(

@@ -30,19 +30,9 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from agentco_tui import __version__
-from agentco_tui.api import errors
+from agentco_tui.api import error_messages, errors
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.error_messages import (
-    KEY_SOURCE,
-    Asked,
-    error_for,
-    http_date,
-    larger_than,
-    refused,
-    retry_wait,
-    unanswered,
-    unusable,
-)
+from agentco_tui.api.error_messages import KEY_SOURCE, Asked, error_for, larger_than, unusable
 from agentco_tui.api.errors import ApiError, Sent
 from agentco_tui.background import beside
 from agentco_tui.reading.stream import ListReader, TooMuchMemoryError, UnstreamableError
@@ -142,7 +132,7 @@ class Measured:
         self.smoothed_latency = smooth
         if steady is None or (abs(smooth - steady) >= 0.05 and not 0.5 <= smooth / steady <= 2):
             self.steady_latency = smooth
-        if date and (said := http_date(date)) is not None:
+        if date and (said := error_messages.http_date(date)) is not None:
             # The header was cut to whole seconds, and written somewhere between question and now.
             self._skews.append(said + 0.5 - (now - latency / 2))
 
@@ -250,8 +240,8 @@ class Transport:
             if isinstance(outcome, Reply):
                 return outcome
             failed += 1
-            is_last = asked.writes or failed >= self._attempts
-            wait = None if is_last else retry_wait(outcome, failed, time.monotonic() - started)
+            is_last, spent = asked.writes or failed >= self._attempts, time.monotonic() - started
+            wait = None if is_last else error_messages.retry_wait(outcome, failed, spent)
             if wait is None:
                 raise outcome
             await asyncio.sleep(wait)
@@ -337,7 +327,7 @@ class Transport:
             return error.bare()
         except BELOW as cause:
             sent = Sent.NO if isinstance(cause, NOT_SENT) else Sent.UNKNOWN
-            return unanswered(cause, asked, self.limits, sent=sent)
+            return error_messages.unanswered(cause, asked, self.limits, sent=sent)
 
     async def _attempt(
         self, request: httpx.Request, asked: Asked, stream: MakeReader | None
@@ -397,7 +387,7 @@ class Transport:
                     said.write(piece)
         self._refuse_surplus(response, asked)
         headers = dict(response.headers.items())
-        raise refused(asked, status, headers, said.getvalue(), self._clock())
+        raise error_messages.refused(asked, status, headers, said.getvalue(), self._clock())
 
     def _refuse_surplus(self, response: httpx.Response, asked: Asked) -> None:
         """Raises Broken where more came than one answer, and what it says is to be acted on."""

@@ -40,9 +40,7 @@ class ActivityWindow:
 
     def joins(self, listing: Listing[Activity]) -> bool:
         """Whether the listing shares an entry with the window, so that nothing is missing between.
-
-        What is empty joins with anything; what is merely shorter than was asked for doesn't, for
-        platforms cut limits down without saying so.
+        What is merely short doesn't: platforms cut limits down without saying so.
         """
         known, coming = self._entries, listing.records
         return not known or not coming or any(entry.id in known for entry in coming)

@@ -19,17 +19,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from agentco_tui.api import errors
 from agentco_tui.api.client import Client
-from agentco_tui.api.errors import (
-    ApiError,
-    Broken,
-    Invalid,
-    KeyRejected,
-    NotFound,
-    TimedOut,
-    Unreachable,
-    Unreadable,
-)
+from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import SCOPED, SLOWER, Clock, FeedName, Freshness, Pace, Query, question
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
@@ -41,7 +33,7 @@ GLANCE = 5.0
 """Seconds after which a waiting feed looks at the clock again: the timers of the event loop stand
 still while a laptop sleeps."""
 
-CUT_OFF = (Unreachable, TimedOut, Broken, KeyRejected)
+CUT_OFF = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.KeyRejected)
 """Failures that concern the platform as a whole: where one feed is over them, others may be."""
 
 JITTER = 0.1  # share of an interval, so that many dashboards don't ask in step
@@ -280,7 +272,7 @@ class Poller:
 
     @asynccontextmanager
     async def _place(self, feed: FeedName) -> AsyncIterator[None]:
-        hangs = isinstance(self.store.freshness[feed].failure, TimedOut)
+        hangs = isinstance(self.store.freshness[feed].failure, errors.TimedOut)
         async with self._places_for_hanging if hangs else nullcontext(), self._places:
             yield
 
@@ -318,7 +310,7 @@ class Poller:
             # A bug of ours in reading one answer must not stop the picture: it is told and logged.
             log.exception("reading the feed %s failed", feed)
             words = f"through a fault of this program ({type(error).__name__})"
-            failure = Unreadable(plain(f"this answer could not be read, {words}"), path=feed)
+            failure = errors.Unreadable(plain(f"this answer could not be read, {words}"), path=feed)
         if not is_ours or (failure is not None and question(feed, self.query) != asked):
             if turn.pace is not Pace.OFF:
                 turn.read.next_read()
@@ -470,7 +462,7 @@ async def of_all_companies(
     """
     try:
         return await ask(company)
-    except (Invalid, NotFound):
+    except (errors.Invalid, errors.NotFound):
         if company is not None:
             raise
         known = [record.id for record in store.companies]
