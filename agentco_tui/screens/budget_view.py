@@ -156,21 +156,24 @@ class BudgetView(ListView[Budget]):
 
     def wanted(self, record: Budget) -> bool:
         company = self.session.names.company_of(record)
-        return record.scope is BudgetScope.ALL or in_scope(company, self.session.company)
+        return record.scope is BudgetScope.ALL or in_scope(
+            company, self.session.poller.query.company
+        )
 
     def reload(self) -> None:
         self._load_alerts()
         super().reload()
 
     def _load_alerts(self) -> None:
-        company_of, scope = self.session.names.company_of, self.session.company
+        company_of, scope = self.session.names.company_of, self.session.poller.query.company
         alerts = filter(is_open, self.session.store.alerts)
         self.alerts.load(
             (alert.id, alert) for alert in alerts if in_scope(company_of(alert), scope)
         )
-        self._show_alerts_title()
 
-    def _show_alerts_title(self) -> None:
+    def show_head(self, phase: Phase | None = None) -> None:
+        super().show_head(phase)
+        self.alerts.set_state(STATES[self.session.store.freshness[FeedName.ALERTS].phase])
         alerts, count = self.session.store.alerts, len(self.alerts.rows.records)
         answered = self.session.store.freshness[FeedName.ALERTS].answered_at is not None
         cells = [
@@ -188,27 +191,22 @@ class BudgetView(ListView[Budget]):
     def _keys_moved(self) -> None:
         """What has the keys now says so, and is what the detail is of."""
         if self.is_attached:
-            self._show_alerts_title()
+            self.show_head()
             if not self.reading:
                 self.show_detail(top=True)
 
     def take(self, change: Change) -> None:
         if change.feed is FeedName.ALERTS:
             self._load_alerts()
+            self.show_head()
         else:
             super().take(change)
-
-    def show_head(self, phase: Phase | None = None) -> None:
-        super().show_head(phase)
-        self.alerts.set_state(STATES[self.session.store.freshness[FeedName.ALERTS].phase])
-        self._show_alerts_title()
 
     def tick(self) -> None:
         super().tick()
         self.alerts.tick()
 
     def show_detail(self, *, top: bool = False) -> None:
-        """The detail of the gauge, or of the alert if the cursor is among the alerts."""
         words = plain(f"of the {'alert' if isinstance(self.subject(), Alert) else 'budget'}")
         self.detail_title.show([Cell(plain(" DETAIL "), Tone.STRONG), Cell(words)])
         super().show_detail(top=top)
@@ -219,7 +217,6 @@ class BudgetView(ListView[Budget]):
             self.show_detail(top=True)
 
     def action_alerts(self) -> None:
-        """To the alerts, and back to the budgets; while a detail is read it keeps the keys."""
         if not self.reading:
             self.screen.set_focus(self.table if self.alerts.has_focus else self.alerts)
 

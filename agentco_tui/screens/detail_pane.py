@@ -72,7 +72,8 @@ def task_details(task: Task, look: Look) -> list[Item]:
     if task.decided or task.decided_by:
         facts.append(field("decided", when(task.decided, look)))
         facts.append(field("decided by", task.decided_by))
-    return [*head(task), *facts, *identified(task, look)]
+    facts += [field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))]
+    return [*head(task), *facts]
 
 
 def agent_details(agent: model.Agent, look: Look) -> list[Item]:
@@ -252,11 +253,8 @@ Row = tuple[SafeText, SafeText, Tone]
 
 def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
     """The task, whole: title, `facts`, sums, description, all other fields, created and id."""
-    return [*head(task), *facts, *asked_for(task), Gap(), *identified(task, look)]
-
-
-def identified(task: Task, look: Look) -> list[Item]:
-    return [field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))]
+    known = field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))
+    return [*head(task), *facts, *asked_for(task), Gap(), *known]
 
 
 def asked_for(task: Task) -> list[Item]:

@@ -252,7 +252,7 @@ class MainScreen(SizedScreen[None]):
         self.view.action_back()
 
     def action_unscope(self) -> None:
-        if self.session.company is not None:
+        if self.session.poller.query.company is not None:
             self.set_scope(None)
 
     def action_poll_now(self) -> None:

@@ -20,12 +20,12 @@ def header_cells(session: Session, feeds: Iterable[FeedName]) -> tuple[list[Cell
     """Left program, profile and company scope, where what is not as usual stands out; right how
     fresh these feeds are, and the alerts.
     """
-    settings, scope = session.settings, session.names.scope(session.company)
+    settings, scope = session.settings, session.names.scope(session.poller.query.company)
     left = [
         Cell(plain(" agentco "), Tone.STRONG),
         Cell(plain(f" {safe(settings.profile, 24)} "), Tone.ACCENT),
         Cell(plain(f"{signs.vertical} ")),
-        Cell(scope, Tone.PLAIN if session.company is None else Tone.WARNING),
+        Cell(scope, Tone.PLAIN if session.poller.query.company is None else Tone.WARNING),
     ]
     if settings.read_only:
         left.append(Cell(plain("  read-only"), Tone.WARNING))
@@ -36,7 +36,7 @@ def header_cells(session: Session, feeds: Iterable[FeedName]) -> tuple[list[Cell
     freshness = worst(session.store.freshness[feed] for feed in feeds)
     latency, now = session.client.transport.measured.steady_latency, session.clock.monotonic()
     right = health_cells(freshness, latency, now, refresh=settings.refresh)
-    critical, warning = session.waiting.open_alerts(session.company)
+    critical, warning = session.waiting.open_alerts(session.poller.query.company)
     if critical:
         right.append(Cell(plain(f"  {signs.critical} {fmt.count(critical)}"), Tone.CRITICAL))
     if warning:
@@ -46,7 +46,7 @@ def header_cells(session: Session, feeds: Iterable[FeedName]) -> tuple[list[Cell
 
 def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
     """The six tabs with their counts; names are shortened where the line is narrow."""
-    store, scope = session.store, session.company
+    store, scope = session.store, session.poller.query.company
     lengths = {"companies": len(store.companies), "agents": len(store.agents)}
     counts = {tab: Cell(fmt.count(each), Tone.DIM) for tab, each in lengths.items() if each}
     if store.freshness[FeedName.PENDING].answered_at is not None:

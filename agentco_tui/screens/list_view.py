@@ -138,7 +138,6 @@ class ListView(Widget, Generic[R]):
 
     @on(events.Resize)
     def _fit(self) -> None:
-        """Put the detail beside the list where there is room."""
         # On a thin line a detail beside the list would cost more than the list at each move; but
         # it goes only where a person asked for that, for nothing may jump by itself.
         wide = self.app.size.width >= WIDE and not self.session.settings.thin
@@ -255,7 +254,7 @@ class ListView(Widget, Generic[R]):
         number, right = fmt.count(len(rows.records)), list[Cell]()
         if self.filter_text:
             number = plain(f"{fmt.count(len(rows.shown))} of {number}")
-        scope = self.session.names.scope(self.session.company)
+        scope = self.session.names.scope(self.session.poller.query.company)
         words = joined([*about, scope, number], f" {signs.separator} ")
         left = [Cell(plain(f" {self.place.upper()} "), Tone.STRONG), Cell(words)]
         if len(self.lists) == 1:
@@ -282,7 +281,6 @@ class ListView(Widget, Generic[R]):
 
     @on(RecordTable.WorkDone)
     def _counts_settled(self) -> None:
-        """Work over a large table is done, so its counts are right now."""
         if self._hold_due:
             self.touch()
         self.show_head()
@@ -308,7 +306,6 @@ class ListView(Widget, Generic[R]):
             self.bring_up_to_date()
 
     def bring_up_to_date(self) -> None:
-        """Let new rows in, ghosts go, and the order be what it is."""
         self.table.release()
         if self._reload_due:
             self.reload()

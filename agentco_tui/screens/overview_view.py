@@ -168,7 +168,6 @@ class OverviewView(ListView[insight.Need]):
         self.call_after_refresh(self.show_head)
 
     def take(self, change: Change) -> None:
-        """Anything may change what needs a person."""
         if not self.display:
             self._behind = True
             return
@@ -210,7 +209,6 @@ class OverviewView(ListView[insight.Need]):
         super().show_head(min(phases[:2], key=FIRST_TOLD.index))
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
-        """Decisions that are open are needs, whatever else their tasks are."""
         now = tuple(decision.task.id for decision in self.session.decisions.open)
         if self.display and self._decisions_open != now:
             self._decisions_open = now
@@ -267,7 +265,7 @@ class OverviewView(ListView[insight.Need]):
         return [*undecided, *found], (critical + counted[Level.CRITICAL], warnings)
 
     def _in_scope(self, records: Iterable[R]) -> Iterable[R]:
-        company_of, scope = self.session.names.company_of, self.session.company
+        company_of, scope = self.session.names.company_of, self.session.poller.query.company
         if scope is None:
             return records
         return (record for record in records if insight.in_scope(company_of(record), scope))
@@ -284,8 +282,7 @@ class OverviewView(ListView[insight.Need]):
             table.apply(changed=changed, removed=gone)
             self._reload_due = True
         elif list(shown) == list(before):
-            if changed:
-                table.apply(changed=changed)
+            table.apply(changed=changed)
         else:
             table.load(shown.items())
             self._reload_due = False
@@ -305,7 +302,7 @@ class OverviewView(ListView[insight.Need]):
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         pending, (critical, warning) = self.session.store.pending, self._levels
-        queue, told = self.session.waiting.of(self.session.company), pending.listing
+        queue, told = self.session.waiting.of(self.session.poller.query.company), pending.listing
         (_, _, *filtered), right = super().title()
         cells = [Cell(plain(" NEEDS YOU "), Tone.STRONG)]
         if critical:
@@ -330,7 +327,7 @@ class OverviewView(ListView[insight.Need]):
         """The screen that enter opens has it."""
 
     def _show_spend(self) -> None:
-        store, scope = self.session.store, self.session.company
+        store, scope = self.session.store, self.session.poller.query.company
         companies = [b for b in store.company_budgets if scope is None or b.id == scope]
         companies.sort(key=lambda budget: -(budget.share or -1))
         whole = store.whole_budget if scope is None else None

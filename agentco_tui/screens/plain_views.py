@@ -127,7 +127,7 @@ class AgentsView(ListView[Agent]):
         return "\n".join(filter(None, words))
 
     def wanted(self, record: Agent) -> bool:
-        return in_scope(record.company, self.session.company)
+        return in_scope(record.company, self.session.poller.query.company)
 
     def open(self, row_id: str) -> None:
         super().open(row_id)

@@ -39,7 +39,6 @@ class KeyRenewal:
         self._thread: threading.Thread | None = None
 
     async def asked(self) -> None:
-        """The person polls by hand: read a key anew that opens too little, and say what came."""
         place, transport = self._session.settings.key_place, self._session.client.transport
         too_little = self._session.permissions.lacks_any or self._refusing()
         if place is None or self._asked or not too_little:

@@ -30,11 +30,7 @@ class Session(Services):
         self.waiting = Waiting(self.store, self.names, settings.alerts)
         self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
 
-    @property
-    def company(self) -> str | None:
-        return self.poller.query.company
-
     def is_in_scope(self, task: Task) -> bool:
         """Whether the scope's list must have a task that waits: not if its company isn't known."""
-        company = self.names.company_of(task)
-        return self.company is None or (company is not None and company.id == self.company)
+        company, scope = self.names.company_of(task), self.poller.query.company
+        return scope is None or (company is not None and company.id == scope)

@@ -109,7 +109,7 @@ class TasksView(ListView[Task]):
         return "\n".join((record.title, agent, company, record.priority or "", record.status or ""))
 
     def wanted(self, record: Task) -> bool:
-        scope = self.session.company
+        scope = self.session.poller.query.company
         if scope is not None and not insight.in_scope(self.session.names.company_of(record), scope):
             return False
         if self.showing == PENDING:
@@ -182,7 +182,7 @@ class TasksView(ListView[Task]):
     def marked(self) -> dict[str, SafeText | None]:
         """The ids of all marked tasks, each with why its line is not in sight, if so."""
         names, why = self.session.names, dict[str, SafeText | None]()
-        scope = names.scope(self.session.company)
+        scope = names.scope(self.session.poller.query.company)
         for row_id, task in self._hidden_marks.items():
             words = f"the list shows {self.shows}"
             if not self.session.is_in_scope(task):
@@ -229,7 +229,6 @@ class TasksView(ListView[Task]):
         self.table.clear_marks()
 
     def unmark(self, task_ids: Iterable[str]) -> None:
-        """Take the marks from tasks that have been decided, in sight or not."""
         ids = set(task_ids)
         self.table.mark(ids, False)
         self._hidden_marks = {i: task for i, task in self._hidden_marks.items() if i not in ids}

@@ -105,9 +105,9 @@ async def test_going_to_records(on: Staging, platform: EmbeddedPlatform) -> None
         await s.wait_until(lambda: (s.main.place, s.cursor) == ("tasks", task), "the task")
         globex = next(c for c in state.companies.values() if c.name == "Globex")
         await go(s, f"company {globex.id}")
-        await s.wait_until(lambda: s.session.company == globex.id, "the scope")
+        await s.wait_until(lambda: s.session.poller.query.company == globex.id, "the scope")
         await go(s, "all")
-        await s.wait_until(lambda: s.session.company is None, "all companies")
+        await s.wait_until(lambda: s.session.poller.query.company is None, "all companies")
 
 
 async def test_going_to_tasks_of_a_status(on: Staging) -> None:
@@ -157,5 +157,5 @@ async def test_suggestions_are_taken_with_the_arrow(on: Staging) -> None:
         await s.type("company glo")
         await s.sees("company globex")
         await s.press("right", "enter")
-        await s.wait_until(lambda: s.session.company is not None, "the scope")
+        await s.wait_until(lambda: s.session.poller.query.company is not None, "the scope")
         await s.sees("Globex")

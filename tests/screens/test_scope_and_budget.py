@@ -16,7 +16,7 @@ async def scope_to(s: Stage, name: str) -> str:
     await s.go("companies")
     assert s.view.go_to(company.id)
     await s.press("enter")
-    await s.wait_until(lambda: s.session.company == company.id, "the scope")
+    await s.wait_until(lambda: s.session.poller.query.company == company.id, "the scope")
     return company.id
 
 
@@ -81,7 +81,7 @@ async def test_0_shows_all_again(on: Staging) -> None:
         await s.wait_until(lambda: len(s.rows) == 40, "all tasks")
         await s.press("0")
         await s.settle()
-        assert s.session.company is None
+        assert s.session.poller.query.company is None
 
 
 async def test_the_old_scopes_rows_go_at_once(on: Staging) -> None:

@@ -168,7 +168,6 @@ class ApproveQuestion(TaskQuestion):
             yield from summary_items(self.trace, self.look, TRACE_LINES)
 
     def action_more(self) -> None:
-        """Read the whole trace; from there one comes back to this question."""
         self.app.push_screen(TraceScreen(self.session, self.subject))
 
 
@@ -382,20 +381,17 @@ class BatchProgress(Dialog[bool]):
     def _show_keys(self) -> None:
         below = self.pane.below
         more = [Cell(plain(f"{below} {signs.down} "), Tone.WARNING)] if below else []
-        keys = {key: f" {words}   " for key, words in self._keys().items()}
-        self.keys_line.show(key_cells(keys), more)
-
-    def _keys(self) -> dict[str, str]:
         batch = self.decision
-        leave = {"q": "leave"} if self._leaving else {}
-        if batch.can_take_back:
-            return {"u, esc": "take it back"}
-        if batch.phase is BatchPhase.RUNNING and batch.can_stop:
-            return {"esc": "stop what is not yet sent"}
-        if batch.phase is BatchPhase.RUNNING:
-            return {"esc": "close, it is read on", **leave}
         again = len(batch.to_ask_again) if batch.phase is BatchPhase.ENDED else 0
-        return {"esc": "close", **({"f": f"ask again: {again}"} if again else {}), **leave}
+        keys = {"esc": "close", **({"f": f"ask again: {again}"} if again else {})}
+        if batch.can_take_back:
+            keys = {"u, esc": "take it back"}
+        elif batch.phase is BatchPhase.RUNNING:
+            words = "stop what is not yet sent" if batch.can_stop else "close, it is read on"
+            keys = {"esc": words}
+        if self._leaving and not (batch.can_take_back or batch.can_stop):
+            keys["q"] = "leave"
+        self.keys_line.show(key_cells({key: f" {does}   " for key, does in keys.items()}), more)
 
     def _items(self) -> Iterable[Item]:
         """How far it is; the unknown, what did not come out as wanted, and what is on its way."""

@@ -246,10 +246,6 @@ class Question(Dialog[bool]):
         self._arms_at = None
         self.call_after_refresh(self._arm)
 
-    def on_screen_suspend(self) -> None:
-        """Something came over it: a yes that was not taken yet is none."""
-        self._drop_answer()
-
     def _arm(self) -> None:
         self._arms_at = monotonic() + ARMING
 
@@ -295,6 +291,8 @@ class Question(Dialog[bool]):
         if answering is not None:
             answering.stop()
         return answering is not None
+
+    on_screen_suspend = _drop_answer  # something came over it: a yes that was not taken is none
 
     def _answered(self) -> None:
         self._answering = None

@@ -135,7 +135,7 @@ def new_task(ask: FormRequest) -> FormPlan:
         return _fields_of({**names, "priority": values["priority"]})
 
     company = names.company_of(like) if like is not None else None
-    company_id = session.company or (company.id if company else None)
+    company_id = session.poller.query.company or (company.id if company else None)
     company_name = "" if company_id is None else names.company(Ref(id=company_id))
     agent_name = names.agent(like.agent) if like is not None and like.agent else ""
     priority = "high" if "high" in priorities else priorities[0]
@@ -281,7 +281,7 @@ def activity_filters(ask: FormRequest) -> FormPlan:
     def read(values: Values) -> dict[str, Any]:
         """What each field that is filled in means, or as a text what is wrong with it."""
         company = ask.company(values["company"])
-        agent = ask.agent(values["agent"], company.id if company else session.company)
+        agent = ask.agent(values["agent"], company.id if company else session.poller.query.company)
         found: dict[str, Any] = {
             "company": company or NO_COMPANY,
             "agent": agent or plain("no agent here has this name or id"),
@@ -304,7 +304,7 @@ def activity_filters(ask: FormRequest) -> FormPlan:
         wanted = ActivityFilter(
             company and company.id, agent and agent.id, found["from"], found["to"], found["limit"]
         )
-        session.poller.set_query(Query(company=session.company, activity=wanted))
+        session.poller.set_query(Query(company=session.poller.query.company, activity=wanted))
         ask.frame.views["activity"].rescope()
         ask.frame.show_frame()
 

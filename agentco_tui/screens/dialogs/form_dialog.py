@@ -131,7 +131,6 @@ class Form(Dialog[bool]):
         return {name: field.value.strip() for name, field in self.inputs.items()}
 
     def show_notes(self) -> None:
-        """Beneath each field: what is wrong with it, else what it means, else its hint."""
         meanings = self.plan.notes(self.values)
         for spec in self.plan.fields:
             note = Text(meanings.get(spec.name, plain(spec.hint)), Tone.DIM)

@@ -31,9 +31,10 @@ async def trace_of(session: Session, task: Task) -> Trace | ApiError:
 
 def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:
     """The steps as lines of a pane of so many columns, each with its text beneath."""
+    indents = ["  " * min(step.depth, 8) for step in trace.steps]
     heads = [
         (
-            Cell(plain(f"{at:>3} {_indent(step)}"), Tone.DIM),
+            Cell(plain(f"{at:>3} {indents[at - 1]}"), Tone.DIM),
             Cell(signs.critical if step.failed else plain(" "), Tone.CRITICAL),
             Cell(step.kind or plain("step"), Tone.ACCENT),
             Cell(plain(f"  {step.name}" if step.name else ""), Tone.STRONG),
@@ -43,22 +44,18 @@ def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> li
     widest = min(max(map(total_width, heads), default=0), width * 2 // 3)
     took = took_columns(trace.steps, look, width - widest - GAP)
     items: list[Item] = []
-    for step, head, words in zip(trace.steps, heads, took, strict=True):
+    for step, head, indent, words in zip(trace.steps, heads, indents, took, strict=True):
         items.append(Cells(head, (Cell(words, Tone.DIM),)))
         if step.text:
             text = escaped(step.text) if raw else step.text
             tone = Tone.CRITICAL if step.failed else Tone.PLAIN
-            items.append(Text(text, tone, len(_indent(step)) + 5))
+            items.append(Text(text, tone, len(indent) + 5))
     if trace.unread:
         words = plain(f"{signs.warning} {fmt.count(trace.unread)} steps could not be read")
         items.append(Text(words, Tone.WARNING))
     if not trace.steps:
         items.append(Text(plain("the platform has no steps for this task"), Tone.DIM))
     return items
-
-
-def _indent(step: TraceStep) -> str:
-    return "  " * min(step.depth, 8)
 
 
 GAP: Final = 2
