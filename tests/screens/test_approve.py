@@ -239,6 +239,7 @@ async def test_a_journal_that_is_lost_meanwhile_stops_one_and_many(
         await s.press("a")
         await s.yes()
         await says(s, "journal", "can't be", "nothing is sent")
+        await s.wait_until(lambda: s.app.screen is s.main, "the yes")  # others say so, too
         await s.press("space", "space", "space", "a")
         await s.yes()
         await s.wait_until(lambda: isinstance(s.app.screen, BatchProgress), "the progress")
