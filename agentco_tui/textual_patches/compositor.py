@@ -52,9 +52,18 @@ def _look(style: Style, system: ColorSystem) -> Rendition:
     color, ground = style.color, style.bgcolor
     return (
         attributes,
-        "" if color is None else ";".join(color.downgrade(system).get_ansi_codes()),
-        "" if ground is None else ";".join(ground.downgrade(system).get_ansi_codes(False)),
+        "" if color is None else _codes(color.downgrade(system).get_ansi_codes()),
+        "" if ground is None else _codes(ground.downgrade(system).get_ansi_codes(False)),
     )
+
+
+def _codes(codes: tuple[str, ...]) -> str:
+    """Those of a grey by its number in the ramp that xterm fixed (232 is 8, 233 is 18, up to 238):
+    five bytes less, and Textual's dark ground is one.
+    """
+    if len(codes) == 5 and codes[2] == codes[3] == codes[4] and int(codes[4]) in range(8, 239, 10):
+        return f"{codes[0]};5;{232 + int(codes[4]) // 10}"
+    return ";".join(codes)
 
 
 @lru_cache(4_096)

@@ -133,7 +133,7 @@ def test_each_change_of_style_is_written_once() -> None:
     strip = Strip([Segment("ab", red), Segment("  ", dark), Segment("cd", red)], 6)
     update = ChopsUpdate([{0: strip}], [(0, 0, 6)], [[6]])
     assert patched.render_chops(update, console()) == (
-        "\x1b[1H\x1b[38;2;255;0;0;48;2;18;18;18mab  cd\x1b[m"
+        "\x1b[1H\x1b[38;2;255;0;0;48;5;233mab  cd\x1b[m"
     )
 
 
