@@ -190,10 +190,7 @@ def _canvas() -> Any:
 
 
 def _only_tty(descriptor: int) -> int | None:
-    try:
-        return descriptor if os.isatty(descriptor) else None
-    except OSError:
-        return None
+    return descriptor if os.isatty(descriptor) else None
 
 
 def _fileno(stream: Any, otherwise: int) -> int:

@@ -152,10 +152,8 @@ class TerminalGuard:
         """Leave the terminal as it was found, and tell of a crash. A second call does nothing."""
         if self._settled.is_set():
             return
-        if not self._settling.acquire(blocking=False):
-            # The guard's thread is at it and ends the process; nothing may overtake it.
-            while True:
-                time.sleep(1.0)
+        # Where the guard's thread is at it, that ends the process; nothing may overtake it.
+        self._settling.acquire()
         try:
             self._leave(stuck=False)
         finally:

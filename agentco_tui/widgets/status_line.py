@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import structs
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
@@ -31,9 +31,6 @@ class StatusLine(TonedWidget):
 
     _left: tuple[Cell, ...] = ()
     _right: tuple[Cell, ...] = ()
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return 1
 
     def show(self, left: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
         """Draw these cells; only the columns that differ from what stands there are painted."""
