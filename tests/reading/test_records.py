@@ -74,11 +74,6 @@ def test_ids_that_are_made_and_what_is_unread(kind: Kind[Any]) -> None:
     assert (len(page.records), page.unread) == (1, 1)
 
 
-def test_an_entry_says_whether_its_id_was_made() -> None:
-    assert record(ACTIVITY, {"message": "x"}).id_derived
-    assert not record(ACTIVITY, {"id": "e1", "message": "x"}).id_derived
-
-
 # --- what is not understood is kept as it was sent, without secrets ---
 
 AT = "2026-11-21T09:00:00Z"

@@ -94,9 +94,3 @@ def test_refusals_and_nonsense_are_told() -> None:
         trace({"ok": False, "error": "no trace yet"})
     with pytest.raises(decode.Unshaped):
         trace(5)
-
-
-def test_text_is_made_safe() -> None:
-    (found,) = trace([{"message": "\x1b]0;x\x07\u202eabc", "kind": "\x1b[2J"}]).steps
-    assert "\x1b" not in f"{found.text}{found.kind}"
-    assert "\u202e" not in str(found.text)
