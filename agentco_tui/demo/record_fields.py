@@ -17,18 +17,18 @@ from agentco_tui.demo.world_state import DAY, DOLLAR, Budgeted, DemoTask, WorldS
 
 Fields = dict[str, Any]
 
-_MOMENTS = (
-    *("created_at", "updated_at", "decided_at", "finished_at", "started_at", "ended_at"),
-    *("resolved_at", "last_active_at", "timestamp", "period_start", "resets_at"),
-)
-SORTS: dict[str, str] = {
-    **dict.fromkeys(("cost", "estimated_cost", "forecast"), "sum"),
-    **dict.fromkeys(("limit", "monthly_limit", "spent"), "sum"),
-    **dict.fromkeys(("budget_remaining", "remaining"), "rest"),
-    **dict.fromkeys(("used", "threshold"), "share"),
-    **dict.fromkeys(_MOMENTS, "moment"),
-    **dict.fromkeys(("status", "priority", "severity", "level"), "word"),
-    **dict.fromkeys(("agent", "company", "task"), "link"),
+SORTS = {
+    name: sort
+    for sort, names in {
+        "sum": "cost estimated_cost forecast limit monthly_limit spent",
+        "rest": "budget_remaining remaining",
+        "share": "used threshold",
+        "moment": "created_at updated_at decided_at finished_at started_at ended_at resolved_at"
+        " last_active_at timestamp period_start resets_at",
+        "word": "status priority severity level",
+        "link": "agent company task",
+    }.items()
+    for name in names.split()
 }
 """The sort of value that each field has; all others are sent as they are."""
 
