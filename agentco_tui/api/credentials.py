@@ -152,12 +152,9 @@ class BaseUrl(msgspec.Struct, frozen=True):
     """The address of the platform: an origin and, behind a proxy, a path before `/api`."""
 
     scheme: str  # the word http or https
-    host: str
-    """Lower case, without brackets; letters beyond ASCII are kept as they were given."""
-    port: int
-    """Always a number: the scheme's own where none was given."""
-    prefix: str = ""
-    """Empty, or a path that begins with a slash and does not end with one."""
+    host: str  # lower case, without brackets; letters beyond ASCII are kept as they were given
+    port: int  # always a number: the scheme's own where none was given
+    prefix: str = ""  # empty, or a path that begins with a slash and does not end with one
 
     @classmethod
     def parse(cls, text: str, allow_http: bool = False) -> Self:

@@ -154,8 +154,7 @@ _HANDSHAKES: Final[Mapping[str, str]] = {
 _MOST_LAYERS: Final = 40
 
 _NOTHING_SAID: Final = ErrorBody()
-_LONGEST_WAIT: Final = 86_400.0
-"""Seconds: nothing longer than a day is believed."""
+_LONGEST_WAIT: Final = 86_400.0  # seconds: nothing longer than a day is believed
 _PASSING: Final = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.RateLimited)
 """Failures that may be over soon; a bad certificate, a refusal or a 404 is not."""
 _LONGEST_RETRY_AFTER: Final = 60.0

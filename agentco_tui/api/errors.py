@@ -14,10 +14,8 @@ from agentco_tui.text import SafeText
 class Sent(StrEnum):
     """Whether the platform may have acted on the request."""
 
-    NO = "no"
-    """Nothing left this machine, or the platform clearly refused."""
-    UNKNOWN = "unknown"
-    """It may have been applied: read before doing anything."""
+    NO = "no"  # nothing left this machine, or the platform clearly refused
+    UNKNOWN = "unknown"  # it may have been applied: read before doing anything
 
 
 class ApiError(Exception):
@@ -46,8 +44,7 @@ class ApiError(Exception):
     def __init__(self, sentence: SafeText, **facts: Any) -> None:
         """`facts`: any of the attributes above."""
         super().__init__(sentence)
-        self.sentence = sentence
-        """What happened and what to do, in our words."""
+        self.sentence = sentence  # what happened and what to do, in our words
         vars(self).update(facts)
 
     def bare(self) -> Self:

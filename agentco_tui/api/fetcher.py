@@ -42,8 +42,7 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 _TASKS: Final = "/api/tasks"
-_MOST_SECONDS: Final = 60.0
-"""After which no further page of a list is asked for."""
+_MOST_SECONDS: Final = 60.0  # after which no further page of a list is asked for
 _LARGE: Final = 256 * 1024  # bytes: below, reading takes less than a thread is worth
 _MOST_REASONS: Final = 5
 _REMEMBERED: Final = 12  # lists whose last answer is kept: more than there are feeds

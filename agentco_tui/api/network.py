@@ -34,10 +34,8 @@ T = TypeVar("T")
 
 WRITES_KEPT: Final = 2.0
 """Seconds a write's connection is kept: far below what servers close idle ones after."""
-_KEPT: Final = 4
-"""Connections of each lane that are kept for the next request."""
-_AHEAD: Final = 256 * 1024
-"""Bytes that may wait here to be read, before the other side has to wait."""
+_KEPT: Final = 4  # connections of each lane that are kept for the next request
+_AHEAD: Final = 256 * 1024  # bytes that may wait here to be read, before the other side has to wait
 _NEXT_ADDRESS: Final = 0.25
 """Seconds after which the next address of a host is tried beside the last (RFC 8305 5)."""
 _BLANK: Final = b"\r\n"  # what some servers send behind a body, and is no answer
@@ -292,8 +290,7 @@ class Lane(Enum):
     """Requests that wait for no place of another lane's; the value is how many at once."""
 
     READS = 8, 1  # what the screen shows
-    DECISIONS = 6, 2
-    """What is read because of a decision: it waits behind no poll that hangs."""
+    DECISIONS = 6, 2  # what is read because of a decision: it waits behind no poll that hangs
     WRITES = 8, 3
     """A platform may close a kept connection in the moment in which we send on it: a read is then
     sent again, of a write the outcome is unknown. So a write that comes alone gets a fresh one, and

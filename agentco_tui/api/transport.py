@@ -47,8 +47,7 @@ import httpx
 
 from agentco_tui.api.network import Lane, Pools, proxy_of_environment, tls_context
 
-Pairs = Iterable[tuple[str, str]]
-"""Names and values of a query or of headers, in order."""
+Pairs = Iterable[tuple[str, str]]  # names and values of a query or of headers, in order
 T = TypeVar("T")
 MakeReader = Callable[[Asked], ListReader[Any]]
 """Makes what reads a body of more than four megabytes, anew for each attempt."""
@@ -89,10 +88,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     read: float = 10.0  # between two arrivals of bytes
     write: float = 10.0
     pool: float = 10.0  # for a connection to become free
-    total: float = 30.0
-    """For one attempt as a whole: a server that drips outlives all the others."""
-    body: int = 64 * 1024 * 1024
-    """Of one body, as it comes and after unpacking."""
+    total: float = 30.0  # for one attempt as a whole: a server that drips outlives all the others
+    body: int = 64 * 1024 * 1024  # of one body, as it comes and after unpacking
     idle: float = 15.0  # for which an unused connection is kept
 
 
@@ -105,8 +102,7 @@ class Reply(msgspec.Struct, frozen=True):
     """Names in lower case. Values are platform text, not cleaned."""
     body: bytes = b""  # unpacked; empty if it was streamed
     streamed: ListReader[Any] | None = None  # what has read a long body while it came
-    elapsed: float = 0.0
-    """Seconds from the start of the attempt to the last byte."""
+    elapsed: float = 0.0  # seconds from the start of the attempt to the last byte
 
 
 class Measured:

@@ -88,8 +88,7 @@ class ErrorBody(msgspec.Struct, frozen=True):
 
     message: SafeText | None = None
     """At most five lines joined to one; None if the answer has no words of its own."""
-    code: SafeText | None = None
-    """The platform's code where it is text, such as `approval_expired`."""
+    code: SafeText | None = None  # the platform's code where it is text, such as `approval_expired`
     fields: tuple[tuple[SafeText, SafeText], ...] = ()
     """(field, message) pairs: which fields were refused, and why."""
 

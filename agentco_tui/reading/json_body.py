@@ -147,10 +147,8 @@ def _documents(text: str) -> Json:
 # A body has its cap, but `[{},{},…` becomes thirty times its size in Python's objects. Counting the
 # bytes that begin objects, lists and values takes a millisecond for four megabytes, and tells
 # enough. Signs inside texts are counted too, so that prose seems larger than it is.
-_MOST_MEMORY: Final = 120_000_000
-"""Bytes that a body may take together with what it is parsed to."""
-_SMALL: Final = 256 * 1024
-"""Bytes: no body up to here can come to more than a fifth of that."""
+_MOST_MEMORY: Final = 120_000_000  # bytes that a body may take together with what it is parsed to
+_SMALL: Final = 256 * 1024  # bytes: no body up to here can come to more than a fifth of that
 _MEMORY_COSTS: Final = ((b"{", 170), (b"[", 80), (b",", 75), (b".", 50))
 """Bytes for an object, a list, a further value, a fraction, as measured with CPython 3.11."""
 
