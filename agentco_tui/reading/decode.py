@@ -96,7 +96,9 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
     for row, raw, key in rows:
         try:
             record = kind.build(row, around if key is None else replace(around, key=key))
-            _add_content(record, raw)
+            if type(record) is Task:
+                # Nobody has seen it yet; a record of its own would cost more than its digest.
+                force_setattr(record, "content", content_of(raw))
         except Unread as error:
             unread[safe(str(error))] += 1
         else:
@@ -143,13 +145,6 @@ def _rows(
         yield row, raw, None if keys is None else keys[index]
 
 
-def _add_content(record: Record, raw: Json) -> None:
-    """The digest of what was sent for a task, put into its record."""
-    if type(record) is Task:
-        # Nobody has seen it yet; a record of its own would cost more than its digest.
-        force_setattr(record, "content", content_of(raw))
-
-
 def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     """The one record of `kind` in an answer; `wanted_id` is its id, where it tells none."""
     if says_failed(body):
@@ -165,7 +160,8 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     )
     try:
         record = kind.read(unwrapped(found, kind), around)
-        _add_content(record, found)
+        if type(record) is Task:
+            force_setattr(record, "content", content_of(found))
     except Unread as error:
         raise Unshaped(safe(f"the answer holds {error}")) from None
     return record

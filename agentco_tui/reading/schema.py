@@ -199,7 +199,7 @@ class Around(msgspec.Struct, frozen=True, kw_only=True):
 
     def named(self, ref: Ref | None) -> Ref | None:
         """`ref` with its name filled in from beside the list, where it had none."""
-        if not self.names or ref is None or ref.name is not None or ref.id is None:
+        if ref is None or ref.name is not None or ref.id is None:
             return ref
         return Ref(ref.id, self.names.get(ref.id))
 

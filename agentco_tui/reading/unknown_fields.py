@@ -74,40 +74,41 @@ def as_extra(fields: Mapping[str, Json], caps: ExtraBounds = USUAL) -> bytes:
         elif kind is str and name == "key" and len(value) > 16:
             clean[name] = HIDDEN
         else:
-            budget = budget or _Budget(caps)
+            budget = budget or _Budget(caps, caps.values)
             clean[name] = _clean(value, budget, 0)
     encoded = _encode(clean)
     beyond = len(fields) - len(clean)
     if len(encoded) > caps.size or beyond:
-        return _fitted(clean, beyond, budget or _Budget(caps))
-    return _encode({**clean, CUT: budget.told}) if budget and budget.told else encoded
+        return _fitted(clean, beyond, budget or _Budget(caps, caps.values))
+    if budget is not None and (budget.characters or budget.values):
+        return _encode({**clean, CUT: _missing(budget)})
+    return encoded
 
 
 def compact(value: Json, max_bytes: int = USUAL.size) -> str:
     """`value` as JSON text with secrets hidden, cut to `max_bytes`; for showing, not parsing."""
-    encoded: bytes = _encode(_clean(value, _Budget(USUAL), 0))
+    encoded: bytes = _encode(_clean(value, _Budget(USUAL, USUAL.values), 0))
     if len(encoded) <= max_bytes:
         return encoded.decode()
     return encoded[:max_bytes].decode("utf-8", "ignore") + "…"
 
 
-class _Budget:
+class _Budget(msgspec.Struct):
     """How many nested values one extra may still hold, and what had no room in it."""
 
-    def __init__(self, caps: ExtraBounds) -> None:
-        self.caps = caps
-        self.left = caps.values
-        self.characters = 0
-        """Of texts that are missing."""
-        self.values = 0
-        """Values that are missing, at least: those within others are not counted."""
+    caps: ExtraBounds
+    left: int
+    characters: int = 0
+    """Of texts that are missing."""
+    values: int = 0
+    """Values that are missing, at least: those within others are not counted."""
 
-    @property
-    def told(self) -> str:
-        """What is missing, in words; nothing if all is there."""
-        lost = ((self.characters, "character"), (self.values, "value"))
-        told = [f"{count:,} {what}{'s' if count != 1 else ''}" for count, what in lost if count]
-        return f"{' and '.join(told)} missing" if told else ""
+
+def _missing(budget: _Budget) -> str:
+    """What had no room, in words."""
+    lost = ((budget.characters, "character"), (budget.values, "value"))
+    told = [f"{count:,} {what}{'s' if count != 1 else ''}" for count, what in lost if count]
+    return f"{' and '.join(told)} missing"
 
 
 def _clean(value: Json, budget: _Budget, depth: int) -> Json:
@@ -169,5 +170,5 @@ def _fitted(clean: dict[str, Json], left_out: int, budget: _Budget) -> bytes:
         budget.characters += lost
         kept[name] = value
         size = grown
-    kept[CUT] = budget.told
+    kept[CUT] = _missing(budget)
     return _encode(kept)

@@ -53,9 +53,10 @@ def reference(values: Values, slot: str, around: Around) -> Ref | None:
     found: Ref | None = values.get(slot)
     by_id: Ref | None = values.get(f"{slot}_id")
     by_name: Ref | None = values.get(f"{slot}_name")
-    if by_name is None and (found is None or by_id is None):
-        return around.named(by_id if found is None else found)
-    return around.named(joined(by_id, found, by_name))
+    ref = by_id if found is None else found
+    if by_name is not None or (found is not None and by_id is not None):
+        ref = joined(by_id, found, by_name)
+    return around.named(ref) if around.names else ref
 
 
 CREATED: Final = Field("created", """
