@@ -68,6 +68,7 @@ async def approved(desk: Office, task: Task, lists: Lists, at: Step = Step.SENDI
     steps = {at}
 
     def on(progress: Progress) -> None:
+        assert progress.sentence, "each step says what is going on"
         if progress.step in steps:
             steps.clear()
             desk.platform.requests.clear()
