@@ -112,7 +112,9 @@ async def test_what_is_not_on_the_screen_costs_nothing_when_it_changes(quiet: Qu
         assert written.size == 0
 
 
-async def test_a_thin_line_paints_less_and_says_so(quiet: Quiet) -> None:
+async def test_a_thin_line_paints_less_and_tells_ages_every_ten_seconds(
+    quiet: Quiet,
+) -> None:
     async with quiet("tasks", thin=True) as (s, written):
         assert " thin" in s.lines[0]
         await s.pilot.press("j")
@@ -124,6 +126,11 @@ async def test_a_thin_line_paints_less_and_says_so(quiet: Quiet) -> None:
         await s.pilot.pause()
         lines = {y for y, left, right in written.spans if left == 0 and right - left > 3}
         assert not lines, "the cursor is its sign only"
+        told: list[None] = []
+        s.view.tick = lambda: told.append(None)  # type: ignore[method-assign]
+        for _ in range(40):
+            s.main.tick()
+        assert len(told) == 4
 
 
 async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(quiet: Quiet) -> None:
@@ -140,15 +147,6 @@ async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(quiet: Quie
         await s.sees("everything is painted")
         assert " thin" not in s.lines[0]
         assert not s.view.table.view.thin
-
-
-async def test_ages_are_told_every_ten_seconds_on_a_thin_line(quiet: Quiet) -> None:
-    async with quiet("tasks", thin=True) as (s, _):
-        told: list[None] = []
-        s.view.tick = lambda: told.append(None)  # type: ignore[method-assign]
-        for _ in range(40):
-            s.main.tick()
-        assert len(told) == 4
 
 
 async def test_a_second_passing_paints_ages_only(quiet: Quiet) -> None:

@@ -145,7 +145,7 @@ async def test_the_overview_is_calm_likewise(on: Staging) -> None:
         assert f"task:{task}" not in s.rows
 
 
-async def test_a_ghost_says_more_once_the_log_tells_it(on: Staging) -> None:
+async def test_a_ghost_says_more_once_the_log_tells_it_and_may_come_back(on: Staging) -> None:
     async with on(place="tasks") as s:
         await s.press("j")
         gone = s.rows[2]
@@ -154,12 +154,8 @@ async def test_a_ghost_says_more_once_the_log_tells_it(on: Staging) -> None:
         await s.sees("left the list")
         await s.poll(FeedName.ACTIVITY)
         await s.sees("rejected elsewhere")
-
-
-async def test_a_ghost_that_comes_back_is_a_task_again(on: Staging) -> None:
-    async with on(place="tasks") as s:
         await s.press("j")
-        before, gone = s.rows, s.rows[2]
+        before, gone = s.rows, s.rows[3]
         s.platform.faults.add("tasks:status=503,times=0")
         store = s.session.store
         record = store.pending.get(gone)

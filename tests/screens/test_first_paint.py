@@ -126,28 +126,28 @@ async def test_an_empty_scope(on: Staging, platform: EmbeddedPlatform) -> None:
         await s.sees("nothing needs you", "Umbrella Weather was founded"[:14], "0 tasks wait")
 
 
-@pytest.mark.parametrize("keys", ["", "a"])
-async def test_the_echo_of_an_old_size_is_not_believed(on: Staging, keys: str) -> None:
+async def test_the_echo_of_an_old_size_is_not_believed(on: Staging) -> None:
     """A screen's layout tells it its size, which may be an old one by then."""
     async with on(place="tasks", size=WIDE) as s:
-        await s.press(*keys)
-        s.app.screen.post_message(Resize(Size(40, 10), Size(40, 10)))
-        await s.settle()
-        await s.wait_until(lambda: s.app.screen.outer_size == WIDE, "the size there is")
-        await s.sees_no("this terminal is")
-        assert all(screen.outer_size == WIDE for screen in s.app.screen_stack[1:])
+        for keys in ("", "a"):
+            await s.press(*keys)
+            s.app.screen.post_message(Resize(Size(40, 10), Size(40, 10)))
+            await s.settle()
+            await s.wait_until(lambda: s.app.screen.outer_size == WIDE, "the size there is")
+            await s.sees_no("this terminal is")
+            assert all(screen.outer_size == WIDE for screen in s.app.screen_stack[1:])
 
 
-@pytest.mark.parametrize("key", ["a", "question_mark", "t", "n"])
-async def test_resizing_while_a_dialog_is_open(on: Staging, key: str) -> None:
+async def test_resizing_while_a_dialog_is_open(on: Staging) -> None:
     async with on(place="tasks", size=WIDE) as s:
-        await s.press(key)
-        await s.wait_until(lambda: s.app.screen is not s.main, "the dialog")
-        for size in ((80, 24), (59, 12), (120, 40), (80, 24)):
-            await s.resize(*size)
-        await s.press("escape")
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
-        await s.sees("TASKS", "Refund 214 customers", "q quit")
+        for key in ("a", "question_mark", "t", "n"):
+            await s.press(key)
+            await s.wait_until(lambda: s.app.screen is not s.main, "the dialog")
+            for size in ((80, 24), (59, 12), (120, 40), (80, 24)):
+                await s.resize(*size)
+            await s.press("escape")
+            await s.wait_until(lambda: s.app.screen is s.main, "the list")
+            await s.sees("TASKS", "Refund 214 customers", "q quit")
         assert not s.writes
 
 

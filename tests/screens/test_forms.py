@@ -123,7 +123,9 @@ async def test_a_form_for_the_company_in_scope(on: Staging, platform: EmbeddedPl
         assert form_of(s).values["company_id"] == "Globex"
 
 
-async def test_a_new_company_is_asked_about_first(on: Staging) -> None:
+async def test_a_company_is_asked_about_first_refused_at_its_field_and_cloned(
+    on: Staging,
+) -> None:
     async with on(place="companies") as s:
         await s.press("n")
         await fill(s, **HOOLI)
@@ -140,10 +142,6 @@ async def test_a_new_company_is_asked_about_first(on: Staging) -> None:
         (sent,) = s.writes
         assert sent.path == "/api/companies"
         assert json.loads(sent.body) == HOOLI
-
-
-async def test_a_refusal_is_shown_beside_its_field_with_the_text_kept(on: Staging) -> None:
-    async with on(place="companies") as s:
         await s.press("n")
         await fill(s, **{**HOOLI, "name": "Globex"})
         form = form_of(s)
@@ -156,11 +154,7 @@ async def test_a_refusal_is_shown_beside_its_field_with_the_text_kept(on: Stagin
         await send(s)
         await ended(s)
         await s.sees("Globex Two")
-        assert [seen.status for seen in s.writes] == [422, 201]
-
-
-async def test_a_clone(on: Staging) -> None:
-    async with on(place="companies") as s:
+        assert [seen.status for seen in s.writes] == [201, 422, 201]
         source = s.platform.world.company(str(s.cursor))
         await s.press("c")
         await s.sees("CLONE", source.name)
@@ -168,12 +162,14 @@ async def test_a_clone(on: Staging) -> None:
         await send(s)
         await ended(s)
         await s.sees("Acme Two")
-        (sent,) = s.writes
+        sent = s.writes[-1]
         assert sent.path == f"/api/companies/{source.id}/clone"
         assert json.loads(sent.body) == {"name": "Acme Two", "mission": "The same again."}
 
 
-async def test_a_limit_with_old_new_and_difference(on: Staging) -> None:
+async def test_a_limit_with_old_new_and_difference_and_where_there_was_none(
+    on: Staging,
+) -> None:
     async with on(place="agents", size=WIDE) as s:
         await s.press("l")
         await s.sees("SET LIMIT", "Ada")
@@ -193,10 +189,6 @@ async def test_a_limit_with_old_new_and_difference(on: Staging) -> None:
         (sent,) = s.writes
         assert (sent.method, sent.path) == ("POST", f"/api/budget/agents/{agent.id}")
         assert json.loads(sent.body) == {"monthly_limit": 250}
-
-
-async def test_a_limit_where_there_was_none(on: Staging) -> None:
-    async with on(place="agents", size=WIDE) as s:
         await s.poll(FeedName.AGENT_BUDGETS)
         await s.press(*"/jonas", "enter", "l")
         await s.sees("SET LIMIT", "Jonas")

@@ -14,7 +14,7 @@ def needs(s: Stage) -> list[Need]:
     return [need for need in found if isinstance(need, Need)]
 
 
-async def test_the_worst_comes_first(on: Staging) -> None:
+async def test_the_worst_comes_first_and_every_sign_is_whole(on: Staging) -> None:
     async with on() as s:
         await s.poll()
         found = needs(s)
@@ -38,6 +38,9 @@ async def test_the_worst_comes_first(on: Staging) -> None:
         moments = [moment.at for moment in waits if moment is not None]
         assert len(moments) > 2
         assert moments == sorted(moments), "the longest wait first"
+        await s.sees("SPEND", "83 %")
+        told = [line[:40] for line in s.lines if "Acme R" in line and "budget low" not in line]
+        assert any("83 %" in line and "▲" in line for line in told), "where it is narrow, too"
 
 
 async def test_time_alone_makes_a_need(on: Staging) -> None:
@@ -49,22 +52,6 @@ async def test_time_alone_makes_a_need(on: Staging) -> None:
         for _ in range(10):
             s.main.tick()
         assert len(s.rows) > before
-
-
-async def test_enter_opens_the_record_where_it_belongs(on: Staging) -> None:
-    async with on() as s:
-        await s.poll()
-        for kind in (NeedKind.TASK, NeedKind.BUDGET):
-            await s.go("overview")
-            record = [need for need in needs(s) if need.kind is kind][-1].record
-            place, row = "tasks", record.id
-            if isinstance(record, Budget):
-                place, row = "budget", f"{record.scope}:{record.id}"
-            key = f"{kind}:{row}"
-            assert s.view.table.move_cursor_to(key)
-            await s.press("enter")
-            opened = partial(lambda *wish: (s.main.place, s.cursor) == wish, place, row)
-            await s.wait_until(opened, f"{row} on {place}")
 
 
 async def test_counts_agree_with_the_platform(on: Staging) -> None:
@@ -101,7 +88,7 @@ async def test_counts_are_of_the_scope(on: Staging, platform: EmbeddedPlatform) 
         assert "Acme Robotics" not in s.text
 
 
-async def test_trace_limit_and_approve_say_what_they_need(on: Staging) -> None:
+async def test_enter_opens_the_record_and_other_keys_say_what_they_need(on: Staging) -> None:
     async with on() as s:
         await s.poll()
         budget = next(
@@ -112,18 +99,15 @@ async def test_trace_limit_and_approve_say_what_they_need(on: Staging) -> None:
             await s.press(key)
             await s.sees("put the cursor on", words)
         assert s.app.screen is s.main
-
-
-async def test_every_sign_of_spending_is_whole(on: Staging) -> None:
-    """What is told by colour is told by its sign as well, also where the panel is narrow."""
-    async with on() as s:
         await s.poll()
-        await s.wait_until(lambda: s.shows("SPEND", "83 %"), "the money")
-        company = next(
-            line
-            for line in s.lines
-            if "Acme R" in line and "83 %" in line and "budget low" not in line
-        )
-        left = company[:40]
-        assert "83 %" in left
-        assert "▲" in left
+        for kind in (NeedKind.TASK, NeedKind.BUDGET):
+            await s.go("overview")
+            record = [need for need in needs(s) if need.kind is kind][-1].record
+            place, row = "tasks", record.id
+            if isinstance(record, Budget):
+                place, row = "budget", f"{record.scope}:{record.id}"
+            key = f"{kind}:{row}"
+            assert s.view.table.move_cursor_to(key)
+            await s.press("enter")
+            opened = partial(lambda *wish: (s.main.place, s.cursor) == wish, place, row)
+            await s.wait_until(opened, f"{row} on {place}")

@@ -20,7 +20,7 @@ async def scope_to(s: Stage, name: str) -> str:
     return company.id
 
 
-async def test_enter_scopes_every_screen(on: Staging) -> None:
+async def test_enter_scopes_every_screen_and_0_shows_all_again(on: Staging) -> None:
     async with on(size=WIDE) as s:
         await s.poll()
         company = await scope_to(s, "Globex")
@@ -46,6 +46,14 @@ async def test_enter_scopes_every_screen(on: Staging) -> None:
                 assert set(s.rows) == wanted[place]
         await s.go("companies")
         assert len(s.rows) == 3, "one can go on to another company"
+        await s.go("tasks")
+        await s.wait_until(lambda: 0 < len(s.rows) < 40, "the company's tasks")
+        await s.press("0")
+        await s.sees("all companies")
+        await s.wait_until(lambda: len(s.rows) == 40, "all tasks")
+        await s.press("0")
+        await s.settle()
+        assert s.session.poller.query.company is None
 
 
 async def test_requests_carry_the_company_where_the_interface_has_it(on: Staging) -> None:
@@ -68,20 +76,6 @@ async def test_requests_carry_the_company_where_the_interface_has_it(on: Staging
             asked = s.platform.requests.matching(operation)
             assert asked, operation
             assert {seen.query for seen in asked} == {""}
-
-
-async def test_0_shows_all_again(on: Staging) -> None:
-    async with on() as s:
-        await s.poll()
-        await scope_to(s, "Globex")
-        await s.go("tasks")
-        await s.wait_until(lambda: 0 < len(s.rows) < 40, "the company's tasks")
-        await s.press("0")
-        await s.sees("all companies")
-        await s.wait_until(lambda: len(s.rows) == 40, "all tasks")
-        await s.press("0")
-        await s.settle()
-        assert s.session.poller.query.company is None
 
 
 async def test_the_old_scopes_rows_go_at_once(on: Staging) -> None:

@@ -13,16 +13,12 @@ from agentco_tui.widgets.text_pane import broken
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, text_of
 
 
-async def test_the_longest_wait_first(on: Staging) -> None:
+async def test_the_longest_wait_first_and_one_key_shows_the_other_statuses(on: Staging) -> None:
     async with on(place="tasks") as s:
         created = [s.platform.world.task(row).created for row in s.rows]
         assert created == sorted(created)
         assert all(s.platform.world.task(row).status == "pending" for row in s.rows)
         assert {t.id for t in s.platform.world.tasks(status="pending")} == set(s.rows)
-
-
-async def test_one_key_shows_the_other_statuses(on: Staging) -> None:
-    async with on(place="tasks") as s:
         await s.press("v")
         await s.sees("all statuses")
         await s.wait_until(lambda: len(s.rows) == len(s.platform.world.state.tasks), "all tasks")
@@ -39,14 +35,30 @@ async def test_one_key_shows_the_other_statuses(on: Staging) -> None:
         assert len(s.rows) == 40
 
 
-async def test_the_detail_is_beside_where_there_is_room(on: Staging) -> None:
+async def test_detail_raw_fields_and_trace_where_there_is_room(on: Staging) -> None:
     async with on(place="tasks", size=WIDE) as s:
         row = s.cursor
         assert row is not None
         await s.sees(row, "Description", "PRIORITY")
+        await s.press("x")
+        await s.wait_until(lambda: '"title_from": "title"' in text_of(s.view.detail), "all fields")
+        assert '"estimated_cost": 0.34' in text_of(s.view.detail), "those not understood as well"
+        assert "\\n" not in text_of(s.view.detail)
+        await s.press("x")
+        await s.wait_until(lambda: "title_from" not in text_of(s.view.detail), "the detail again")
         await s.press("j")
         await s.wait_until(lambda: s.shows(str(s.cursor)), "the next one's detail")
         assert s.cursor != row
+        await s.press("t")
+        await s.sees("TRACE", "Refund 214 customers", "tool_call", "payments.refund")
+        (request,) = s.platform.requests.matching("trace")
+        assert request.path == f"/api/tasks/{s.cursor}/trace"
+        await s.press("x")
+        await s.sees("hidden characters shown")
+        await s.press("x")
+        await s.sees_no("hidden characters shown")
+        await s.press("q")
+        await s.sees("TASKS")
 
 
 async def test_the_detail_is_on_enter_where_there_is_not(on: Staging) -> None:
@@ -63,30 +75,6 @@ async def test_the_detail_is_on_enter_where_there_is_not(on: Staging) -> None:
         await s.press("escape")
         await s.sees("Refund 214 customers", "WAITS")
         assert s.cursor == row
-
-
-async def test_the_trace_shows_its_steps(on: Staging) -> None:
-    async with on(place="tasks", size=WIDE) as s:
-        await s.press("j", "t")
-        await s.sees("TRACE", "Refund 214 customers", "tool_call", "payments.refund")
-        (request,) = s.platform.requests.matching("trace")
-        assert request.path == f"/api/tasks/{s.cursor}/trace"
-        await s.press("x")
-        await s.sees("hidden characters shown")
-        await s.press("x")
-        await s.sees_no("hidden characters shown")
-        await s.press("q")
-        await s.sees("TASKS")
-
-
-async def test_raw_shows_all_fields_with_what_hides(on: Staging) -> None:
-    async with on(place="tasks", size=WIDE) as s:
-        await s.press("x")
-        await s.wait_until(lambda: '"title_from": "title"' in text_of(s.view.detail), "all fields")
-        assert '"estimated_cost": 0.34' in text_of(s.view.detail), "those not understood as well"
-        assert "\\n" not in text_of(s.view.detail)
-        await s.press("x")
-        await s.wait_until(lambda: "title_from" not in text_of(s.view.detail), "the detail again")
 
 
 COLUMNS: dict[tuple[Place, int], str] = {
