@@ -28,15 +28,12 @@ class Child(subprocess.Popen[str]):
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command did."""
-
     code: int
     out: str
     err: str
 
     @property
     def lines(self) -> list[str]:
-        """Stdout by lines."""
         return self.out.splitlines()
 
 
@@ -54,13 +51,11 @@ class Command:
         }
 
     def on(self, platform: EmbeddedPlatform, key: str | None = None) -> Command:
-        """The same, for this platform."""
         self.env["AGENTCO_BASE_URL"] = platform.base_url
         self.env["AGENTCO_API_KEY"] = key or platform.full_key
         return self
 
     def arguments(self, *words: str) -> list[str]:
-        """The whole command line."""
         return [sys.executable, "-m", "agentco_tui", *words]
 
     def __call__(self, *words: str, env: Mapping[str, str] | None = None) -> Ran:
@@ -97,7 +92,6 @@ class Command:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def start(self, *words: str) -> Child:
-        """Start it and go on."""
         return Child(
             self.arguments(*words),
             env=self.env,

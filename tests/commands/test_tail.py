@@ -27,8 +27,6 @@ from tests.commands.conftest import Command
 
 
 class Lines:
-    """The lines of a stream as they come."""
-
     def __init__(self, stream: IO[str] | None) -> None:
         assert stream is not None
         self._queue: Queue[str] = Queue()
@@ -41,7 +39,6 @@ class Lines:
             self._queue.put(line.rstrip("\n"))
 
     def until(self, words: str) -> str:
-        """Wait for a line that holds the words."""
         while True:
             try:
                 line = self._queue.get(timeout=30)
@@ -52,7 +49,6 @@ class Lines:
                 return line
 
     def rest(self) -> list[str]:
-        """All lines, once the stream has ended."""
         self._thread.join(timeout=30)
         while not self._queue.empty():
             self.seen.append(self._queue.get())

@@ -9,8 +9,7 @@ import pytest
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
-from tests.safety.hostile_world import COUNT, TEXTS, HostilePlatform
-from tests.safety.judge import unclean
+from tests.safety.hostile_world import COUNT, TEXTS, HostilePlatform, unclean
 from tests.terminal.dashboard import dashboard
 
 pytestmark = pytest.mark.timeout(400)

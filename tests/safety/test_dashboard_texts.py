@@ -17,8 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.safety.hostile_world import COUNT, HostilePlatform
-from tests.safety.judge import tags, unclean
+from tests.safety.hostile_world import COUNT, HostilePlatform, tags, unclean
 from tests.terminal.dashboard import back, dashboard
 from tests.terminal.pty_session import PATIENCE, PtySession
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.safety.apps.widgets import PLACES
-from tests.safety.judge import unclean
+from tests.safety.hostile_world import unclean
 from tests.terminal.pty_session import PtySession
 from tests.text.payloads import PAYLOADS
 

@@ -76,8 +76,6 @@ class SteadyLatency(Measured):
 
 
 class NoJitter(Random):
-    """The upper end of every spread."""
-
     def uniform(self, a: float, b: float) -> float:
         return max(a, b)
 
@@ -109,7 +107,6 @@ class Stage:
 
     @property
     def view(self) -> ListView[Any]:
-        """The screen that shows."""
         return self.main.view
 
     # ---- eyes
@@ -126,7 +123,6 @@ class Stage:
         return "\n".join(self.lines)
 
     def shows(self, *words: str) -> bool:
-        """Whether all these words are on the screen now."""
         text = self.text
         return all(word in text for word in words)
 
@@ -138,7 +134,6 @@ class Stage:
 
     @property
     def rows(self) -> list[str]:
-        """The ids in the table, from top to bottom."""
         return list(self.view.table.rows.shown)
 
     @property
@@ -146,7 +141,6 @@ class Stage:
         return self.view.table.view.cursor
 
     def svg(self) -> str:
-        """The screen as a picture."""
         return self.app.export_screenshot(title="agentco-tui", simplify=True)
 
     # ---- hands
@@ -259,11 +253,9 @@ class Stage:
 
     @property
     def writes(self) -> list[Seen]:
-        """Every request that would change something."""
         return [seen for seen in self.platform.requests if seen.method in WRITES]
 
     def queries(self, operation: str) -> list[str]:
-        """The query strings of an operation's requests."""
         return [seen.query for seen in self.platform.requests.matching(operation)]
 
 

@@ -51,7 +51,6 @@ async def test_the_newest_is_on_top_until_a_pause_which_counts_what_comes(on: St
 
 
 async def fill(s: Stage, fields: dict[str, str]) -> None:
-    """Type into fields of the form."""
     for name, text in fields.items():
         s.app.screen.inputs[name].focus()  # type: ignore[attr-defined]
         await s.settle()

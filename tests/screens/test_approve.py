@@ -85,7 +85,6 @@ async def test_what_counts_is_when_a_key_was_pressed_not_when_its_turn_comes(
 
 
 async def ask(s: Stage, count: int) -> BatchQuestion:
-    """Mark so many and ask about them."""
     await s.press(*["space"] * count, "a")
     await s.wait_until(lambda: isinstance(s.app.screen, BatchQuestion), "the question")
     await s.armed()
@@ -206,7 +205,6 @@ async def test_marks_survive_refreshes_a_filter_and_other_screens_but_not_their_
 
 
 def tone_of(line: StatusLine, words: str) -> Tone:
-    """The tone of the words in a line."""
     return next(cell.tone for cell in line._left if words in cell.text)
 
 

@@ -40,12 +40,10 @@ class Written:
 
     @property
     def spans(self) -> list[tuple[int, int, int]]:
-        """Line, left and right edge of each stretch that was painted."""
         return spans(self.updates)
 
     @property
     def size(self) -> int:
-        """Bytes, in 24-bit colour."""
         return size(self.updates, 120)
 
 

@@ -9,7 +9,6 @@ from tests.screens.harness import Stage, Staging
 
 
 def new_task(platform: EmbeddedPlatform, title: str = "Water the plants") -> str:
-    """Somebody creates a task."""
     agent = next(iter(platform.world.state.agents.values()))
     return platform.world.create_task(agent.company.id, title, agent.id, "low").id
 
@@ -29,7 +28,6 @@ async def read_again(s: Stage) -> None:
 
 
 def pass_time(s: Stage, seconds: float) -> None:
-    """Let time pass for the dashboard's clock, and its tick come."""
     s.platform.world.clock.advance(seconds)
     s.main.tick()
 

@@ -16,12 +16,10 @@ HOOLI = {"name": "Hooli", "template": "consulting", "mission": "Make the world a
 
 
 def form_of(s: Stage) -> Any:
-    """The form on the screen."""
     return s.app.screen
 
 
 async def fill(s: Stage, **fields: str) -> None:
-    """Replace what stands in fields."""
     for field, text in fields.items():
         entry = form_of(s).inputs[field]
         entry.focus()
@@ -49,12 +47,10 @@ async def send(s: Stage) -> None:
 
 
 async def ended(s: Stage) -> None:
-    """Wait until the form is left."""
     await s.wait_until(lambda: s.app.screen is s.main, "the list")
 
 
 def companies(s: Stage) -> int:
-    """How many there are of that name."""
     return sum(c.name == HOOLI["name"] for c in s.platform.world.state.companies.values())
 
 

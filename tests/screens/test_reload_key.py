@@ -12,11 +12,9 @@ import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.app import DashboardApp
-from agentco_tui.config import api_key
 from agentco_tui.config.resolve import load
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.screens import reload_key
 from tests.screens.harness import WIDE, Stage, Staging
 
 NEW = "ag_canary_of_today_9c31"
@@ -72,7 +70,6 @@ def by_command(script: str) -> str:
 
 
 async def refused(s: Stage) -> None:
-    """Poll until the refusal shows."""
     await s.poll(FeedName.PENDING)
     await s.wait_until(lambda: REFUSED in flat(s), "the refusal")
 
@@ -93,7 +90,6 @@ async def told(s: Stage, *words: str) -> None:
 
 
 def put(path: Path, key: str) -> None:
-    """Write a key where it is kept."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(f"{key}\n")
 
@@ -125,38 +121,6 @@ async def test_the_same_key_is_said_calmly(kept: Staging) -> None:
         await s.press("f5")
         await told(s, f"{STILL}: put another into api_key_file of profile prod, then press f5")
         assert s.platform.full_key not in s.text
-
-
-async def test_a_key_that_holds_again_is_not_called_refused(kept: Staging) -> None:
-    async with kept(IN_FILE) as s:
-        s.platform.keys.revoke("full")
-        await refused(s)
-        s.platform.keys.restore("full")
-        await s.main.key_renewal.asked()
-        await s.sees("live")
-        assert NOTICES == []
-
-
-async def test_what_hangs_in_a_file_system_is_given_up_and_not_begun_again(
-    kept: Staging, key_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go = key_file.with_name("go")
-    os.mkfifo(go)
-    begun: list[Path] = []
-
-    def hang(path: Path) -> None:
-        begun.append(path)
-        go.open("rb").close()
-
-    async with kept(IN_FILE) as s:
-        s.platform.keys.revoke("full")
-        monkeypatch.setattr(api_key, "from_file", hang)
-        monkeypatch.setattr(reload_key, "LONGEST", 0.1)
-        await refused(s)
-        await s.press("r")
-        await told(s, "it hangs, and is still being read")
-        assert len(begun) == 1
-        go.open("wb").close()
 
 
 # -- a command

@@ -27,14 +27,12 @@ SHOWN = "calm ●"
 
 
 def calm(folder: Path, *what: str, **options: Any) -> PtySession:
-    """The app, not yet seen on the screen."""
     return PtySession(
         [sys.executable, "-m", "tests.terminal.apps.calm", str(folder), *what], **options
     )
 
 
 def ready(session: PtySession) -> None:
-    """Wait until the app draws and answers keys."""
     session.wait_for(SHOWN)
     session.press("j")
     session.wait_for("pressed: j")
@@ -94,7 +92,6 @@ def assert_restored(session: PtySession) -> None:
 
 
 def assert_no_key(session: PtySession, folder: Path) -> None:
-    """The key is in nothing the program wrote."""
     assert CANARY.encode() not in session.raw
     for path in folder.rglob("*"):
         if path.is_file():

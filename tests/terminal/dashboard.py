@@ -29,7 +29,6 @@ LIVE = re.compile(r"\blive +<?\d")
 
 
 def command(*arguments: str) -> list[str]:
-    """The program with these arguments."""
     return [sys.executable, "-m", "agentco_tui", *arguments]
 
 
@@ -115,7 +114,6 @@ def back(session: PtySession, *shown: str) -> None:
 
 
 def rows_with(screen: str, *words: str) -> list[str]:
-    """The rows of the screen that hold all the words."""
     return [row for row in screen.split("\n") if all(word in row for word in words)]
 
 

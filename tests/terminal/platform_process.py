@@ -96,7 +96,6 @@ class PlatformProcess:
         return dict(self._ask("GET", "/_demo/world"))
 
     def requests(self) -> list[dict[str, Any]]:
-        """The requests so far, the oldest first."""
         return list(self._ask("GET", "/_demo/requests")["requests"])
 
     def forget_requests(self) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that a process has started."""
     return [
         int(word)
         for task in Path(f"/proc/{pid}/task").iterdir()

@@ -153,7 +153,6 @@ class PtySession:
 
     @property
     def raw(self) -> bytes:
-        """Every byte the program wrote so far."""
         with self._changed:
             return bytes(self._raw)
 
@@ -164,7 +163,6 @@ class PtySession:
 
     @property
     def text(self) -> str:
-        """The screen as one string, rows joined by newlines."""
         return "\n".join(self.screen)
 
     def mark(self) -> int:
@@ -187,7 +185,6 @@ class PtySession:
     # What the person does
 
     def write(self, data: bytes | str) -> None:
-        """Send bytes as if typed or pasted."""
         pending = data.encode() if isinstance(data, str) else data
         while pending:
             try:
@@ -249,7 +246,6 @@ class PtySession:
         return self._wait_screen(wanted, getattr(wanted, "__name__", "condition"), timeout)
 
     def wait_raw(self, wanted: bytes, timeout: float = PATIENCE, *, mark: int = 0) -> None:
-        """Wait until the program has written the bytes `wanted` (after `mark`)."""
         end = time.monotonic() + timeout
         with self._changed:
             while self._raw.find(wanted, mark) < 0:
@@ -293,12 +289,10 @@ class PtySession:
 
     @property
     def pid(self) -> int:
-        """The program's process id."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether the program still runs."""
         return self._process.poll() is None
 
     def cpu_seconds(self) -> float:

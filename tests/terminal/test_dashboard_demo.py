@@ -15,7 +15,6 @@ from tests.terminal.pty_session import PtySession
 
 
 def demo(folder: Path, *arguments: str) -> PtySession:
-    """The demo, not yet seen."""
     return PtySession(command("demo", *arguments), env=own_folders(folder), size=(120, 40))
 
 

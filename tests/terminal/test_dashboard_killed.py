@@ -34,8 +34,6 @@ NOT_APPLIED = {OutcomeKind.NOT_DONE, OutcomeKind.NOT_SENT, OutcomeKind.REFUSED}
 
 
 class Journal:
-    """What the dashboard wrote, read from its file."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.attempts: dict[str, Attempt] = {}
@@ -58,7 +56,6 @@ class Journal:
 
     @property
     def unsettled(self) -> set[str]:
-        """Attempts without an outcome."""
         return self.attempts.keys() - self.settled.keys()
 
 

@@ -47,7 +47,6 @@ def walk(session: PtySession, size: tuple[int, int]) -> None:
 
 
 def fills(screen: str, rows: int) -> None:
-    """The footer stands in the last line."""
     lines = screen.split("\n")
     assert len(lines) == rows
     assert "q quit" in lines[-1]

@@ -16,8 +16,6 @@ from tests.terminal.calm import calm
 
 
 class Stream(io.StringIO):
-    """A terminal of some encoding."""
-
     encoding = "utf-8"
 
     def isatty(self) -> bool:

@@ -44,7 +44,6 @@ def back_in_the_shell(session: PtySession) -> None:
 
 
 def settings(session: PtySession, mark: str) -> str:
-    """What `stty` says between two marks."""
     session.press(f"echo {mark}; stty -g; echo {mark}", "enter")
     seen = session.wait_for(re.compile(rf"^{mark}\n(.+)\n{mark}$", re.MULTILINE))
     return str(re.findall(rf"^{mark}\n(.+)\n{mark}$", seen, re.MULTILINE)[-1])

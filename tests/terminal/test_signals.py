@@ -1,4 +1,4 @@
-"""Ends of life by signal or by the loss of the terminal."""
+"""Ends of life by signal or by the loss of the terminal: gone in time, all restored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from tests.terminal.calm import (
     gone_after,
     ready,
 )
-from tests.terminal.pty_session import NotSeenError
+from tests.terminal.dashboard import dashboard, is_whole, leave, shows
+from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.pty_session import NotSeenError, PtySession
 
 SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]
 
@@ -134,3 +136,51 @@ def test_ignored_signals_stay_ignored_and_at_rest_the_watch_costs_nothing(tmp_pa
         assert session.since(mark) == b""
         session.press("q")
         assert session.wait_gone() == 0
+
+
+# ---- the real dashboard, each end at another moment
+
+
+def be_at(moment: str, session: PtySession, platform: PlatformProcess) -> None:
+    """Bring the dashboard to a moment: not yet connected, a fault in force, or a question open."""
+    if moment == "connecting":
+        session.wait_for("connecting")
+        return
+    shows(session, is_whole)
+    if moment.startswith("*:"):
+        platform.fault(moment)
+        session.press("r", "5")
+        session.wait_for(lambda _: any(seen["fault"] for seen in platform.requests()))
+    else:
+        session.press("a")
+        session.wait_for("APPROVE 1 task")
+
+
+@pytest.mark.parametrize(
+    ("end", "moment"),
+    [
+        ("q", "*:hang"),
+        ("SIGHUP", "*:drip=100ms"),
+        ("SIGTERM", "question"),
+        ("SIGINT", "connecting"),
+        ("hang-up", "*:hang"),
+    ],
+)
+def test_it_ends_at_any_moment(
+    end: str, moment: str, platform: PlatformProcess, tmp_path: Path
+) -> None:
+    if moment == "connecting":
+        platform.fault("*:hang")
+    with dashboard(platform, tmp_path, "--refresh", "0.5") as session:
+        be_at(moment, session, platform)
+        if end == "q":
+            leave(session)
+        elif end == "hang-up":
+            assert gone_after(session, session.hang_up) == 128 + signal.SIGHUP
+        else:
+            number = signal.Signals[end]
+            assert gone_after(session, lambda: session.signal(number)) == 128 + number
+            assert_restored(session)
+            assert session.after_screen() == ""
+    assert platform.world()["applied"] == {}
+    assert not list((tmp_path / "state").rglob("crash*"))

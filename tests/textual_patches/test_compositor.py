@@ -275,8 +275,6 @@ async def test_nobody_is_asked_who_stands_behind_others() -> None:
 
 
 class Told(Widget):
-    """Notes what it is told."""
-
     DEFAULT_CSS = "Told { height: 1fr; }"
 
     def __init__(self, number: int) -> None:
@@ -294,8 +292,6 @@ class Told(Widget):
 
 
 class Pair(App[None]):
-    """Two widgets of which one is displayed."""
-
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Told(1)

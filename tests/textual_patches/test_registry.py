@@ -77,21 +77,18 @@ class BrokenError(Exception):
 
 class EndsThenFails(PatchedApp):
     def on_ready(self) -> None:
-        """The end is asked for, and then the same handler can't go on."""
         self.exit(return_code=0)
         raise BrokenError
 
 
 class FailsThenEnds(PatchedApp):
     def on_ready(self) -> None:
-        """The program is broken, and ends of itself."""
         self.call_later(self.exit)
         raise BrokenError
 
 
 class FailsAtOnce(PatchedApp):
     def on_mount(self) -> None:
-        """The program is broken from the start."""
         raise BrokenError
 
 
@@ -164,8 +161,6 @@ async def test_an_end_is_as_textual_makes_it_where_its_states_are_unknown(
 
 
 class Ask(ModalScreen[None]):
-    """Gives the keys to an input when it is mounted."""
-
     def compose(self) -> ComposeResult:
         yield Input()
 

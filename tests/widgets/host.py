@@ -44,13 +44,10 @@ SMALL, LARGE = (80, 24), (120, 40)
 
 
 def job(row_id: str, since: float = 0.0, title: str = "x") -> tuple[str, Job]:
-    """A row of the table."""
     return row_id, Job(row_id, title, "Ada", "Globex", since=since)
 
 
 class Clock:
-    """A clock that the test moves."""
-
     def __init__(self) -> None:
         self.now = 100_000.0
 
@@ -169,8 +166,6 @@ def size(updates: Iterable[CompositorUpdate], width: int) -> int:
 
 
 class JobTable(RecordTable[Job]):
-    """The table with keys."""
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", show=False),
         Binding("up,k", "move(-1)", show=False),
@@ -245,7 +240,6 @@ class Host(App[None]):
         return count
 
     async def quiet(self, pilot: Pilot[None]) -> None:
-        """Forgets what was painted so far."""
         await pilot.pause()
         self.updates.clear()
 
@@ -258,7 +252,6 @@ class Host(App[None]):
         return [self.line(y)[:-1].rstrip() for y in range(1, self.table.size.height)]
 
     def told(self, kind: type[object]) -> list[object]:
-        """What the table said of this kind."""
         return [message for message in self.said if type(message) is kind]
 
 

@@ -54,8 +54,6 @@ def error_of(text: str) -> ApiError:
 
 
 class Widgets(App[None]):
-    """One payload after another."""
-
     ALLOW_SELECT = False
 
     def __init__(self, report: Path, stride: int) -> None:
@@ -100,7 +98,6 @@ class Widgets(App[None]):
         await done.wait()
 
     async def show(self, text: str, error: ApiError) -> None:
-        """The payload in all places of the frame."""
         words = safe(text)
         store = Store()
         store.agents.put(Agent(id="ag_1", name=plain(f"A{words}")))
@@ -117,7 +114,6 @@ class Widgets(App[None]):
         await self.show_table(text)
 
     async def show_table(self, text: str) -> None:
-        """A table with a ghost, and an empty one."""
         for table in self.tables:
             await table.remove()
         columns: list[Column[str]] = [
@@ -135,7 +131,6 @@ class Widgets(App[None]):
         full.ghost("a", Cell(safe(text)))
 
     async def ask(self, text: str, error: ApiError) -> None:
-        """A question about the payload."""
         question = Question(
             title_of("default", "APPROVE", safe(text)),
             [
@@ -148,7 +143,6 @@ class Widgets(App[None]):
         await self.push_screen(question)
 
     async def fill_in(self, text: str, error: ApiError) -> Form:
-        """A form with the payload in it, refused."""
 
         async def send(_values: object, *_more: object) -> Refusal:
             return Refusal(plain(str(error)), dict(error.fields))

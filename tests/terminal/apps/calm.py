@@ -105,7 +105,6 @@ class CalmApp(App[None]):
             threading.Timer(0.3, self.get_aside).start()  # By then the main thread sleeps.
 
     def writer(self) -> Any:
-        """Textual's thread that writes."""
         return next(one for one in threading.enumerate() if one.name == "textual-output")
 
     def get_while_writing(self, number: signal.Signals) -> None:
