@@ -6,7 +6,7 @@ import gc
 import io
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import ClassVar
 from rich.console import Console
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.notifications import Notification, Notify
 from textual.screen import Screen
 from textual.theme import ThemeProvider
@@ -104,10 +105,11 @@ class DashboardApp(KeyApp):
         self._remembered = remembered
         self.main_screen: MainScreen | None = None
         self._said: list[Notification] = []  # notices that may still stand in the corner
-        if self.no_color:
-            # Nothing has a colour then; Textual itself would go over to greys.
-            without = [WithoutColours(lambda: self.current_theme.dark)]
-            self.get_line_filters = lambda: without  # type: ignore[method-assign]
+        self._without_colours = WithoutColours(lambda: self.current_theme.dark)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Under NO_COLOR nothing has a colour; Textual itself would go over to greys."""
+        return [self._without_colours] if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> Screen[None]:
         """The frame is the only screen; dialogs come over it."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
 from agentco_tui.text import SafeText
 
@@ -27,25 +27,34 @@ class ApiError(Exception):
     kind = "error"
     """A stable word for scripts, such as "timed_out"."""
     sent = Sent.UNKNOWN
-    method = "GET"
-    path = ""
-    status: int | None = None  # the HTTP status, if an answer came
-    platform_message: SafeText | None = None
-    platform_code: SafeText | None = None
-    fields: tuple[tuple[SafeText, SafeText], ...] = ()
-    """(field, message) pairs of a refusal, for showing beside a form's fields."""
-    retry_after: float | None = None  # seconds the platform asked us to wait
 
     def __init_subclass__(cls, *, kind: str = "", sent: Sent | None = None) -> None:
         snake = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__)
         cls.kind = kind or snake.removeprefix("_")
         cls.sent = sent or cls.sent
 
-    def __init__(self, sentence: SafeText, **facts: Any) -> None:
-        """`facts`: any of the attributes above."""
+    def __init__(
+        self,
+        sentence: SafeText,
+        *,
+        method: str = "GET",
+        path: str = "",
+        sent: Sent | None = None,
+        status: int | None = None,
+        platform_message: SafeText | None = None,
+        platform_code: SafeText | None = None,
+        fields: tuple[tuple[SafeText, SafeText], ...] = (),
+        retry_after: float | None = None,
+    ) -> None:
+        """`sentence` says in our words what happened and what to do; `sent` beats what the class
+        says; `status` is that of the answer, if one came; `fields` are (field, message) pairs of a
+        refusal; `retry_after` is the seconds that the platform asked us to wait.
+        """
         super().__init__(sentence)
-        self.sentence = sentence  # what happened and what to do, in our words
-        vars(self).update(facts)
+        self.sentence, self.method, self.path, self.status = sentence, method, path, status
+        self.sent = sent or self.sent
+        self.platform_message, self.platform_code = platform_message, platform_code
+        self.fields, self.retry_after = fields, retry_after
 
     def bare(self) -> Self:
         """The error itself, without the frames it came through and what they hold: whole bodies."""

@@ -15,8 +15,10 @@ from agentco_tui.text import SafeText
 NOW = 1_790_000_000.0
 
 
-def failure(kind: type[errors.ApiError], **facts: object) -> errors.ApiError:
-    return kind(SafeText("x"), **facts)
+def failure(
+    kind: type[errors.ApiError], status: int | None = None, retry_after: float | None = None
+) -> errors.ApiError:
+    return kind(SafeText("x"), status=status, retry_after=retry_after)
 
 
 PASSING = [
