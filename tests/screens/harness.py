@@ -334,6 +334,9 @@ async def stage(
     finally:
         await session.close()
         await client.transport.aclose()
+        # What was closed lets go of its socket in the loop's next turn, and the loop ends here.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
 
 Staging = Callable[..., AbstractAsyncContextManager[Stage]]
