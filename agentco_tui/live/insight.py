@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Iterable
 from decimal import Decimal
 from enum import IntEnum, StrEnum
 from functools import lru_cache
-from heapq import nsmallest
 from itertools import islice
 from typing import Protocol, TypeVar
 
@@ -231,16 +230,24 @@ def worst_tasks(
     """
     rest = iter(pending)
     kept: list[tuple[tuple[float, ...], str, Task]] = []
+    last: tuple[float, ...] | None = None
     counted: Counter[Level] = Counter()
     while chunk := list(islice(rest, _CHUNK)):
         for task in chunk:
             level = task_level(task, now, limits)
             if level >= Level.WARNING and waits_for_person(task):
                 counted[level] += 1
-                kept.append(((-level, *_task_rank(task, now)), task.id, task))
-        kept = nsmallest(most, kept)
+                place = (-level, *_task_rank(task, now))
+                # What comes after the last of those kept can't be among the first.
+                if last is None or place <= last:
+                    kept.append((place, task.id, task))
+        if len(kept) > 2 * most:
+            kept.sort()
+            del kept[most:]
+            last = kept[-1][0]
         yield
-    return [task for *_, task in kept], counted
+    kept.sort()
+    return [task for *_, task in kept[:most]], counted
 
 
 def picked(records: Iterable[T], wanted: Callable[[T], bool]) -> Generator[None, None, list[T]]:
