@@ -348,6 +348,8 @@ def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, 
                 judge.look(console, "")
                 time.sleep(0.2)
             judge.look(console, "")
+            if flying.search(console.text):
+                judge.violation("never settled", console.text)
             judge.journal(console.journal())
             end_by = dice.choice((signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
             console.signal(end_by)

@@ -152,24 +152,23 @@ class Console(PtySession):
         time.sleep(seconds)
 
     def to(self, title: str) -> None:
-        """Move the cursor onto a task's line."""
+        """Move the cursor onto a task's line; a key is pressed when the one before has shown."""
 
         def rows() -> tuple[int, int]:
             lines = self.lines()
             at = next((n for n, row in enumerate(lines) if row.startswith(("▌", ">"))), -1)
             return at, next((n for n, row in enumerate(lines) if title in row), -1)
 
-        for patience in (3.0, 3.0, PATIENCE):  # rows may have come above it meanwhile
+        def task() -> str:
+            return self.cursor_line()[max(0, self.screen[LIST_TOP - 1].find("TASK")) : DETAIL_AT]
+
+        while title not in self.cursor_line():
             self.until(lambda: min(rows()) >= 0, f"a cursor, and the line of {title}")
-            at, wanted = rows()
-            self.press(*(["j"] * (wanted - at) if wanted > at else ["k"] * (at - wanted)))
-            try:
-                self.until(lambda: title in self.cursor_line(), f"the cursor on {title}", patience)
-            except NotSeenError:
-                if patience == PATIENCE:
-                    raise
-            else:
-                return
+            (at, wanted), before = rows(), task()
+            if at == wanted:  # the picture changed between two looks
+                continue
+            self.press("j" if wanted > at else "k")
+            self.until(lambda: task() not in ("", before), f"the cursor off {before!r}")  # noqa: B023
 
     def ask(self, title: str) -> str:
         """Open the question of a task; gives its text."""
