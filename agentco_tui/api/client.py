@@ -235,14 +235,16 @@ class Client(Fetcher):
     async def set_agent_limit(
         self, agent_id: str, monthly_limit: Decimal, *, attempt_id: str | None = None
     ) -> Receipt[Budget]:
-        """POST /api/budget/agents/:id. The limit goes out as a JSON number, digit for digit."""
+        """POST /api/budget/agents/:id. `monthly_limit`, in whole units, goes out as a JSON
+        number, digit for digit, in the unit that the profile tells of sums.
+        """
         path = self._path("POST", "/api/budget/agents", agent_id)
         # A number of a few signs may stand for one of a million digits.
         usable = monthly_limit.is_finite() and monthly_limit.adjusted() < _MOST_DIGITS
         if not usable or int(monthly_limit.as_tuple().exponent) < -_MOST_DIGITS:
             words = "the monthly limit is no usable number"
             raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
-        body = f'{{"monthly_limit":{monthly_limit:f}}}'
+        body = f'{{"monthly_limit":{self.mapping.amount_sent(monthly_limit):f}}}'
         return await self._write(AGENT_BUDGETS, path, body, attempt_id)
 
     async def budget_alerts(self) -> Listing[Alert]:

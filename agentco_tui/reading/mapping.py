@@ -14,6 +14,7 @@ pending = ["needs_ok"]              # status words of tasks
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -26,7 +27,7 @@ from agentco_tui.reading.envelope import find_list, unwrapped
 from agentco_tui.reading.field_names import MINOR, NO_UNIT, Unit
 from agentco_tui.reading.schema import Around, Build, Json, Kind, Row, dig
 from agentco_tui.reading.unknown_fields import compact
-from agentco_tui.reading.values.money import Sum, told_unit, unit_beside
+from agentco_tui.reading.values.money import Sum, power_of, scaled, told_unit, unit_beside
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.text import SafeText, safe
 
@@ -74,6 +75,10 @@ class ProfileMapping:
                 known.build = built
             self._kinds[kind.name] = known
         return known
+
+    def amount_sent(self, amount: Decimal) -> Decimal:
+        """A sum in whole units as the platform writes it where no name tells the unit."""
+        return scaled(amount, -power_of(self.unit))
 
     def _restated(self, build: Build[Any], row: Row, around: Around) -> Task:
         task: Task = build(row, around)

@@ -17,6 +17,7 @@ from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import BaseUrl, CredentialError
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.model import TaskState, Verdict
+from agentco_tui.reading.mapping import ProfileMapping
 from tests.api.canary import client_of, failure
 from tests.api.wire_server import answering, http
 
@@ -129,6 +130,24 @@ async def test_a_limit_goes_out_digit_for_digit(limit: str, digits: str) -> None
     async with answering(http()) as server, client_of(server) as client:
         await client.set_agent_limit("ag_1", Decimal(limit))
     assert server.requests[0].endswith(b'\r\n\r\n{"monthly_limit":' + digits.encode() + b"}")
+
+
+@pytest.mark.parametrize(
+    ("unit", "limit", "digits"),
+    [("cents", "1250.50", "125050"), ("cents", "0.001", "0.1"), ("micros", "2", "2000000"),
+     ("units", "7.50", "7.50"), ("minor", "99.5", "9950")],
+)  # fmt: skip
+async def test_a_limit_goes_out_in_the_unit_it_is_read_in(
+    unit: str, limit: str, digits: str
+) -> None:
+    body = f'[{{"agent_id":"ag_1","monthly_limit":{digits},"spent":0}}]'.encode()
+    mapping = ProfileMapping(unit=unit)
+    async with answering(http(body)) as server, client_of(server, mapping=mapping) as client:
+        read = (await client.agent_budgets()).records[0].limit
+        await client.set_agent_limit("ag_1", Decimal(limit))
+    assert read is not None
+    assert read.amount == Decimal(limit)
+    assert server.requests[1].endswith(b'\r\n\r\n{"monthly_limit":' + digits.encode() + b"}")
 
 
 @pytest.mark.parametrize("limit", ["NaN", "sNaN", "Infinity", "-Infinity", "1E+1000000", "1E-99"])

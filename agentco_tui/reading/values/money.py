@@ -85,13 +85,20 @@ def to_money(found: Sum | None, beside: Unit = NO_UNIT) -> Money | None:
     unit = own.with_more(beside)
     if own.power is not None and beside.currency in NO_MONEY:
         unit = own  # `spent_cents` beside `unit: "tokens"` is still money
-    power = unit.power or 0
-    if power == MINOR:
-        power = 0 if unit.currency in _NO_MINOR else -3 if unit.currency in _THREE_MINOR else -2
-    if power:
-        value = value.scaleb(power, _EXACT)
+    value = scaled(value, power_of(unit))
     currency = SafeText(unit.currency) if unit.currency else None
     return Money(value, currency, unit.power is None)
+
+
+def power_of(unit: Unit) -> int:
+    """The power of ten that makes whole units of a sum."""
+    if unit.power == MINOR:
+        return 0 if unit.currency in _NO_MINOR else -3 if unit.currency in _THREE_MINOR else -2
+    return unit.power or 0
+
+
+def scaled(value: Decimal, power: int) -> Decimal:
+    return value.scaleb(power, _EXACT) if power else value
 
 
 def _from_text(raw: str, unit: Unit) -> Sum | None:
