@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,8 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
         assert again.why_not is WhyNot.OFF
         assert len(desk.sends()) == 1
         assert desk.services.permissions.denied(Verb.CREATE_TASK) is None
+        why = desk.services.permissions.denied(Verb.APPROVE) or ""
+        assert re.search(r"\(403: [^)]+\)", why), "with the platform's own words"
         desk.services.permissions.key_changed()
         assert desk.services.permissions.denied(Verb.APPROVE) is None
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -305,6 +306,36 @@ def test_costs_are_summed_by_currency_and_unknown_ones_are_no_zeros() -> None:
 def test_a_mixed_set_has_nothing_that_stands_out() -> None:
     tasks = [task(number, priority=plain(f"p{number % 4}"), cost=None) for number in range(8)]
     assert not any(listed.odd for listed in listed_of(tasks, Names(Store())))
+
+
+LOW, URGENT = {}, {"priority": plain("urgent")}  # type: ignore[var-annotated]
+CHEAP, DEAR = {"cost": Money(Decimal(2))}, {"cost": Money(Decimal("10.01"))}
+FREE, FIVE_TIMES = {"cost": Money(Decimal(0))}, {"cost": Money(Decimal(10))}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "odd"),
+    [
+        ([LOW, LOW, LOW, URGENT], "priority urgent, most are low"),
+        ([LOW, LOW, URGENT], ""),
+        ([LOW, LOW, LOW, LOW, URGENT, URGENT], ""),
+        ([CHEAP, CHEAP, CHEAP, DEAR], "costs 10.01, more than 5 times the usual"),
+        ([CHEAP, CHEAP, CHEAP, FIVE_TIMES], ""),
+        ([FREE, FREE, FREE, DEAR], ""),
+        ([{"cost": None}, CHEAP, CHEAP, DEAR], ""),
+        ([CHEAP, CHEAP, CHEAP, {"cost": Money(Decimal(99), plain("EUR"))}], ""),
+        ([{"status": plain("new")}] * 3 + [{"status": None}], "status –, most are new"),
+    ],
+)
+def test_what_stands_out_from_most_of_at_least_four(tasks: list[dict[str, Any]], odd: str) -> None:
+    told = listed_of([task(n, **more) for n, more in enumerate(tasks)], Names(Store()))
+    assert [words for listed in told for words in listed.odd] == ([odd] if odd else [])
+
+
+def test_of_equals_the_one_that_waits_longest_comes_first_and_without_a_time_last() -> None:
+    made = [None, Moment(50.0), Moment(5.0)]
+    told = listed_of([task(n, created=at) for n, at in enumerate(made)], Names(Store()))
+    assert [listed.task.id for listed in told] == ["tsk_2", "tsk_1", "tsk_0"]
 
 
 @pytest.mark.parametrize(
