@@ -240,6 +240,55 @@ def test_two_agents_of_one_name_are_told_apart() -> None:
     assert difference.sentence == "agent was “Scout (ag_1)”, is “Scout (ag_2)”"
 
 
+def test_an_agent_that_another_replaces_is_told_by_what_is_known_of_both() -> None:
+    unnamed = msgspec.structs.replace(SHOWN, agent=Ref(id="ag_2"))
+    without = msgspec.structs.replace(SHOWN, agent=None)
+    bare = msgspec.structs.replace(SHOWN, agent=Ref(name=plain("Scout")))
+    one, other, third = (differences(SHOWN, now)[0] for now in (unnamed, without, bare))
+    assert (one.was, one.is_) == ("Scout", "ag_2")
+    assert (other.was, other.is_) == ("Scout", "–")
+    assert (third.was, third.is_) == ("Scout (ag_1)", "Scout")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("priority",), None, "priority was “high”, is “–”"),
+        (("payload", "urgent"), True, "payload.urgent was “no”, is “yes”"),
+        (("payload", "vendor"), None, "payload.vendor was “ACME”, is “nothing”"),
+        (("payload", "vendor"), "", "payload.vendor was “ACME”, is “an empty text”"),
+        (("payload", "terms"), [], 'payload.terms was “{"days":14,"rate":0.1}”, is “[]”'),
+        (("payload", "lines", 1, "count"), 3, "payload.lines.2.count was “2”, is “3”"),
+        (
+            ("payload", "lines", 1),
+            7,
+            'payload.lines.2 was “{"item":"Newsletter","count":2}”, is “7”',
+        ),
+    ],
+)
+def test_a_difference_is_told_in_these_words(
+    path: tuple[str | int, ...], value: Any, words: str
+) -> None:
+    assert [each.sentence for each in differences(SHOWN, read(changed(path, value)))] == [words]
+
+
+def test_two_times_that_read_the_same_are_told_apart() -> None:
+    sent = changed(("created_at",), "2026-11-20T09:00:00.250Z")
+    [found] = differences(SHOWN, read(sent))
+    assert found.field == "created"
+    assert found.was != found.is_
+
+
+def test_beyond_so_many_values_the_digest_alone_tells() -> None:
+    rows = list(range(30_000))
+    one = read(changed(("payload", "lines"), rows))
+    last = read(changed(("payload", "lines"), [*rows[:-1], -1]))
+    first = read(changed(("payload", "lines"), [-1, *rows[1:]]))
+    assert [each.field for each in differences(one, first)] == ["payload.lines.1"]
+    [found] = differences(one, last)
+    assert "not shown" in found.field
+
+
 @pytest.mark.parametrize("name", sorted(SHAPES))
 async def test_in_every_shape_all_counts_but_what_moves_by_itself(name: str) -> None:
     with EmbeddedPlatform(shape=name, speed=0.0, companies=2, agents=16, tasks=1) as platform:
