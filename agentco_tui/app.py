@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from rich.console import Console
-from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify
 from textual.screen import Screen
-from textual.theme import ThemeProvider
 from textual.worker import Worker, WorkerState
 
 from agentco_tui.actions.journal import Journal
@@ -29,11 +28,11 @@ from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.background import start_worker
 from agentco_tui.config import Settings
-from agentco_tui.keys import COMMANDS, SCREENS, Place
-from agentco_tui.live.feeds import Clock, Query, SystemClock
+from agentco_tui.keys import SCREENS, Place
+from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from agentco_tui.screens.dialogs.base import Dialog, Palette
+from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
@@ -45,21 +44,19 @@ from agentco_tui.state_folder import (
     state_folder,
     why_not_writable,
 )
-from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import TerminalGuard
 from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.textual_patches import compositor
+from agentco_tui.widgets import themes
 from agentco_tui.widgets.tones import WithoutColours
 
 NOTHING_REMEMBERED = Remembered()
 READ_REST = 1.0
 """Seconds after which what no first picture needs is read from disk: before a person has decided
 anything, and after the first answers have been shown."""
-SETTLED = 3.0
-"""Seconds after which the program is taken to be imported as far as it is used."""
-TURN = 0.001
-"""Seconds that a thread reading a long answer may keep the event loop waiting."""
+SETTLED = 3.0  # seconds after which the program is taken to be imported as far as it is used
+TURN = 0.001  # seconds that a thread reading a long answer may keep the event loop waiting
 
 
 def read_the_rest() -> None:
@@ -86,6 +83,8 @@ class DashboardApp(KeyApp):
     CSS = """
     Screen { scrollbar-size-vertical: 1; }
     Toast { padding: 0 1; margin-top: 0; }
+    .-phone Toast { max-width: 100%; }
+    .-thin Dialog { background: transparent; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -106,22 +105,24 @@ class DashboardApp(KeyApp):
         self.main_screen: MainScreen | None = None
         self._said: list[Notification] = []  # notices that may still stand in the corner
         self._without_colours = WithoutColours(lambda: self.current_theme.dark)
+        for theme in (*themes.THEMES, *themes.SIXTEEN):
+            self.register_theme(theme)
+        if session.settings.theme is not None or "TEXTUAL_THEME" not in os.environ:
+            self.theme = session.settings.theme or themes.DEFAULT
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Under NO_COLOR nothing has a colour; Textual itself would go over to greys."""
         return [self._without_colours] if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> Screen[None]:
-        """The frame is the only screen; dialogs come over it."""
         self.main_screen = MainScreen(self.session, self.place, self._remembered)
         return self.main_screen
 
     def on_mount(self) -> None:
         """Start polling once the first picture is on its way."""
         self.error_console = Console(file=io.StringIO())
-        if self.session.settings.theme is not None:
-            self.theme = self.session.settings.theme
         self.set_keymap(dict(self.session.settings.keys))
+        self.set_class(self.session.thin, "-thin")
         # In a thread: the interpreter's turns between threads are short (TURN), so keys go first.
         read = partial(self.run_worker, read_the_rest, thread=True, description="read the dialogs")
         self.set_timer(READ_REST, read, name="rest")
@@ -139,6 +140,7 @@ class DashboardApp(KeyApp):
         was_thin, slow = self.session.thin, SPEED.look(SPEED.took())
         self.session.thin = slow or self.session.settings.thin
         if self.session.thin is not was_thin and self.main_screen is not None:
+            self.set_class(self.session.thin, "-thin")
             self.main_screen.paint_as_told()
             told = "keeps up again: everything is painted"
             if slow:
@@ -166,22 +168,15 @@ class DashboardApp(KeyApp):
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             raise event.worker.error
 
-    def action_command_palette(self) -> None:
-        if self.screen is self.main_screen:
-            self.push_screen(Palette())
-
-    def search_themes(self) -> None:
-        self.push_screen(Palette([ThemeProvider], placeholder="Search for themes…"))
-
     def action_leave(self) -> None:
         """Leave what stands over the frame, as no answer to it; else the program."""
         screen: object = self.screen
-        if isinstance(screen, MainScreen | Dialog | Palette) and screen.leave_first():
+        if isinstance(screen, MainScreen | Dialog) and screen.leave_first():
             return
         # What is held back is taken back first, and told; the next time the program is left.
         held = self.session.decisions.take_all_back()
         if held and self.main_screen is not None:
-            titles = ", ".join(task.title for task in held)
+            titles = ", ".join(self.session.titled(task.title, task) for task in held)
             words = f"taken back, nothing was sent: {titles}. Once more leaves"
             self.main_screen.say(f"{signs.good} {words}", bad=True)
         if not held:
@@ -196,6 +191,8 @@ class DashboardApp(KeyApp):
             event.prevent_default()
         else:
             self._said.append(new)
+            if self.main_screen is not None:
+                self.main_screen.call_after_refresh(self.main_screen.keep_clear)
 
     def clear_notifications(self) -> None:
         self._said.clear()
@@ -210,16 +207,6 @@ class DashboardApp(KeyApp):
         while any(screen.ASKS for screen in over):
             over.pop().dismiss(None)
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette: every key's command that works on this screen, and the themes."""
-        main = self.main_screen
-        if main is None or screen is not main:
-            return
-        for key in COMMANDS:
-            if main.place in key.places and key.where != "dialog" and key.id != "app.palette":
-                yield SystemCommand(key.label, key.tooltip, partial(main.run_command, key.id))
-        yield SystemCommand("Theme", "Choose other colours.", self.action_change_theme)
-
 
 def make_session(
     settings: Settings,
@@ -228,11 +215,11 @@ def make_session(
     clock: Clock | None = None,
     timing: Timing | None = None,
 ) -> Session:
-    """A session that has asked nothing yet."""
-    clock = clock or SystemClock(lambda: client.transport.measured.clock_skew)
+    clock = clock or Clock(lambda: client.transport.measured.clock_skew)
     query = Query(company=settings.company)
     poller = Poller(client, Store(), clock, refresh=settings.refresh, query=query)
-    off = plain("writing is off (--read-only)") if settings.read_only else None
+    by = settings.sources.get("read_only", "--read-only").partition(",")[0]
+    off = plain(f"writing is off ({safe(by, 40)})") if settings.read_only else None
     if off is None and (why := why_not_writable(journal_path.parent)) is not None:
         off = plain(
             f"writing is off: the state folder {safe(str(journal_path.parent), 200)} can't be "
@@ -255,7 +242,6 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
     `key` is used from the start on; it is told of another that takes its place.
     """
     sys.setswitchinterval(TURN)
-    prepare(check())
     compositor.install_partial_paint()
     client = open_client(
         settings.base_url,

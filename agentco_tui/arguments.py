@@ -6,6 +6,7 @@ No flag takes the API key, because other users see it in the process list.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NoReturn
@@ -42,7 +43,8 @@ exit codes, as monitoring plugins have them:
   0  all well
   1  warning
   2  critical
-  3  unknown: the platform, or a part of it, could not be asked, or the settings are wrong
+  3  unknown: the platform, or a part of it, could not be asked, the settings are wrong, or there
+     is no such company
 
 What is known to be critical is told as critical, even if another part could not be asked;
 what could not be asked is told before a warning. From when on something counts is set in
@@ -56,6 +58,7 @@ _CONFIG_EPILOG = """\
   path   where the config file is
   check  everything that is wrong with it; exit code 2 if something is
   show   each setting that is in effect and where it comes from, the key masked
+  keys   what the keys do: the names that [keys] of the config file binds, and their keys now
 """
 
 
@@ -71,6 +74,9 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**options, formatter_class=kind, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
+        if word := re.match(r"argument command: invalid choice: '(.*?)'", message):
+            near = nearest(word[1], tuple(_COMMANDS))
+            message = f"no command {safe(word[1], 60)}; did you mean {near}?"
         raise UsageError(f"{message} (help: {self.prog} --help)")
 
 
@@ -109,7 +115,7 @@ _shared = partial(_Flag, default=argparse.SUPPRESS)
 _PLATFORM = (
     _shared("--profile NAME", "profile of the config file"),
     _shared("--base-url URL", "address of the platform"),
-    _shared("--company ID", "only this company (cmp_…)"),
+    _shared("--company ID", "only this company (cmp_…), or its name"),
     _shared("--config FILE", "config file to use"),
     _shared("--log-file FILE", "write a log there, without the key"),
 )
@@ -135,7 +141,7 @@ _DEMO = (
     _Flag("--speed FACTOR", _SPEED, type=_number(0, 10_000, float)),
     _Flag("--shape NAME", "form of the answers (default plain)"),
     _Flag("--fault SPEC", "something that goes wrong", action="append", default=[]),
-    _shared("--company ID", "only this one"),
+    _shared("--company ID", "only this one, or its name"),
     _shared("--config FILE", argparse.SUPPRESS),
     _shared("--log-file FILE", argparse.SUPPRESS),
     _Flag("--until-stdin-closes", argparse.SUPPRESS),
@@ -143,7 +149,7 @@ _DEMO = (
 _TAIL = (
     _Flag("--follow -f", "go on with what comes"),
     _JSON,
-    _Flag("--agent ID", "only this agent (ag_…)"),
+    _Flag("--agent ID", "only this agent (ag_…), or its name"),
     _Flag("--limit N", "how many entries to ask for (default 100)", type=_number(1, 100_000)),
 )
 _EXPORT = (
@@ -151,10 +157,11 @@ _EXPORT = (
     _Flag("--format {csv}", "default: csv", choices=("csv",), default="csv"),
     _Flag("--out FILE", "where to (default: standard output)"),
     _Flag("--force", "replace the file if it is there"),
+    _Flag("--names", "add the names of companies and agents beside their ids"),
 )
 _FIELDS = _Flag("--fields", "which of the platform's fields are read, and how")
 _SINCE = _Flag("--since WHEN", "only from then on: 2h, 3d, or a date")
-_WHAT = _Flag("what {path,check,show}", "", choices=("path", "check", "show"))
+_WHAT = _Flag("what {path,check,show,keys}", "", choices=("path", "check", "show", "keys"))
 
 _COMMANDS: dict[str, tuple[str, tuple[_Flag, ...], str]] = {
     "demo": ("a platform of its own, and the dashboard on it", (*_LOOK, _REFRESH, *_DEMO), ""),
@@ -205,10 +212,11 @@ def parse(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _refuse_flags(argv: Sequence[str]) -> None:
-    """Refuse a flag that no command has before its value is taken for a command."""
-    flags = [*_DASHBOARD, *(flag for _, own, _ in _COMMANDS.values() for flag in own)]
+    """Refuse a flag that the command doesn't have before its value is taken for a command."""
+    own = next((_COMMANDS[word][1] for word in argv if word in _COMMANDS), _DASHBOARD)
     known = {"--help": "", "--version": ""}
-    known |= {name: flag.options["help"] for flag in reversed(flags) for name in flag.names}
+    known |= {name: flag.options["help"] for flag in reversed(own) for name in flag.names}
+    before = {name for flag in _DASHBOARD for name in flag.names}
     for word in argv:
         if word == "--":
             return
@@ -219,7 +227,7 @@ def _refuse_flags(argv: Sequence[str]) -> None:
                 " list. Set AGENTCO_API_KEY, or api_key_command, api_key_env, api_key_file or"
                 " keyring in a profile"
             )
-        if name.startswith("--") and name not in known:
+        if name.startswith("--") and name not in known.keys() | before:
             shown = [one for one, help_ in known.items() if help_ != argparse.SUPPRESS]
             near = nearest(name, shown)
             raise UsageError(f"unknown flag {safe(name, 60)}; the nearest is {near}")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
+    from textual.worker import Worker
 
 T = TypeVar("T")
 
@@ -82,10 +83,10 @@ Work: TypeAlias = Callable[[], Coroutine[None, None, Any]]
 """An async function without parameters; `functools.partial` makes one of any other."""
 
 
-def start_worker(node: DOMNode, work: Work, description: str, **options: Any) -> None:
+def start_worker(node: DOMNode, work: Work, description: str, **options: Any) -> Worker[Any]:
     """Run `work` beside the event loop for as long as `node` is there; `options` are Textual's own.
 
     It takes the function and not its coroutine: where the program ends first, Python would write to
     the terminal that a coroutine was never awaited.
     """
-    node.run_worker(work, description=description, **options)
+    return node.run_worker(work, description=description, **options)

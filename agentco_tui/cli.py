@@ -14,12 +14,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 
+from msgspec.structs import replace
+
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.arguments import UsageError, parse
 from agentco_tui.commands.running import Exit, OutputError, complain, logged, write
 from agentco_tui.config import NothingSetError, Settings, SettingsError
 from agentco_tui.config.resolve import load
 from agentco_tui.signs import ascii_wanted, use_ascii
+from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
 
 _HOW_TO_START = """\
 agentco-tui has no platform to show yet. To start:
@@ -90,8 +93,6 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
         from agentco_tui.commands import demo
 
         return demo.serve(given)
-    from agentco_tui.terminal.fitness import check
-
     if refusal := check(env).refusal:
         complain(refusal)
         return Exit.USAGE
@@ -112,6 +113,11 @@ def _run_dashboard(settings: Settings) -> int:
     # What is imported now stays, so looking through it for garbage is time lost; the dashboard
     # turns the collector on again once it stands.
     gc.disable()
+    fitness = check()
+    prepare(fitness)
+    if fitness.colours == 16:
+        named = settings.theme or os.environ.get("TEXTUAL_THEME")
+        settings = replace(settings, theme=SIXTEEN_THEMES.get(named, settings.theme))
     from agentco_tui.api.fetcher import Prefetch
 
     key = None if settings.key is None else KeyInUse(settings.key)

@@ -30,6 +30,7 @@ _AGES: Final = (  # below so many seconds, in units of so many, called
     (math.inf, 365.25 * _DAY, "y"),
 )
 _MONTHS: Final = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_DAYS: Final = "MonTueWedThuFriSatSun"
 
 _BEFORE: Final = {
     **{"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹", "KRW": "₩", "ILS": "₪"},
@@ -45,14 +46,17 @@ _LARGEST: Final = 15
 _SMALLEST: Final = -9
 
 
-def age(seconds: float | None) -> SafeText:
-    """How long ago, in at most five cells: "0 s", "12 s", "26 m", "47 h", "13 d", "5 w", "3 y".
+def age(seconds: float | None, *, fine: bool = False) -> SafeText:
+    """How long ago, in at most five cells: "0 s", "12 s", "26 m", "47 h", "13 d", "5 w", "3 y";
+    if `fine`, hours with their minutes: "1h52".
 
     Rounded down. Negative (a clock that goes wrong) is "0 s".
     """
     if seconds is None or math.isnan(seconds):
         return signs.missing
     seconds = max(seconds, 0)
+    if fine and _HOUR <= seconds < 2 * _DAY:
+        return SafeText(f"{int(seconds // _HOUR)}h{int(seconds % _HOUR // _MINUTE):02d}")
     for below, unit, name in _AGES:
         if seconds < below:
             return SafeText(f"{min(int(seconds // unit), 999)} {name}")
@@ -88,22 +92,24 @@ def duration(seconds: float | None) -> SafeText:
     return SafeText(f"{whole // _DAY:,} d {whole % _DAY // _HOUR:02d} h")
 
 
-def money(sum_: Money | None, short: bool = False) -> SafeText:
+def money(sum_: Money | None, short: bool = False, exact: bool = False) -> SafeText:
     """A sum: "$1,234.50", "-$5.00", "~€12.00", "12.00 CHF", "1,200 TOKENS", "1,234.50".
 
     Without a currency there is no sign and two decimals. Sums below ten cents show two significant
-    digits ("$0.0012"), from 10^15 on "$1.2E+15". `short` turns millions into "$1.2 M". That a unit
-    was assumed is not marked here, because every sum of such a platform would be: see `money_full`.
+    digits ("$0.0012"), from 10^15 on "$1.2E+15". `short` turns millions into "$1.2 M"; `exact`
+    shows up to twelve digits behind the point. That a unit was assumed is not marked here, because
+    every sum of such a platform would be: see `money_origin`.
     """
     if sum_ is None or not sum_.amount.is_finite():
         return signs.missing
     unit = clip(safe(sum_.currency or ""), 12)
     amount, sign = abs(sum_.amount), ""
+    digits = min(max(0, -int(amount.normalize().as_tuple().exponent)), 12) if exact else 0
     # ISO 4217: three letters. Any other unit (TOKENS, CREDITS, GB) is counted, not paid.
     if unit and (len(unit) != 3 or not unit.isalpha() or unit in _UNITS_OF_THREE):
-        figure = _figure(amount, None, short)
+        figure = _figure(amount, digits if exact else None, short)
     else:
-        figure = _figure(amount, 0 if unit in _NO_CENTS else 2, short)
+        figure = _figure(amount, max(digits, 0 if unit in _NO_CENTS else 2), short)
         sign = _BEFORE.get(unit, "")
         if in_ascii() and not sign.isascii():
             sign = ""
@@ -115,17 +121,13 @@ def money(sum_: Money | None, short: bool = False) -> SafeText:
     return plain(f"{derived}{below}{minus}{sign}{figure}{behind}")
 
 
-def money_full(sum_: Money | None) -> SafeText:
-    """`money` for the detail pane: also tells what was assumed or worked out."""
-    text = money(sum_)
-    if sum_ is None or not sum_.amount.is_finite():
-        return text
+def money_origin(sum_: Money) -> str:
+    """What of a sum was assumed or worked out, in words; empty if nothing was."""
     # Nothing is nothing in cents too.
     unsure = ["unit"] * (sum_.unit_assumed and bool(sum_.amount))
     unsure += ["currency"] * (sum_.currency is None)
     notes = [f"{' and '.join(unsure)} not sent"] if unsure else []
-    notes += ["worked out here"] if sum_.derived else []
-    return plain(f"{text} ({', '.join(notes)})") if notes else text
+    return ", ".join([*notes, *["worked out here"] * sum_.derived])
 
 
 def _figure(amount: Decimal, decimals: int | None = None, short: bool = False) -> str:
@@ -202,8 +204,6 @@ def size(amount: int | None) -> SafeText:
         return signs.missing
     if abs(amount) < 1_000:
         return SafeText(f"{amount} B")
-    if abs(amount) >= 10**18:
-        return SafeText(">999,999 TB" if amount > 0 else "<-999,999 TB")
     figure = amount / 1_000
     for unit in ("kB", "MB", "GB"):
         if abs(figure) < 999.95:
@@ -213,18 +213,28 @@ def size(amount: int | None) -> SafeText:
 
 
 def clock(moment_: Moment | None, now: float, tz: tzinfo | None = None) -> SafeText:
-    """A point in time seen from `now` (seconds since 1970): "12:04:31" today, "19 Nov 12:04" this
-    year, else "19 Nov 2024". In the zone `tz`, by default the local one.
+    """A point in time seen from `now` (seconds since 1970), at most nine cells: "12:04:31" today,
+    "Wed 12:04" in the six days before, "19 Nov" this year, else "Nov 2024". In the zone `tz`, by
+    default the local one.
     """
     if moment_ is None:
         return signs.missing
     then, today = _local(moment_.at, tz), _local(now, tz)
     if then is None or today is None:
         return signs.unknown
-    if then.date() == today.date():
-        return SafeText(f"{then:%H:%M:%S}")
-    day = f"{then.day} {_MONTHS[3 * then.month - 3 : 3 * then.month]}"
-    return SafeText(f"{day} {then:%H:%M}" if then.year == today.year else f"{day} {then.year}")
+    days, month = (today.date() - then.date()).days, _MONTHS[3 * then.month - 3 : 3 * then.month]
+    if 0 < days < 7:
+        return SafeText(f"{_DAYS[3 * then.weekday() : 3 * then.weekday() + 3]} {then:%H:%M}")
+    if days:
+        same = then.year == today.year
+        return SafeText(f"{then.day} {month}" if same else f"{month} {then.year}")
+    return SafeText(f"{then:%H:%M:%S}")
+
+
+def zone(now: float, tz: tzinfo | None = None) -> SafeText:
+    """What the zone of times is called: "UTC", "CET"."""
+    today = _local(now, tz)
+    return signs.unknown if today is None else safe(f"{today:%Z}", 10)
 
 
 def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False) -> SafeText:

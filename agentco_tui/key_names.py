@@ -18,14 +18,8 @@ _RENAMED = {
 }
 _SAME_KEY = {
     "esc": "escape",
-    "return": "enter",
-    "del": "delete",
-    "ins": "insert",
     "pgup": "pageup",
     "pgdn": "pagedown",
-    "page_up": "pageup",
-    "page_down": "pagedown",
-    "dash": "minus",
     # A terminal sends the same byte for these two, so they cannot be told apart.
     "ctrl+i": "tab",
     "ctrl+m": "enter",

@@ -28,6 +28,18 @@ LEAVING_KEYS = ("ctrl+c", "ctrl+q")
 """Keys that leave whatever is open, before anything else gets them."""
 
 
+SHOWN_KEYS = {
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "asterisk": "*",
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+}
+"""Keys that people know by another name than Textual's."""
+
+
 class Command(msgspec.Struct, frozen=True):
     """One thing that a person can do."""
 
@@ -73,14 +85,16 @@ COMMANDS: tuple[Command, ...] = (
         "show('budget')"),
     Command("screen.activity", "6", "Activity", "What the agents do, as it happens.", "every",
         "show('activity')", operation="GET /api/activity"),
-    Command("app.go_to", "colon", "Go to", "Go to a screen, an agent or a company by name.",
+    Command("app.go_to", "colon", "Go to", "Go to anything by its name, id or title.",
         "every", "go_to"),
-    Command("app.palette", "ctrl+p", "Palette", "Find any command by its words.", "every",
-        "app.command_palette"),
+    Command("app.palette", "ctrl+p", "Palette", "Find any command, or anything by its name.",
+        "every", "go_to"),
     Command("app.refresh", "r", "Refresh", "Ask the platform now; read a refused key again.",
         "every", "poll_now"),
-    Command("app.back", "escape", "Back", "Close what is open, or leave the filter.", "every",
+    Command("app.back", "escape", "Back", "Leave the filter or the marks, else go back.", "every",
         "back"),
+    Command("app.last", "minus", "Last place", "To the last place; again, and back.", "every",
+        "last"),
     Command("app.help", "question_mark", "Help", "The keys of this screen.", "every", "help"),
     Command("app.quit", "q", "Quit", "Leave what is open, else the program; so does ctrl+c.",
         "every", "app.leave", also=("dialog",)),
@@ -103,9 +117,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.open", "enter", "Open", "Show all that is known about the line.", "table", "open",
         cursor=True),
     Command("list.copy_id", "y", "Copy id", "Send the line's id to the terminal's clipboard.",
-        "table", "copy_id"),
+        "table", "screen.copy_id"),
     Command("list.raw", "x", "Raw", "Show the detail with every hidden character visible.", "table",
         "raw"),
+    Command("overview.latest", "f", "Latest", "All of the latest events, or only what went wrong.",
+        "overview", "latest"),
     Command("tasks.mark", "space", "Mark", "Mark the task, or take its mark away.", "tasks",
         "mark('toggle_mark')"),
     Command("tasks.mark_range", "m", "Mark to here", "Mark all from the last mark to here.",
@@ -119,7 +135,8 @@ COMMANDS: tuple[Command, ...] = (
         also=("overview", "dialog"), operation="GET /api/tasks/:id/trace"),
     Command("tasks.new", "n", "New task", "Create a task.", "tasks", "form('tasks.new')",
         verb="create task", operation="POST /api/tasks"),
-    Command("tasks.statuses", "v", "Statuses", "Show tasks of the next status.", "tasks",
+    Command("tasks.statuses", "v", "Statuses",
+        "Choose a status by the letter that its tab shows then; again, the next.", "tasks",
         "statuses", operation="GET /api/tasks"),
     Command("companies.new", "n", "New company", "Create a company.", "companies",
         "form('companies.new')", verb="create company", operation="POST /api/companies"),
@@ -151,11 +168,25 @@ FOOTER: Mapping[Place, tuple[str, ...]] = {
     "overview": ("list.open", "tasks.approve", "tasks.trace", "budget.limit"),
     "companies": ("companies.scope", "company.unscope", "companies.new", "companies.clone"),
     "agents": ("list.open", "agents.limit"),
-    "tasks": ("tasks.approve", "tasks.trace", "list.open", "tasks.new", "tasks.statuses"),
+    "tasks": (
+        "tasks.approve",
+        "tasks.trace",
+        "list.open",
+        "tasks.mark",
+        "tasks.new",
+        "tasks.statuses",
+    ),
     "budget": ("budget.alerts", "list.open", "budget.limit"),
     "activity": ("activity.follow", "activity.filters", "activity.export", "list.open"),
 }
 """What a person looks for first on each screen, the most wanted first."""
+FOR_A_LINE = frozenset(
+    [
+        *("tasks.approve", "tasks.trace", "tasks.mark", "list.open", "agents.limit"),
+        *("budget.limit", "companies.scope", "companies.clone"),
+    ]
+)
+"""Of these, what needs a line under the cursor."""
 FOOTER_EVERYWHERE = ("list.filter", "list.sort", "app.go_to", "app.help", "app.quit")
 
 COMMANDS_BY_ID: Mapping[str, Command] = {binding.id: binding for binding in COMMANDS}
@@ -168,3 +199,9 @@ def keys_of(binding_id: str, rebound: Mapping[str, str]) -> tuple[str, ...]:
     """
     text = rebound.get(binding_id, COMMANDS_BY_ID[binding_id].keys)
     return () if text == UNBOUND else tuple(text.split(","))
+
+
+def shown_key(binding_id: str, rebound: Mapping[str, str]) -> str:
+    """The first of a binding's keys in the form people know it by; "" if it has none."""
+    first = next(iter(keys_of(binding_id, rebound)), "")
+    return SHOWN_KEYS.get(first, first)

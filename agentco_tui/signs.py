@@ -31,7 +31,7 @@ class Signs(msgspec.Struct, frozen=True):
     missing: SafeText = _sign("–", "-")  # stands for a field that was not sent
     ellipsis: SafeText = _sign("…", "~")
     cursor: SafeText = _sign("▌", ">")
-    mark: SafeText = _sign("●", "*")  # stands before a marked row
+    mark: SafeText = _sign("■", "#")  # stands before a marked row
     newline: SafeText = _sign("⏎", "|")
     tab: SafeText = _sign("⇥", ">")
     replaced: SafeText = _sign("\ufffd", "?")
@@ -39,11 +39,13 @@ class Signs(msgspec.Struct, frozen=True):
     bar_full: SafeText = _sign("█", "#")
     bar_parts: SafeText = _sign("▏▎▍▌▋▊▉", "")
     """One eighth to seven eighths of a cell; empty where the terminal has no such signs."""
-    bar_empty: SafeText = _sign("░", ".")
-    up: SafeText = _sign("▲", "^")
-    down: SafeText = _sign("▼", "v")
+    bar_empty: SafeText = _sign("─", "-")
+    bar_over: SafeText = _sign("▶", ">")  # what is above the whole sticks out of a bar
+    up: SafeText = _sign("↑", "^")
+    down: SafeText = _sign("↓", "v")
     separator: SafeText = _sign("·", "-")
     arrow: SafeText = _sign("→", ">")
+    inward: SafeText = _sign("›", ">")  # stands between a spot and what was entered from there
     vertical: SafeText = _sign("│", "|")
 
 

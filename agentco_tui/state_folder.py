@@ -16,7 +16,7 @@ import msgspec
 from platformdirs import user_state_path
 
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, safe
 
 log = logging.getLogger(__name__)
 
@@ -41,20 +41,14 @@ def made_state_folder() -> Path:
 
 
 def why_not_writable(folder: Path) -> SafeText | None:
-    """Why nothing can be kept in a folder, or None if it can be. Makes nothing that stays."""
+    """Why nothing can be kept in a folder, made if it isn't there, or None if it can be."""
     try:
-        if folder.exists():
-            with tempfile.TemporaryFile(dir=folder) as file:
-                # As much as a line of the journal takes: a full disk says so only then.
-                file.write(b"\n" * 4096)
-                file.flush()
-                os.fsync(file.fileno())
-            return None
-        parent = next(above for above in folder.parents if above.exists())
-        if not parent.is_dir():
-            return plain(f"{safe(str(parent), 200)} is no folder")
-        if not os.access(parent, os.W_OK | os.X_OK):
-            return plain(f"{safe(str(parent), 200)} may not be written")
+        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            # As much as a line of the journal takes: a full disk says so only then.
+            file.write(b"\n" * 4096)
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         return safe(error.strerror or type(error).__name__, 120)
     return None
@@ -66,6 +60,8 @@ class ListMemory(msgspec.Struct, frozen=True):
     sort: str | None = None
     descending: bool = False
     filter: str = ""
+    filtered_at: float | None = None
+    """When it was filtered so, in seconds since 1970 by the platform's clock."""
 
 
 class Remembered(msgspec.Struct, frozen=True):

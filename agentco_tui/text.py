@@ -305,23 +305,11 @@ def joined(parts: Iterable[SafeText], separator: str = " ") -> SafeText:
     return SafeText(plain(separator).join(filter(None, parts)))
 
 
-def clipboard_text(value: object, cap: int = 70_000) -> str:
-    """What goes to the clipboard (OSC 52): at most `cap` bytes of UTF-8, cut at a character.
-
-    Newlines and tabs stay. Other control characters, surrogates, private and unassigned ones, and
-    invisible format characters (pasted into a shell they would do harm unseen) become U+FFFD.
-    Emoji and all scripts stay whole. This is not SafeText: it must not be painted.
+def clipboard_text(text: str) -> str:
+    """What goes to the clipboard (OSC 52): one line, U+FFFD for each character that can't be seen
+    (pasted into a shell it would do harm so). This is not SafeText: it must not be painted.
     """
-    text = _as_text(value, cap).replace("\r\n", "\n")
-    if not _is_plain(text):
-        joiners = [(found.start(), found.end()) for found in _IN_EMOJI.finditer(text)]
-        inside = {at for start, end in joiners for at in range(start, end)}
-        text = "".join(
-            "\ufffd"
-            if at not in inside
-            and char not in "\n\t"
-            and (unicodedata.category(char)[0] == "C" or "\U000e0000" <= char <= "\U000e0fff")
-            else char
-            for at, char in enumerate(text)
-        )
-    return text.encode("utf-8")[:cap].decode("utf-8", "ignore")
+    return "".join(
+        char if char.isprintable() and not "\U000e0000" <= char <= "\U000e0fff" else "\ufffd"
+        for char in text[:4_000]
+    )

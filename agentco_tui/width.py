@@ -101,6 +101,14 @@ def fit(text: SafeText, width: int, align: Align = "left") -> SafeText:
     return SafeText(blank + text if align == "right" else text + blank)
 
 
+def fit_ends(text: SafeText, width: int) -> SafeText:
+    """As `fit`; but of what is too long the last words stay, in up to a third of the characters."""
+    at = text.find(" ", len(text) - width // 3)
+    if cell_width(text) > width and at >= 0:
+        text = SafeText(clip(text, width - cell_width(text[at:])) + text[at:])
+    return fit(text, width)
+
+
 def wrap(text: SafeText, width: int) -> list[SafeText]:
     """The lines of `text`, none wider than `width` cells, broken at blanks where there are any.
 

@@ -27,7 +27,6 @@ from agentco_tui.actions.outcome import (
     Outcome,
     OutcomeKind,
     Verb,
-    WhyNot,
 )
 from agentco_tui.actions.services import Services, age_of
 from agentco_tui.actions.task_reader import (
@@ -60,12 +59,13 @@ class Approval(Write[Task]):
 
     reads_after_no: ClassVar[bool] = True
     spacing = 0.0  # seconds between list reads that several decisions share
+    gather = 0.0  # seconds that the first of them waits for others to join
 
     def __init__(
         self, services: Services, shown: Task, on_progress: OnProgress | None = None
     ) -> None:
         super().__init__(services, Verb.APPROVE, shown.id, shown.title, on_progress)
-        self.shown = shown
+        self.shown, self.texts = shown, (shown.description,)
         self.status = shown.status  # the platform's word for the task's status when it was sent
         self.waited_at: float | None = began_at(
             services.store.freshness[FeedName.PENDING], services.clock
@@ -94,10 +94,10 @@ class Approval(Write[Task]):
         shown = self.shown
         if isinstance(shown, SharedTask):
             return self.unsent(shown.refusal)
-        check = await self._seen(await self.first_read())
+        check = await self._seen(await self._list(FeedName.PENDING, self.scope, self.gather))
         if check.found in (Found.PARTIAL, Found.FAILED):
             words = f"it could not be read again, so nothing was sent: {check.why}"
-            return self.unsent(words, WhyNot.NOT_READ)
+            return self.unsent(words, error=check.error)
         if check.found is Found.DONE:
             earlier = self.services.earlier(Verb.APPROVE, self.subject)
             before = None if earlier is None else earlier.settled
@@ -116,10 +116,6 @@ class Approval(Write[Task]):
             fingerprint=shown.content.hex(),
             details={} if shown.status is None else {"status": shown.status},
         )
-
-    async def first_read(self) -> TaskList:
-        """The list of those that wait, as it is when this one may be sent."""
-        return await self._list(FeedName.PENDING, self.scope)
 
     def recheck(self, now: Task | None = None) -> Outcome | None:
         """Writing it down takes time, in which a poll can bring something newer than the read."""
@@ -176,8 +172,9 @@ class Approval(Write[Task]):
             found = Found.DONE
         return Check(found=found, began=tasks.began, record=task, error=tasks.error)
 
-    async def _list(self, feed: FeedName, company: str | None) -> TaskList:
-        found: TaskList = await self.services.reader.read(feed, company, self.spacing)
+    async def _list(self, feed: FeedName, company: str | None, gather: float = 0.0) -> TaskList:
+        spacing = 0.0 if gather else self.spacing
+        found: TaskList = await self.services.reader.read(feed, company, spacing, gather)
         return found
 
     async def check(self) -> Check[Task]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from agentco_tui.actions.approve import Approval
-from agentco_tui.actions.batch_summary import Aside, listed_of, of_one_kind
 from agentco_tui.actions.decisions import Decision, Decisions, Hold
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
@@ -20,22 +19,16 @@ from agentco_tui.actions.outcome import (
     OutcomeKind,
     Progress,
     Step,
-    WhyNot,
 )
 from agentco_tui.actions.services import Services
-from agentco_tui.actions.task_reader import TaskList
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.format import duration
-from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.poller import sleep_unless
-from agentco_tui.live.store import Names
 from agentco_tui.model import Task
 from agentco_tui.text import SafeText, plain
 
 TYPED_FROM = 11  # from so many tasks on the number must be typed
-AT_ONCE = 4  # approvals in flight together, and tasks that are read for those that follow them
-AGED = 0.25
-"""Seconds that a task which has been read may wait for its place before it is read again."""
+AT_ONCE = 4  # approvals in flight together
 DOUBTS = 3  # so many in a row without a clear answer stop the set
 PAUSE = 5.0  # seconds of a pause that the platform asks for (429) without saying how long
 LONGEST_PAUSE = 120.0  # seconds of pauses in a row that a set waits; beyond, it is stopped
@@ -54,7 +47,7 @@ class BatchPhase(StrEnum):
 
     ASKING = "asking"  # nobody has said yes
     HELD = "held"  # it can be taken back
-    RUNNING = "running"  # it can still be taken back until the first is about to be sent
+    RUNNING = "running"
     ENDED = "ended"
     TAKEN_BACK = "taken back"
 
@@ -63,45 +56,25 @@ class BatchApproval:
     """One decision about several tasks. `confirm`, then `run`, which returns when all is known.
 
     Each task is compared with the record given here before it is sent, so that must be the one that
-    the person is shown. Tasks of another type than most are set `aside`, with those given as such.
-    `not_read`, `changed` and `hidden` are as for `listed_of`.
+    the person is shown.
     """
 
     def __init__(
-        self,
-        services: Services,
-        tasks: Sequence[Task],
-        *,
-        decisions: Decisions | None = None,
-        not_read: Collection[str] = (),
-        changed: Collection[str] = (),
-        hidden: Mapping[str, SafeText] | None = None,
-        aside: Sequence[Aside] = (),
+        self, services: Services, tasks: Sequence[Task], decisions: Decisions | None = None
     ) -> None:
-        chosen, unlike = of_one_kind(list({task.id: task for task in tasks}.values()))
         self.clock = services.clock
         self.timing = services.timing
         now = self.clock.monotonic()
-        self._items = {
-            task.id: Decision(task=task, step=Step.WAITING, since=now) for task in chosen
-        }
-        self.aside: tuple[Aside, ...] = (*aside, *unlike)
-        names = Names(services.store)
-        self.listed = listed_of(chosen, names, not_read=not_read, changed=changed, hidden=hidden)
+        self._items = {task.id: Decision(task=task, step=Step.WAITING, since=now) for task in tasks}
         self.phase = BatchPhase.ASKING
         self.stop_reason: SafeText | None = None  # why not all were sent, if so
-        self.begun = False  # whether a task has passed the point from which it is sent
-        self.places = asyncio.Semaphore(AT_ONCE)
         self.services = services
         self._decisions = decisions or Decisions(services)
         self.hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
-        self._workers: list[asyncio.Task[None]] = []
         self._stopped = asyncio.Event()
         self._goes_on_at = 0.0  # steady clock: when the pause ends that the platform asked for
         self._paused = 0.0  # seconds of such pauses since the last clear answer
         self._doubts = 0
-        self.on_change: Callable[[], object] = bool
-        """Called after every change."""
 
     @property
     def items(self) -> tuple[Decision, ...]:
@@ -121,41 +94,24 @@ class BatchApproval:
             return False
         if wanted is not None and typed.strip() != str(wanted):
             return False
-        self._enter(BatchPhase.HELD)
+        self.phase = BatchPhase.HELD
         return True
-
-    @property
-    def can_take_back(self) -> bool:
-        """Whether nothing has been sent: also while the tasks are still being read."""
-        return self.phase is BatchPhase.HELD or (
-            self.phase is BatchPhase.RUNNING and not self.begun
-        )
-
-    def take_back(self) -> None:
-        """Undo the yes, unless something has been sent."""
-        if not self.can_take_back:
-            return
-        self.hold.take_back()
-        self._enter(BatchPhase.TAKEN_BACK)
-        for worker in self._workers:
-            worker.cancel()
-        for task_id in self._items:
-            known = self._decisions.by_task.get(task_id)
-            if known is not None and known.step is Step.READING:
-                self._decisions.put(task_id, None)
 
     @property
     def can_stop(self) -> bool:
         """Whether there is something that has not been sent, and would be."""
         waiting = any(item.step in (Step.WAITING, Step.READING) for item in self.items)
-        return self.phase is BatchPhase.RUNNING and self.stop_reason is None and waiting
+        is_on = self.phase in (BatchPhase.HELD, BatchPhase.RUNNING)
+        return is_on and self.stop_reason is None and waiting
 
     def stop(self, reason: str = "stopped by you before its turn") -> None:
-        """Send no more; what is in flight is still reconciled."""
-        if self.phase is BatchPhase.RUNNING and self.stop_reason is None:
+        """Undo the yes while it is held; later send no more, and reconcile what is in flight."""
+        if self.phase is BatchPhase.HELD:
+            self.hold.take_back()
+            self.phase = BatchPhase.TAKEN_BACK
+        elif self.phase is BatchPhase.RUNNING and self.stop_reason is None:
             self.stop_reason = plain(reason)
             self._stopped.set()
-            self.on_change()
 
     def pause_left(self) -> float:
         """Seconds until it goes on, where the platform asked for a pause; else 0."""
@@ -203,35 +159,27 @@ class BatchApproval:
 
         That may take as long as the platform is away. Raises nothing but cancellation.
         """
-        if self.phase is not BatchPhase.HELD or not await self.hold.wait():
+        if self.phase is BatchPhase.HELD:
+            await self.hold.wait()
+        if self.phase is not BatchPhase.HELD:
             return self.phase
-        self._enter(BatchPhase.RUNNING)
+        self.phase = BatchPhase.RUNNING
         waiting = iter([item.task for item in self.items])
         async with asyncio.TaskGroup() as group:
-            for number in range(min(2 * AT_ONCE, len(self._items))):
-                work = self._work(waiting, group)
-                self._workers.append(group.create_task(work, name=f"approving {number}"))
-        self._enter(BatchPhase.ENDED)
+            for number in range(min(AT_ONCE, len(self._items))):
+                group.create_task(self._work(waiting, group), name=f"approving {number}")
+        self.phase = BatchPhase.ENDED
         return self.phase
-
-    async def may_go_on(self) -> None:
-        """Wait out the pause that the platform asked for."""
-        while (left := self.pause_left()) > 0:
-            await sleep_unless(self._stopped, left, self.timing.sleep)
 
     async def _work(self, waiting: Iterator[Task], group: asyncio.TaskGroup) -> None:
         for task in waiting:
             approval = ApprovalInSet(self, task, partial(self._tell, task))
-            try:
-                unsent = await self._post(approval)
-            finally:
-                if approval.has_place:  # it has been sent and answered, or is not sent
-                    self.places.release()
+            unsent = await self._post(approval)
             if unsent is not None:
                 self._tell(task, unsent)
-                if unsent.why_not is WhyNot.OFF:
+                if unsent.off:
                     self.stop(f"stopped: {unsent.sentence}")
-                elif unsent.why_not is WhyNot.NOT_READ:
+                elif unsent.error is not None:
                     self._doubt()
                 continue
             group.create_task(self._reconcile(approval))
@@ -247,22 +195,24 @@ class BatchApproval:
                     self._doubt()
                 case _:
                     self._doubts = 0
-                    told_to_wait = self._told_to_wait(approval.answer.error)
-                    if not told_to_wait and self.stop_reason is None:
+                    self._pause(approval.answer.error)
+                    if self.pause_left() <= 0:
                         self._paused = 0.0
 
     async def _post(self, approval: ApprovalInSet) -> Outcome | None:
         while True:
-            await self.may_go_on()
+            while (left := self.pause_left()) > 0:
+                await sleep_unless(self._stopped, left, self.timing.sleep)
             if self.stop_reason is not None:
                 return approval.unsent(self.stop_reason)
             unsent = await approval.post()
-            if unsent is None or unsent.why_not is not WhyNot.NOT_READ:
+            if unsent is None or unsent.kind is not OutcomeKind.NOT_SENT:
                 return unsent
-            if isinstance(approval.read_error, KeyRejected):
+            if isinstance(unsent.error, KeyRejected):
                 self.stop(KEY_REJECTED)
-            # What was not sent, and could not even be read, has its turn after the pause.
-            if not self._told_to_wait(approval.read_error):
+            # What was not sent, because the platform asked for a pause, has its turn after that.
+            self._pause(unsent.error)
+            if self.pause_left() <= 0:
                 return unsent
 
     async def _reconcile(self, posted: Approval) -> None:
@@ -270,21 +220,18 @@ class BatchApproval:
 
     # --- going on or not
 
-    def _told_to_wait(self, error: ApiError | None) -> bool:
-        """Whether the platform has asked for a pause, and it is made: not one beyond all bounds."""
+    def _pause(self, error: ApiError | None) -> None:
+        """Make the pause that the platform asked for, if it did; stop where that is too long."""
         if not isinstance(error, RateLimited):
-            return False
+            return
         now = self.clock.monotonic()
         asked = PAUSE if error.retry_after is None else max(1.0, error.retry_after)
         more = now + asked - max(now, self._goes_on_at)
         if self._paused + more > LONGEST_PAUSE:
             self.stop(f"stopped: the platform asks for a pause of {duration(asked)} (429)")
-            return False
-        if more > 0:
+        elif more > 0:
             self._paused += more
             self._goes_on_at = now + asked
-            self.on_change()
-        return True
 
     def _doubt(self) -> None:
         self._doubts += 1
@@ -295,47 +242,21 @@ class BatchApproval:
 
     def _tell(self, task: Task, told: Progress | Outcome) -> None:
         self._items[task.id] = self._decisions.tell(task, told)
-        self.on_change()
-
-    def _enter(self, phase: BatchPhase) -> None:
-        if self.phase is not BatchPhase.TAKEN_BACK:
-            self.phase = phase
-        self.on_change()
 
 
 class ApprovalInSet(Approval):
-    """The approval of one task, in its place among those in flight, while the next few are read."""
-
-    read_error: ApiError | None = None
-    """Why the last read before the sending failed, if it did."""
+    """The approval of one task, whose first read it shares with those whose turns begin with it."""
 
     def __init__(self, batch: BatchApproval, task: Task, on_progress: OnProgress) -> None:
         super().__init__(batch.services, task, on_progress)
-        self.spacing = batch.timing.spacing
+        self.spacing, self.gather = batch.timing.spacing, batch.timing.gather
         self._batch = batch
-        self.has_place = False
-
-    async def first_read(self) -> TaskList:
-        """With others whose turn begins; then wait for a place among those in flight."""
-        read = partial(self.services.reader.read, FeedName.PENDING, self.scope)
-        gather = self.services.timing.gather
-        found: TaskList = await read(gather=gather)
-        if not self.has_place:
-            read_at = self._batch.clock.monotonic()
-            await self._batch.places.acquire()
-            self.has_place = True
-            await self._batch.may_go_on()
-            if self._batch.clock.monotonic() - read_at > AGED:
-                found = await read(gather=gather)
-        self.read_error = found.error
-        return found
 
     def attempt(self, **about: Any) -> Attempt | Outcome:
-        """Asked when nothing is left to do but send: not if the set was taken back or stopped."""
-        batch, refusal = self._batch, self._batch.stop_reason
-        if batch.phase is not BatchPhase.RUNNING:
-            refusal = plain("taken back")
-        if refusal is not None:
-            return self.unsent(refusal)
-        batch.begun = True
+        """Asked when nothing is left to do but send: not if the set was stopped, or has to wait."""
+        batch = self._batch
+        if batch.stop_reason is not None:
+            return self.unsent(batch.stop_reason)
+        if batch.pause_left() > 0:
+            return self.unsent("the platform asked for a pause")
         return super().attempt(**about)

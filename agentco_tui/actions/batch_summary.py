@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import IntEnum
 from statistics import median
@@ -36,9 +36,8 @@ class Standing(IntEnum):
 class Listed(msgspec.Struct, frozen=True):
     task: Task
     standing: Standing
-    odd: tuple[SafeText, ...]
+    odd: Sequence[SafeText]
     """In what it differs from most of the set, such as: priority urgent, most are low."""
-    hidden: SafeText | None  # why the list doesn't show it, if so, such as: hidden by the filter
 
 
 class Aside(msgspec.Struct, frozen=True):
@@ -46,25 +45,16 @@ class Aside(msgspec.Struct, frozen=True):
     reason: SafeText
 
 
-def listed_of(
-    tasks: Sequence[Task],
-    names: Names,
-    *,
-    not_read: Collection[str] = (),
-    changed: Collection[str] = (),
-    hidden: Mapping[str, SafeText] | None = None,
-) -> tuple[Listed, ...]:
+def listed_of(tasks: Sequence[Task], names: Names, read: Mapping[str, bytes]) -> list[Listed]:
     """Every task of a set: those the person knows least first, among them the worst first.
 
-    `not_read` and `changed` hold the ids of tasks that were not read as they are now, and of those
-    among them that were read when they were otherwise.
+    `read` has the contents of tasks as they were read.
     """
-    odd, hidden = _odd(tasks, names), hidden or {}
-    listed = []
+    odd, listed = _odd(tasks, names), list[Listed]()
     for task in tasks:
-        standing = Standing.UNREAD if task.id in not_read else Standing.READ
-        standing = Standing.CHANGED if task.id in changed else standing
-        listed.append(Listed(task, standing, tuple(odd.get(task.id, ())), hidden.get(task.id)))
+        standing = Standing.CHANGED if task.id in read else Standing.UNREAD
+        standing = Standing.READ if read.get(task.id) == task.content else standing
+        listed.append(Listed(task, standing, odd.get(task.id, [])))
 
     def least_known(listed: Listed) -> tuple[float, ...]:
         """First what the person knows least; then what is odd, urgent, dear, and waits long."""
@@ -73,15 +63,15 @@ def listed_of(
         waits = float("inf") if since is None else since
         return listed.standing, -len(listed.odd), priority_rank(task.priority), cost, waits
 
-    return tuple(sorted(listed, key=least_known))
+    return sorted(listed, key=least_known)
 
 
 def costs_of(tasks: Iterable[Task]) -> list[Money]:
     """What those that say it cost together, for each currency, the largest first."""
-    costs: dict[SafeText | None, Decimal] = {}
+    costs: dict[SafeText | None, Decimal] = defaultdict(Decimal)
     for cost in (task.cost for task in tasks):
         if cost is not None:
-            costs[cost.currency] = costs.get(cost.currency, Decimal(0)) + cost.amount
+            costs[cost.currency] += cost.amount
     sums = [Money(amount, unit) for unit, amount in costs.items()]
     return sorted(sums, key=lambda money: -money.amount)
 
@@ -132,7 +122,7 @@ def _refusal(task: Task) -> SafeText | None:
 
 def _odd(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:
     """In what tasks differ from most of the set, by id."""
-    reasons: dict[str, list[SafeText]] = {}
+    reasons: dict[str, list[SafeText]] = defaultdict(list)
     if len(tasks) < SMALLEST_SET:
         return reasons
     aspects: tuple[tuple[str, Callable[[Task], SafeText]], ...] = (
@@ -148,12 +138,12 @@ def _odd(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:
             continue
         for task_id, its in values.items():
             if its != usual:
-                reasons.setdefault(task_id, []).append(plain(f"{aspect} {its}, most are {usual}"))
+                reasons[task_id].append(plain(f"{aspect} {its}, most are {usual}"))
     costs = {task.id: task.cost for task in tasks if task.cost is not None}
     if len(costs) >= SMALLEST_SET and len({cost.currency for cost in costs.values()}) == 1:
         most = DEARER * median(cost.amount for cost in costs.values())
         for task_id, cost in costs.items():
             if cost.amount > most > 0:
                 words = f"costs {money(cost)}, more than {DEARER} times the usual"
-                reasons.setdefault(task_id, []).append(plain(words))
+                reasons[task_id].append(plain(words))
     return reasons

@@ -29,7 +29,7 @@ from agentco_tui.live.feeds import Clock, FeedName, began_at
 from agentco_tui.live.poller import sleep_unless
 from agentco_tui.live.store import Change
 from agentco_tui.model import Ref, Task
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import safe
 
 LEFT_KEPT = 4_096  # tasks that left the list of which it is remembered when they last stood in it
 TICK = 0.2  # seconds between two looks at the clock
@@ -93,7 +93,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     since: float  # steady clock: when this step began
     here: bool = True  # false while another dashboard of this machine is at it
     attempt_id: str | None = None
-    sentence: SafeText | None = None  # what is going on, if more is told than the step
     outcome: Outcome | None = None
     seen: bool = False
 
@@ -158,20 +157,16 @@ class Decisions:
     ) -> Decision:
         """The approval of a task has come to a step, `ago` seconds before, or to its outcome."""
         outcome = told if isinstance(told, Outcome) else None
-        sentence = None if isinstance(told, Outcome) else told.sentence
         step = Step.SETTLED if isinstance(told, Outcome) else told.step
         known = self.by_task.get(task.id)
         if known and not outcome and (known.step, known.attempt_id) == (step, told.attempt_id):
-            # The same step, of which something else is told.
-            now = self.by_task[task.id] = replace(known, sentence=sentence)
-            return now
+            return known
         now = Decision(
             task=task,
             step=step,
             since=self._services.clock.monotonic() - ago,
             here=here,
             attempt_id=told.attempt_id,
-            sentence=sentence,
             outcome=outcome,
         )
         self.put(task.id, now)

@@ -132,7 +132,7 @@ def _value(value: Any) -> str:
         case int() | Decimal():
             return str(value)
         case Money():
-            return fmt.money_full(value)
+            return fmt.money(value)
         case Moment():
             return fmt.moment(value, full=True)
     if value is _ABSENT:

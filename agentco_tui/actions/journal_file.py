@@ -84,7 +84,6 @@ ABOUT = (
 """What an outcome repeats of its attempt, so that a line found by grep can be read alone."""
 _TEXTS = frozenset({"title", "company_name", "agent_name", "words", "sentence"})
 """What the platform says; the rest are ids and our own words."""
-_decoder: msgspec.json.Decoder[Attempt | Settled] = msgspec.json.Decoder(Attempt | Settled)
 
 
 def to_line(entry: Entry, redact: Callable[[str], str] = str) -> bytes:
@@ -105,12 +104,7 @@ def to_line(entry: Entry, redact: Callable[[str], str] = str) -> bytes:
 
 def from_line(line: bytes) -> Entry | None:
     """The entry in a line; None if the line is torn, or not one of ours."""
-    try:
-        return _decoder.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        if b"\\ud" not in line:
-            return None
-    try:  # the standard library reads lone surrogates
+    try:  # the standard library reads lone surrogates, msgspec doesn't
         entry: Entry = msgspec.convert(json.loads(line), Attempt | Settled)
     except (ValueError, TypeError, RecursionError, msgspec.MsgspecError):
         return None

@@ -30,23 +30,23 @@ class Verb(StrEnum):
 
 
 class OutcomeKind(StrEnum):
-    """The sorts of outcome; the value is the word in the journal."""
+    """The sorts of outcome, after the good ones the most doubtful first; the value is the word in
+    the journal.
+    """
 
-    APPROVED_HERE = (
-        "approved here"  # a yes to this attempt; `known_by`: whether a read bears it out
-    )
+    APPROVED_HERE = "approved here"  # a yes to this attempt; `known_by`: if a read bears it out
     APPROVED = "approved"  # a read shows it, through this attempt or somebody else
-    STILL_PENDING = "still pending"  # a yes, and the list shows it as pending all the same
     DONE = "done"  # a create, a clone or a new limit is there
-    REFUSED = "refused"
-    CHANGED = "changed"  # it is not what was shown any more: nothing was sent
-    DECIDED_ELSEWHERE = "decided elsewhere"  # by somebody else; no error
-    GONE = "gone"  # no list has it any more; what became of it can't be read
-    NOT_DONE = "not done"  # the answer was lost, and reads over a while show that nothing happened
     UNCLEAR = "unclear"  # the answer was lost, and what was read doesn't tell what happened
-    NOT_SENT = "not sent"
+    STILL_PENDING = "still pending"  # a yes, and the list shows it as pending all the same
+    NOT_DONE = "not done"  # the answer was lost, and reads over a while show that nothing happened
+    CHANGED = "changed"  # it is not what was shown any more: nothing was sent
+    REFUSED = "refused"
     NOT_ALLOWED = "not allowed"  # 403: the key lacks the permission
     KEY_REJECTED = "key rejected"  # 401, and reads are refused as well
+    GONE = "gone"  # no list has it any more; what became of it can't be read
+    DECIDED_ELSEWHERE = "decided elsewhere"  # by somebody else; no error
+    NOT_SENT = "not sent"
 
 
 GOOD = frozenset({OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DONE})
@@ -58,13 +58,6 @@ ENDED_WAITING = frozenset(
 """Of a task: it is in the list of pending tasks no more."""
 AFTER_ALL = "approved after all"
 """So begins the sentence of an approval that came about later than it was waited for."""
-
-
-class WhyNot(StrEnum):
-    """Why nothing was sent, where that concerns other writes too."""
-
-    OFF = "off"  # read only, without the permission, or without a journal
-    NOT_READ = "not read"  # it could not be read again first
 
 
 class KnownBy(StrEnum):
@@ -82,12 +75,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     title: SafeText
     sentence: SafeText  # what happened and what to do, for a person; without the title
     known_by: KnownBy
-    why_not: WhyNot | None = None
+    off: bool = False  # nothing was sent: read only, without the permission, or without a journal
+    error: ApiError | None = None  # nothing was sent, because it could not be read again first
     words: SafeText | None = None
     differences: tuple[Difference, ...] = ()
     fields: Mapping[str, SafeText] = {}  # messages for a form, by the names of its fields
     attempt_id: str | None = None  # the attempt in the journal; None if it came to none
-    http_status: int | None = None
     record: Record | None = None  # as it was last read, where it was
 
 
@@ -107,7 +100,6 @@ class Progress(msgspec.Struct, frozen=True):
     """A step that a write has reached."""
 
     step: Step
-    sentence: SafeText | None = None
     attempt_id: str | None = None
 
 
@@ -151,7 +143,6 @@ class WriteAnswer(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     kind: AnswerKind
     told: SafeText  # the platform's words if it said any, else ours
     words: SafeText | None = None
-    http_status: int | None = None
     receipt: Receipt[R] | None = None
     error: ApiError | None = None
 

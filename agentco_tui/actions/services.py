@@ -22,24 +22,13 @@ from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R")
 
-IN_WORDS = {
-    Verb.APPROVE: "approve tasks",
-    Verb.CREATE_TASK: "create tasks",
-    Verb.CREATE_COMPANY: "create companies",
-    Verb.CLONE_COMPANY: "clone companies",
-    Verb.SET_LIMIT: "set limits",
-}
-"""What the key may or may not do, in a sentence."""
-
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """How long is waited for what, all in seconds; one value, so that tests need not wait."""
 
     still_pending: float = 10.0
     """Over how long reads must show that nothing happened before a write whose answer was lost
-    counts as not done."""
-    confirm: float = 10.0
-    """How long a clear yes is waited for in reads before the answer alone must do."""
+    counts as not done, and of one with a clear yes the answer alone must do."""
     first: float = 0.4  # the pause after the first read that settled nothing; doubles from there
     ceiling: float = 5.0  # the longest pause between two reads
     spacing: float = 0.5  # between the starts of two list reads that the tasks of a set share
@@ -63,30 +52,25 @@ class Permissions:
 
     def __init__(self, read_only: SafeText | None = None) -> None:
         self.off = read_only
-        self._missing: dict[Verb, SafeText] = {}
+        self.missing: dict[Verb, SafeText] = {}  # refused, so that another key is needed
         self.on_change: Callable[[], object] = bool
         """Called when an answer of `denied` may have changed."""
 
-    @property
-    def lacks_any(self) -> bool:
-        """Whether the platform refused a write for which another key is needed."""
-        return bool(self._missing)
-
     def denied(self, verb: Verb) -> SafeText | None:
         """Why a write would be refused, for a person; None if nothing known speaks against it."""
-        return self.off or self._missing.get(verb)
+        return self.off or self.missing.get(verb)
 
     def refused(self, verb: Verb, error: NotAllowed) -> None:
         words = f": {error.platform_message}" if error.platform_message else ""
-        self._missing[verb] = plain(
-            f"this key may not {IN_WORDS[verb]} (403{words}); ask its owner for the permission"
+        self.missing[verb] = plain(
+            f"this key may not {verb} (403{words}); ask its owner for the permission"
         )
         self.on_change()
 
     def key_changed(self) -> None:
         """Another key is used from now on: forget what the last one was refused."""
-        if self._missing:
-            self._missing.clear()
+        if self.missing:
+            self.missing.clear()
             self.on_change()
 
 

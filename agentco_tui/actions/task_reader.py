@@ -6,6 +6,7 @@ read goes into the store, so that the screen shows what the decision was taken o
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -87,7 +88,8 @@ class TaskReader:
             read = self._activity if feed is FeedName.ACTIVITY else partial(self._tasks, feed)
             once = partial(read, company)
             self._flights[feed, company] = SingleFlight(once, self._poller.clock, self._sleep)
-        return await self._flights[feed, company].after_now(spacing, gather)
+        # Shielded: one who stops waiting must not end the read of the others.
+        return await asyncio.shield(self._flights[feed, company].next_read(spacing, gather))
 
     async def close(self) -> None:
         for flight in self._flights.values():

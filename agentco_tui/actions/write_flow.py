@@ -35,7 +35,6 @@ from agentco_tui.actions.outcome import (
     Progress,
     Step,
     Verb,
-    WhyNot,
     WriteAnswer,
     clarity,
 )
@@ -65,6 +64,7 @@ class Write(ABC, Generic[R]):
 
     reads_after_no: ClassVar[bool] = False  # whether a clear no is explained by a read
     fields: Sequence[str] = ()
+    texts: Sequence[str | None] = ()  # written by a person or an agent, beside the title
 
     def __init__(
         self,
@@ -127,11 +127,10 @@ class Write(ABC, Generic[R]):
         services = self.services
         denied = services.permissions.denied(self.verb)
         if denied is not None:
-            return self.unsent(denied, WhyNot.OFF)
+            return self.unsent(denied, off=True)
         try:
             for _ in range(OVERTAKINGS):
-                words = plain("reading it again before it is sent")
-                self.on_progress(Progress(Step.READING, words, self.attempt_id))
+                self.on_progress(Progress(Step.READING, self.attempt_id))
                 look = partial(services.journal.mark, services.origin)
                 mark = await services.journaled(look)
                 attempt = await self.prepare()
@@ -144,7 +143,7 @@ class Write(ABC, Generic[R]):
             else:
                 return self.unsent("somebody else here keeps acting on it: look at it again")
         except JournalError as error:
-            return self.unsent(error.sentence, WhyNot.OFF)
+            return self.unsent(error.sentence, off=True)
         except InFlight as other:
             return self.unsent(other.sentence)
         except Unsettled as left:
@@ -152,7 +151,7 @@ class Write(ABC, Generic[R]):
             return None
         if (changed := self.recheck()) is not None:
             return await self.written(changed)
-        self.on_progress(Progress(Step.SENDING, plain("sending it, once"), self.attempt_id))
+        self.on_progress(Progress(Step.SENDING, self.attempt_id))
         self.answer = await self._answered(self.attempt_id)
         if isinstance(self.answer.error, NotAllowed):
             services.permissions.refused(self.verb, self.answer.error)
@@ -183,11 +182,12 @@ class Write(ABC, Generic[R]):
         try:
             receipt = await self.send(attempt_id)
         except ApiError as error:
+            error.platform_message = self.theirs(error.platform_message)
+            error.fields = tuple(told for told in error.fields if self.theirs(told[1]))
             return WriteAnswer(
                 kind=clarity(error),
                 told=error.platform_message or error.sentence,
                 words=error.platform_message,
-                http_status=error.status,
                 error=error,
             )
         except Exception as error:
@@ -196,7 +196,7 @@ class Write(ABC, Generic[R]):
             fault = f"a fault of this program ({type(error).__name__}) lost the answer"
             return WriteAnswer(kind=AnswerKind.LOST, told=plain(fault))
         kind, sentence = AnswerKind.YES, "the platform said yes"
-        words, word = receipt.message, receipt.status_word
+        words, word = self.theirs(receipt.message), receipt.status_word
         if receipt.verdict is Verdict.NO:
             kind, sentence = AnswerKind.NO, "the platform said no, without a reason"
         elif word is not None and task_state(word) in ENDED:
@@ -206,9 +206,17 @@ class Write(ABC, Generic[R]):
             kind=kind,
             told=words or plain(sentence),
             words=words,
-            http_status=receipt.http_status,
             receipt=receipt,
         )
+
+    def theirs(self, words: SafeText | None) -> SafeText | None:
+        """The platform's words; None where they only give back what a person or an agent wrote."""
+        said = _letters(words or "")
+        own = [_letters(text) for text in (self.title, *self.texts) if text]
+        own += [_letters(name) + text for name in self.fields for text in own]
+        is_cut = (words or "").endswith("…")
+        echo = said in own or (is_cut and any(text.startswith(said) for text in own))
+        return None if echo else words
 
     async def _found(self) -> Outcome:
         """What became of it, by the answer and by checks: until one is as wanted or the same is
@@ -223,10 +231,9 @@ class Write(ABC, Generic[R]):
         if answer.kind is AnswerKind.NO and not self.reads_after_no:
             return await self.conclude(None)
         step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
-        why = answer.told
         since: dict[Found, float] = {}
         for pause in timing.pauses():
-            self.on_progress(Progress(step, why, self.attempt_id))
+            self.on_progress(Progress(step, self.attempt_id))
             check = await self.check()
             found = check.found
             if found is not Found.FAILED:
@@ -237,10 +244,9 @@ class Write(ABC, Generic[R]):
             if answer.kind is AnswerKind.LOST and found is not Found.DONE:
                 limit = None if found is Found.FAILED else timing.still_pending
             elif answer.kind is AnswerKind.YES and found not in (Found.DONE, Found.PARTIAL):
-                limit = timing.confirm
+                limit = timing.still_pending
             if limit is not None and check.began - began >= limit:
                 return await self.conclude(check)
-            why = check.why or why
             await timing.sleep(pause)
         raise AssertionError("pauses never end")
 
@@ -295,13 +301,12 @@ class Write(ABC, Generic[R]):
             known_by=known_by or (KnownBy.READ if self.attempt_id else KnownBy.HERE),
             words=self.answer.words,
             attempt_id=self.attempt_id,
-            http_status=self.answer.http_status,
             record=record,
             **more,
         )
 
-    def unsent(self, sentence: str, why_not: WhyNot | None = None) -> Outcome:
-        return self.outcome(OutcomeKind.NOT_SENT, sentence, KnownBy.HERE, why_not=why_not)
+    def unsent(self, sentence: str, **more: Any) -> Outcome:
+        return self.outcome(OutcomeKind.NOT_SENT, sentence, KnownBy.HERE, **more)
 
     def changed(self, record: R, differences: tuple[Difference, ...], told: str) -> Outcome:
         """The outcome where it is not any more what was shown; `told` says in what."""
@@ -352,23 +357,29 @@ class Write(ABC, Generic[R]):
         """Write an outcome into the journal; returned with a word about it if that failed."""
         if outcome.attempt_id is None:
             return outcome
+        error, receipt = self.answer.error, self.answer.receipt
+        status = None if receipt is None else receipt.http_status
         settled = Settled(
             attempt=outcome.attempt_id,
             outcome=outcome.kind,
             known_by=outcome.known_by,
             words=outcome.words,
-            http_status=outcome.http_status,
+            http_status=status if error is None else error.status,
             sentence=outcome.sentence,
             made=outcome.record.id if outcome.record and outcome.verb in CREATING else None,
         )
         try:
             finish = partial(self.services.journal.finish, settled)
             await asyncio.shield(self.services.journaled(finish))
-        except JournalError as error:
+        except JournalError as trouble:
             sent = "" if outcome.known_by is KnownBy.HERE else "it was sent, and "
-            words = f"{outcome.sentence} ({sent}only the note of this is missing: {error.why})"
+            words = f"{outcome.sentence} ({sent}only the note of this is missing: {trouble.why})"
             return replace(outcome, sentence=plain(words))
         return outcome
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def beside(

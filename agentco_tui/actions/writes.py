@@ -12,7 +12,7 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, TypeVar, cast
 
 from agentco_tui.actions.approve import Approval
@@ -28,7 +28,6 @@ from agentco_tui.actions.outcome import (
     Outcome,
     OutcomeKind,
     Verb,
-    WhyNot,
 )
 from agentco_tui.actions.services import Services
 from agentco_tui.actions.write_flow import Write
@@ -45,33 +44,28 @@ T = TypeVar("T", Task, Company)
 
 CLOCKS_DIFFER = 5.0  # seconds by which a record may seem older than the attempt that made it
 KEPT = 50  # ids of records alike that are kept with an attempt
-FIELDS = {
-    "title": (500, "say what is to be done"),
-    "priority": (100, "choose a priority"),
-    "name": (200, "give it a name"),
-    "template": (200, "name a template"),
-    "mission": (10_000, "say what it is for"),
+LONGEST = 10_000  # characters of what is typed into a form
+NEEDED = {
+    "title": "say what is to be done",
+    "priority": "choose a priority",
+    "name": "give it a name",
 }
-"""What is typed into the forms: the most characters, and what is said where there is none."""
+"""What is said of what may not stay empty. A name is needed to know what was made again."""
 WHOLE_DIGITS = 12
 DECIMALS = 6
 _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _NUMBER = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
 
-Problems = Mapping[str, SafeText]  # a sentence for each field that can't be sent; empty if all can
 
-
-def check_form(values: Mapping[str, str]) -> Problems:
-    """What is wrong with the fields of a form that are typed."""
+def check_form(values: Mapping[str, str]) -> dict[str, SafeText]:
+    """What is wrong with the fields of a form that are typed; empty if all can be sent."""
     problems: dict[str, SafeText] = {}
     for field, text in values.items():
-        longest, missing = FIELDS[field]
         lines = dict.fromkeys(map(ord, "\n\t\u2028\u2029"), " ") if field == "mission" else {}
-        if not text:
-            problems[field] = plain(missing)
-        elif len(text) > longest:
-            words = f"{len(text):,} characters are too many: no more than {longest:,}"
-            problems[field] = plain(words)
+        if not text and field in NEEDED:
+            problems[field] = plain(NEEDED[field])
+        elif len(text) > LONGEST:
+            problems[field] = plain(f"no more than {LONGEST:,} characters")
         # Control characters, ends of lines and lone surrogates; joiners of emoji are let through.
         elif not _UNSEEN.isdisjoint(map(unicodedata.category, text.translate(lines))):
             problems[field] = plain("plain text only: it holds a character that can't be seen")
@@ -104,7 +98,7 @@ class ListedWrite(Write[R], ABC):
         except ApiError as error:
             if error.sent is not Sent.NO or isinstance(error, KeyRejected | NotAllowed):
                 words = f"nothing was sent, because it could not be read first: {error.sentence}"
-                return self.unsent(words, WhyNot.NOT_READ)
+                return self.unsent(words, error=error)
             listing = None
         found = self.compare(listing)
         if isinstance(found, Outcome):
@@ -191,7 +185,7 @@ class TaskCreation(Creation[Task]):
     ) -> None:
         subject = subject_of(form["company_id"], form["title"], form["agent_id"])
         super().__init__(services, Verb.CREATE_TASK, subject, safe(form["title"]), on_progress)
-        self.form, self.fields = form, tuple(form)
+        self.form, self.fields, self.texts = form, tuple(form), tuple(form.values())
         self.company, self.agent = Ref(id=form["company_id"]), Ref(id=form["agent_id"])
         self.details = {"title": form["title"], "priority": form["priority"]}
 
@@ -218,7 +212,7 @@ class TaskCreation(Creation[Task]):
             if self.services.poller.query.company in (None, company):
                 if waits_for_person(record):
                     store.publish(store.pending.put(record))
-                if len(store.tasks):
+                if len(store.tasks) or not waits_for_person(record):
                     store.publish(store.tasks.put(record))
 
 
@@ -239,6 +233,7 @@ class CompanyCreation(Creation[Company]):
         subject = subject_of("" if source is None else source.id, name)
         super().__init__(services, verb, subject, safe(name), on_progress)
         self.form, self.fields, self.source = form, tuple(form), source
+        self.texts = tuple(form.values())
         self.collection = services.store.companies
         self.company = None if source is None else Ref(id=source.id, name=source.name)
         self.details = {"name": name}
@@ -251,9 +246,10 @@ class CompanyCreation(Creation[Company]):
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Company]]:
         client = self.services.decision_client
+        filled_in = {name: text for name, text in self.form.items() if text}
         if self.source is not None:
-            return client.clone_company(self.source.id, **self.form, attempt_id=attempt_id)
-        return client.create_company(**self.form, attempt_id=attempt_id)
+            return client.clone_company(self.source.id, **filled_in, attempt_id=attempt_id)
+        return client.create_company(**filled_in, attempt_id=attempt_id)
 
 
 def subject_of(*parts: str) -> str:
@@ -272,22 +268,14 @@ def check_limit(text: str) -> Decimal | SafeText:
     """The monthly limit that was typed, or what is wrong with it.
 
     >>> check_limit(" 1250.50 "), check_limit("1,250")
-    (Decimal('1250.50'), 'write it without commas, as in 1250.50')
+    (Decimal('1250.50'), 'digits and a point only, without commas, as in 1250.50')
     """
     typed = text.strip()
-    if not typed:
-        return plain("type an amount, such as 250 or 99.50")
-    if "," in typed:
-        return plain("write it without commas, as in 1250.50")
-    if typed.startswith(("-", "\u2212")):
-        return plain("a limit can't be negative")
     if not _NUMBER.fullmatch(typed):
-        return plain("digits and a point only, as in 99.50")
+        return plain("digits and a point only, without commas, as in 1250.50")
     whole, _, decimals = typed.partition(".")
-    if len(whole.lstrip("0")) > WHOLE_DIGITS:
-        return plain(f"no more than {WHOLE_DIGITS} digits")
-    if len(decimals.rstrip("0")) > DECIMALS:
-        return plain(f"no more than {DECIMALS} digits after the point")
+    if len(whole.lstrip("0")) > WHOLE_DIGITS or len(decimals.rstrip("0")) > DECIMALS:
+        return plain(f"no more than {WHOLE_DIGITS} digits, and {DECIMALS} after the point")
     return Decimal(typed)
 
 
@@ -319,16 +307,15 @@ class LimitChange(ListedWrite[Budget]):
 
     def recall(self, attempt: Attempt) -> None:
         limit, old = attempt.details.get("limit"), attempt.details.get("old")
-        try:
-            self.wanted = Decimal(limit if isinstance(limit, str) else 0)
-        except InvalidOperation:
-            self.wanted = Decimal(0)
+        wanted = check_limit(str(limit))
+        self.wanted = wanted if isinstance(wanted, Decimal) else Decimal(0)
         self.before = old if isinstance(old, str) else None
 
     async def listing(self) -> Listing[Budget]:
         scope = None if self.company is None else self.company.id
         client = self.services.decision_client
-        listing = await of_all_companies(client.agent_budgets, self.services.store, scope)
+        ask, store = client.agent_budgets, self.services.store
+        listing = await of_all_companies(ask, store, scope, client.companies)
         return Listing(records=tuple(one for one in listing.records if one.id == self.subject))
 
     def compare(self, listing: Listing[Budget] | None) -> Mapping[str, Any] | Outcome:
@@ -337,10 +324,10 @@ class LimitChange(ListedWrite[Budget]):
         shown, store = self.shown, self.services.store
         if now is not None and shown is not None and _written(shown) != _written(now):
             store.publish(store.agent_budgets.put(now))
-            difference = Difference("limit", _words(shown), _words(now))
+            difference = Difference("limit", limit_words(shown), limit_words(now))
             return self.changed(now, (difference,), difference.sentence)
         if now is not None and self._is_wanted(now):
-            words = f"the limit is {_words(now)} already: nothing was sent"
+            words = f"the limit is {limit_words(now)} already: nothing was sent"
             return self.outcome(OutcomeKind.DONE, words, KnownBy.READ, record=now)
         self.before = _written(now)
         return {"limit": str(self.wanted), "old": self.before}
@@ -358,7 +345,7 @@ class LimitChange(ListedWrite[Budget]):
             return Found.DONE, now, ""
         if _written(now) == self.before:
             return Found.BEFORE, now, ""
-        words = f"the platform shows {_words(now)} where {self.wanted:f} was sent"
+        words = f"the platform shows {limit_words(now)} where {self.wanted:f} was sent"
         return Found.OTHERWISE, now, words
 
     def done(self, record: Budget | None) -> str:
@@ -380,10 +367,10 @@ def _written(budget: Budget | None) -> str | None:
     return None if budget.limit is None else f"{budget.limit.amount.normalize():f}"
 
 
-def _words(budget: Budget | None) -> SafeText:
+def limit_words(budget: Budget | None) -> SafeText:
     if budget is None:
         return signs.missing
-    return plain("no limit") if budget.unlimited else money(budget.limit)
+    return plain("no limit") if budget.unlimited else money(budget.limit, exact=True)
 
 
 # ---- what an earlier run left open

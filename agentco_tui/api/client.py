@@ -84,14 +84,26 @@ class Client(Fetcher):
         return await self._one(COMPANIES, "/api/companies", company_id)
 
     async def create_company(
-        self, name: str, template: str, mission: str, *, attempt_id: str | None = None
+        self,
+        name: str,
+        template: str | None = None,
+        mission: str | None = None,
+        *,
+        attempt_id: str | None = None,
     ) -> Receipt[Company]:
-        """POST /api/companies. `attempt_id`, here and below, goes out as Idempotency-Key."""
+        """POST /api/companies. `attempt_id`, here and below, goes out as Idempotency-Key; what is
+        None is left out.
+        """
         fields = {"name": name, "template": template, "mission": mission}
         return await self._write(COMPANIES, "/api/companies", fields, attempt_id)
 
     async def clone_company(
-        self, company_id: str, name: str, mission: str, *, attempt_id: str | None = None
+        self,
+        company_id: str,
+        name: str,
+        mission: str | None = None,
+        *,
+        attempt_id: str | None = None,
     ) -> Receipt[Company]:
         """POST /api/companies/:id/clone."""
         path = self._path("POST", "/api/companies", company_id, "/clone")
@@ -257,10 +269,15 @@ class Client(Fetcher):
         return await self._read(await self.transport.request("GET", path), read)
 
     async def _write(
-        self, kind: Kind[R], path: str, fields: Mapping[str, str] | str | None, attempt: str | None
+        self,
+        kind: Kind[R],
+        path: str,
+        fields: Mapping[str, str | None] | str | None,
+        attempt: str | None,
     ) -> Receipt[R]:
         """Send `fields`, as JSON if they are not yet, and read the receipt."""
         if isinstance(fields, Mapping):
+            fields = {name: value for name, value in fields.items() if value is not None}
             fields = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         try:
             body = None if fields is None else fields.encode()

@@ -1,9 +1,10 @@
 """What went wrong with a request, as an ApiError with a sentence, and when it is tried again.
 
 Two tables: one by the status of an answer, one by the exception that came in its place. All
-sentences are ours. Words of the platform stand beside them, cleaned by `text`; a reason phrase, a
-header or the text of an exception is never shown (they repeat what the other side chose), except
-the host of a redirect, cleaned.
+sentences are ours; what stands in [] is doubt about the address, which goes, or gives way to what
+stands behind a |, once the address has answered what it was asked. Words of the platform stand
+beside them, cleaned by `text`; a reason phrase, a header or the text of an exception is never shown
+(they repeat what the other side chose), except the host of a redirect, cleaned.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import random
 import re
 import socket
 import ssl
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -22,8 +23,10 @@ import msgspec
 
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
+from agentco_tui.model import Moment
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.error_body import ErrorBody, read_error
+from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, plain, safe
 
 if TYPE_CHECKING:
@@ -58,7 +61,7 @@ _BY_STATUS: Final[Mapping[int, str]] = {
     403: "the key lacks the permission for this: use one that may {change} it (made in the "
     "platform's Settings, API Keys)",
     404: "the platform knows no such thing, or hides it from this key (404): refresh and look",
-    405: "the platform does not offer this operation at this address (405): check base_url",
+    405: "the platform does not offer this operation at this address (405)[: check base_url]",
     407: "a proxy on the way wants a sign-in (407): check the proxy settings",
     408: "the platform gave up waiting for the request (408): try again",
     409: "the platform has moved on, so this no longer fits (409): refresh and look again",
@@ -72,15 +75,19 @@ _BY_STATUS: Final[Mapping[int, str]] = {
     504: "a proxy before the platform waited too long for it (504): try again soon",
     511: "a network on the way wants a sign-in first (511): open a browser there",
 }
+_NO_SUCH_PATH: Final = (
+    "{host} has no {path} (404)[: check base_url, which ends before /api|, though it answers at "
+    "other paths: this platform does not offer it, or hides it from this key]"
+)
 _MAYBE_APPLIED: Final = frozenset({408, 499})
 """4xx statuses that a proxy may answer with while the platform goes on working."""
 
 _UNUSABLE: Final[Mapping[type[ApiError], str]] = {
-    errors.WebPage: "{host} answered with a web page, not with data: check base_url, and whether a "
-    "sign-in page or a proxy stands before the platform",
-    errors.NotJson: "the answer cannot be read ({reason}): check base_url, or try again",
-    errors.Unreadable: "the answer is in no known shape ({reason}): `agentco-tui doctor` shows "
-    "what came",
+    errors.WebPage: "{host} answered with a web page, not with data: check [base_url, and ]"
+    "whether a sign-in page or a proxy stands before the platform",
+    errors.NotJson: "the answer cannot be read ({reason}): [check base_url, or ]try again",
+    errors.Unreadable: "the answer is in no known shape ({reason}): `agentco-tui doctor --fields` "
+    "shows what is read",
     errors.TooLarge: "the answer is larger than {reason}: ask for less, by company or by date",
     errors.Broken: "{host} sent more than one answer, so none is believed: is a proxy mixing "
     "them up?",
@@ -92,7 +99,7 @@ _BY_EXCEPTION: Final[Mapping[str, _Told]] = {
     "PoolTimeout": (errors.TimedOut,
         "all connections to {host} stayed busy for {limits.pool:g} s: wait"),
     "ConnectTimeout": (errors.TimedOut,
-        "no connection to {host} within {limits.connect:g} s: check the network and base_url"),
+        "no connection to {host} within {limits.connect:g} s: check the network[ and base_url]"),
     "WriteTimeout": (errors.TimedOut,
         "{host} took nothing in for {limits.write:g} s: check the line"),
     "TimeoutException": (errors.TimedOut,
@@ -107,15 +114,16 @@ _BY_EXCEPTION: Final[Mapping[str, _Told]] = {
     "DamagedBodyError": (errors.Broken, "the packed answer is damaged or cut off: try again"),
     # What came is not HTTP, or breaks its rules: a wrong length, a close before the answer.
     "ProtocolError": (errors.Broken,
-        "{host} closed before a whole answer, or does not speak HTTP: check base_url"),
+        "{host} closed before a whole answer"
+        "[, or does not speak HTTP: check base_url|: try again]"),
 }  # fmt: skip
 """By the name of httpx's class, or of one it is derived from."""
 _BROKE: Final = "the connection to {host} broke before a whole answer came: try again"
-_NO_CONNECTION: Final = "no connection to {host}: check base_url and the network"
-_UNKNOWN_NAME: Final = "the name {host} is not known here: check base_url, the network and DNS"
+_NO_CONNECTION: Final = "no connection to {host}: check [base_url and ]the network"
+_UNKNOWN_NAME: Final = "the name {host} is not known here: check [base_url, ]the network and DNS"
 _BY_ERRNO: Final[Mapping[tuple[int, ...], _Told]] = {
     (errno.ECONNREFUSED,): (errors.Refused,
-        "nothing answers at {host}: is the platform running, and is the port right?"),
+        "nothing answers at {host}: is the platform running[, and is the port right]?"),
     (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN): (errors.Unreachable,
         "there is no way to {host} from here: check the network"),
     (errno.EACCES, errno.EPERM): (errors.Unreachable,
@@ -125,7 +133,7 @@ _BY_ERRNO: Final[Mapping[tuple[int, ...], _Told]] = {
     (errno.ETIMEDOUT,): (errors.TimedOut,
         "{host} did not react to the connection: check the network"),
     (errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED): (errors.Unreachable,
-        "{host} closed the connection before anything was sent: is the port right?"),
+        "{host} closed the connection before anything was sent[: is the port right?|]"),
 }  # fmt: skip
 """Why no connection was made; the first that fits counts."""
 _CERTIFICATES: Final[Mapping[int, str]] = {
@@ -136,7 +144,7 @@ _CERTIFICATES: Final[Mapping[int, str]] = {
         "is signed by itself or from a CA unknown here: set ca_file if it is your own",
     ),
     23: "was revoked: tell its operators",
-    **dict.fromkeys((62, 63, 64), "is not for {host}: check the host in base_url"),
+    **dict.fromkeys((62, 63, 64), "is not for {host}[: check the host in base_url|]"),
 }
 """X509_V_ERR_… of OpenSSL's x509_vfy.h."""
 _HANDSHAKES: Final[Mapping[str, str]] = {
@@ -153,6 +161,10 @@ _HANDSHAKES: Final[Mapping[str, str]] = {
 """By parts of OpenSSL's reason."""
 _MOST_LAYERS: Final = 40
 
+_MARKS: Final = {ord("["): "\x02", ord("]"): "\x03"}
+"""What no text of the platform's has in it any more."""
+_DOUBT: Final = lazy_pattern(r"\x02([^|\x03]*)\|?([^\x03]*)\x03")
+
 _NOTHING_SAID: Final = ErrorBody()
 _LONGEST_WAIT: Final = 86_400.0  # seconds: nothing longer than a day is believed
 _PASSING: Final = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.RateLimited)
@@ -160,9 +172,6 @@ _PASSING: Final = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.Ra
 _LONGEST_RETRY_AFTER: Final = 60.0
 _BUDGET: Final = 75.0
 """Seconds after the start of the first attempt in which another one may still begin."""
-_DATE: Final = lazy_pattern(
-    r"[a-z]{3,9},? [a-z0-9 -]{6,12} \d\d:\d\d:\d\d (GMT|\d{4})", re.ASCII | re.IGNORECASE
-)
 _SECONDS: Final = lazy_pattern(r"\d+(\.\d{1,6})?", re.ASCII)
 _RESETS: Final = ("ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset")
 _DRAFT_RESET: Final = lazy_pattern(r"\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
@@ -175,10 +184,17 @@ class Asked(msgspec.Struct, frozen=True):
     path: str  # relative to the base address, identifiers percent-encoded
     host: SafeText  # with the port where it is not the scheme's own
     key_source: str = KEY_SOURCE
+    reached: Callable[[], bool] = bool
+    """Whether the address has answered what it was asked."""
 
     @property
     def writes(self) -> bool:
         return self.method not in ("GET", "HEAD")
+
+
+def _filled(template: str, **facts: object) -> str:
+    """A sentence whose doubts `error_for` can tell from brackets in the facts."""
+    return template.translate(_MARKS).format(**facts)
 
 
 def error_for(
@@ -196,21 +212,22 @@ def error_for(
     if asked.writes and outcome is Sent.UNKNOWN:
         words += "; it may have been applied all the same: look before doing it again"
     return kind(
-        plain(words),
+        plain(_DOUBT.sub(r"\1", words)),
+        once_reached=plain(_DOUBT.sub(r"\2", words)),
+        reached=asked.reached,
         method=asked.method,
         path=safe(asked.path, 300),
         sent=outcome,
         status=status,
         retry_after=retry_after,
         platform_message=refusal.message,
-        platform_code=refusal.code,
         fields=refusal.fields,
     )
 
 
 def unusable(kind: type[ApiError], asked: Asked, status: int, reason: str = "") -> ApiError:
     """A 2xx that is not what was asked for; `reason` is cleaned: "no list of tasks in it"."""
-    words = _UNUSABLE[kind].format(host=asked.host, reason=reason)
+    words = _filled(_UNUSABLE[kind], host=asked.host, reason=reason)
     return error_for(kind, words, asked, status=status)
 
 
@@ -241,7 +258,8 @@ def refused(
     words = _BY_STATUS.get(status, fallback)
     if status in (400, 403) and _is_rate_code(refusal.code):
         kind, words = errors.RateLimited, "too many requests: {wait}, then try again ({status})"
-    words = words.format(
+    words = _filled(
+        words,
         status=status,
         key_source=asked.key_source,
         fields="fields" if asked.writes else "filter",
@@ -251,7 +269,7 @@ def refused(
     if failed and wait:
         words += f"; it asks for a wait of {_seconds(wait)}"
     if status == 404 and _COLLECTIONS.fullmatch(asked.path):
-        words = f"{asked.host} has no {asked.path} (404): check base_url, which ends before /api"
+        words = _filled(_NO_SUCH_PATH, host=asked.host, path=asked.path)
     if 300 <= status < 400:
         kind, words = errors.Redirected, _redirect(asked, status, headers.get("location", ""))
     sent = kind.sent
@@ -278,7 +296,7 @@ def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent
         told = (told for known, told in _BY_ERRNO.items() if numbers.intersection(known))
         kind, words = next(told, (errors.Unreachable, _NO_CONNECTION))
         if tls:
-            kind, words = errors.TlsFailure, tls_words(tls[0], asked.host)
+            kind, words = errors.TlsFailure, tls_words(tls[0])
         elif any(isinstance(layer, socket.gaierror) for layer in layers):
             kind, words = errors.NameNotFound, _UNKNOWN_NAME
         elif any(isinstance(layer, UnicodeError) for layer in layers):
@@ -286,40 +304,37 @@ def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent
     elif kind is errors.Broken:
         for layer in tls:
             if "CERTIFICATE_REQUIRED" in (layer.reason or ""):
-                kind, words = errors.TlsFailure, tls_words(layer, asked.host)
-    return error_for(kind, words.format(host=asked.host, limits=limits), asked, sent=sent)
+                kind, words = errors.TlsFailure, tls_words(layer)
+    return error_for(kind, _filled(words, host=asked.host, limits=limits), asked, sent=sent)
 
 
-def tls_words(failure: ssl.SSLError, host: str) -> str:
-    """What was wrong with the certificate or the handshake, and what to do about it."""
+def tls_words(failure: ssl.SSLError) -> str:
+    """What was wrong with the certificate or the handshake of {host}, and what to do about it."""
     if isinstance(failure, ssl.SSLCertVerificationError):
         fault = _CERTIFICATES.get(failure.verify_code, "was not accepted: tell its operators")
-        return f"the certificate of {host} {fault.format(host=host)}"
+        return f"the certificate of {{host}} {fault}"
     reason = failure.reason or ""
     for part, words in _HANDSHAKES.items():
         if part in reason:
-            return words.format(host=host)
+            return words
     if isinstance(failure, ssl.SSLEOFError | ssl.SSLZeroReturnError):
-        return f"{host} closed the connection in the TLS handshake: is the port right?"
-    return f"the TLS handshake with {host} failed: check the port and the server's TLS settings"
+        return "{host} closed the connection in the TLS handshake[: is the port right?|]"
+    return "the TLS handshake with {host} failed: check the port and the server's TLS settings"
 
 
 def _redirect(asked: Asked, status: int, location: str) -> str:
     """Only the host is told: paths and queries of a redirect may hold what somebody planted."""
-    if not location:
-        return f"the platform answered {status} without saying where to: check base_url"
-    try:
+    with suppress(ValueError):
         host = urlsplit(location[:2000]).hostname
-    except ValueError:
-        host = None
-    if host and host != urlsplit(f"//{asked.host}").hostname:
-        return (
-            f"the address redirects to {safe(host, 80)} ({status}), which is not followed, so that "
-            "the key stays here: if that is the platform, make it the base_url"
-        )
-    return (
-        f"the address redirects to another place on the same host ({status}), which is not "
-        "followed: check base_url, and whether it must begin with https://"
+        if host and host != urlsplit(f"//{asked.host}").hostname:
+            return (
+                f"the address redirects to {safe(host, 80)} ({status}), which is not followed, so "
+                "that the key stays here: if that is the platform, make it the base_url"
+            )
+    return _filled(
+        "the address redirects to another place on the same host ({status}), which is not "
+        "followed[: check base_url, and whether it must begin with https://|]",
+        status=status,
     )
 
 
@@ -377,14 +392,6 @@ def asked_wait(status: int, headers: Mapping[str, str], now: float) -> float | N
 
 
 def http_date(text: str) -> float | None:
-    """Seconds since 1970 UTC for one of the three forms of RFC 9110 5.6.7; None for any other."""
-    from email.utils import parsedate  # noqa: PLC0415 - only who asks a platform needs it
-
-    parts = parsedate(text) if _DATE.fullmatch(text) else None
-    try:
-        # Its zone is GMT, said or not; sixty is a leap second.
-        if parts is not None:
-            return datetime(*parts[:5], min(parts[5], 59), tzinfo=UTC).timestamp()
-    except ValueError:
-        pass
-    return None
+    """Seconds since 1970 for a date of RFC 9110 5.6.7, or any other that is read in a body."""
+    found = to_moment(text)
+    return found.at if isinstance(found, Moment) else None

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Self
 
@@ -42,19 +43,28 @@ class ApiError(Exception):
         sent: Sent | None = None,
         status: int | None = None,
         platform_message: SafeText | None = None,
-        platform_code: SafeText | None = None,
         fields: tuple[tuple[SafeText, SafeText], ...] = (),
         retry_after: float | None = None,
+        once_reached: SafeText | None = None,
+        reached: Callable[[], bool] = bool,
     ) -> None:
-        """`sentence` says in our words what happened and what to do; `sent` beats what the class
-        says; `status` is that of the answer, if one came; `fields` are (field, message) pairs of a
-        refusal; `retry_after` is the seconds that the platform asked us to wait.
+        """`sentence` says in our words what happened and what to do, `once_reached` the same as
+        soon as the address is `reached`; `sent` beats what the class says; `status` is that of the
+        answer, if one came; `fields` are (field, message) pairs of a refusal; `retry_after` is the
+        seconds that the platform asked us to wait.
         """
         super().__init__(sentence)
-        self.sentence, self.method, self.path, self.status = sentence, method, path, status
+        self._sentence, self._once_reached = sentence, once_reached or sentence
+        self._reached = reached
+        self.method, self.path, self.status = method, path, status
         self.sent = sent or self.sent
-        self.platform_message, self.platform_code = platform_message, platform_code
-        self.fields, self.retry_after = fields, retry_after
+        self.platform_message, self.fields = platform_message, fields
+        self.retry_after = retry_after
+
+    @property
+    def sentence(self) -> SafeText:
+        """Without doubts about an address that has answered what it was asked by now."""
+        return self._once_reached if self._reached() else self._sentence
 
     def bare(self) -> Self:
         """The error itself, without the frames it came through and what they hold: whole bodies."""

@@ -168,6 +168,7 @@ class Fetcher:
         outcome = await beside(told) if len(reply.body) > _LARGE else told()
         if isinstance(outcome, ApiError):
             raise outcome
+        self.transport.measured.reached = True
         return outcome
 
     async def _listing(
@@ -256,9 +257,7 @@ class Fetcher:
         """One page behind `before` records; `known` itself if it has not changed."""
         early = self.prefetch
         reply = await early.take(request.path, request.params, beginning) if early else None
-        if reply is not None:
-            self.transport.measured.answer(reply.elapsed)
-        else:
+        if reply is None:
             rows = known.rows if known and known.signature[0] == request else None
             reply = await self.transport.request(
                 "GET",

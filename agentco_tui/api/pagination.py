@@ -253,10 +253,9 @@ def _from_token(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest
             param = "_".join(words("pageToken" if param == "nextPageToken" else param))  # noqa: PLW2901
         elif name == "nexttoken":
             param = spelt or param  # noqa: PLW2901
-        if param == "nextPageToken" and request.get(param) != token:
-            # Temporal takes it back under its own name, Google's others as pageToken
-            return request.next_by(token, param, "pageToken")
-        return request.next_by(token, param)
+        # Temporal takes it back under its own name, Google's others as pageToken
+        also = ("pageToken",) if param == "nextPageToken" else ()
+        return request.next_by(token, param, *also)
     if (token := _token(following)) is not None and not _is_address(token):
         is_page = token.isdigit() and ("page" in meta or "currentpage" in meta)
         return request.next_by(token, "page" if is_page else "cursor")

@@ -102,7 +102,6 @@ class Reply(msgspec.Struct, frozen=True):
     """Names in lower case. Values are platform text, not cleaned."""
     body: bytes = b""  # unpacked; empty if it was streamed
     streamed: ListReader[Any] | None = None  # what has read a long body while it came
-    elapsed: float = 0.0  # seconds from the start of the attempt to the last byte
 
 
 class Measured:
@@ -113,15 +112,20 @@ class Measured:
         """Seconds from a request to the headers of its answer, newer ones weighing more."""
         self.steady_latency: float | None = None
         """The same when it last became another that a person would notice: to be shown."""
+        self.reached = False
         # The median of a few: one slow answer must not move it.
         self._skews: deque[float] = deque(maxlen=5)
+
+    def has_reached(self) -> bool:
+        """Whether the address has answered what it was asked."""
+        return self.reached
 
     @property
     def clock_skew(self) -> float | None:
         """Seconds that the platform's clock is ahead of ours, to about half a second."""
         return median(self._skews) if self._skews else None
 
-    def answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
+    def answer(self, latency: float, date: str, now: float) -> None:
         """Headers came after `latency` seconds, at `now` by our clock, with this Date header."""
         before, steady = self.smoothed_latency, self.steady_latency
         smooth = latency if before is None else before + 0.3 * (latency - before)
@@ -278,7 +282,7 @@ class Transport:
             raise
 
     def asked(self, method: str, path: str) -> Asked:
-        return Asked(method, path, self._host, self._key_source)
+        return Asked(method, path, self._host, self._key_source, self.measured.has_reached)
 
     def _built(
         self, asked: Asked, params: Pairs, body: bytes | None, accept: str, headers: Pairs
@@ -332,7 +336,7 @@ class Transport:
 
         While a piece is read no more is taken, so that the other side waits as well.
         """
-        started, body, reader = time.monotonic(), BytesIO(), None
+        body, reader = BytesIO(), None
         try:
             async with (
                 aclosing(await self._send(request, asked)) as response,
@@ -355,9 +359,9 @@ class Transport:
             reason = "what fits into memory" if too_much else "4 MiB and no plain list"
             raise unusable(errors.TooLarge, asked, response.status_code, reason) from None
         self._refuse_surplus(response, asked)
-        headers, elapsed = dict(response.headers.items()), time.monotonic() - started
+        headers = dict(response.headers.items())
         whole = body.getvalue() if reader is None else b""
-        return Reply(asked, response.status_code, headers, whole, reader, elapsed)
+        return Reply(asked, response.status_code, headers, whole, reader)
 
     async def _send(self, request: httpx.Request, asked: Asked) -> httpx.Response:
         """Up to the head of the answer; raises for a status that is not wanted."""

@@ -1,8 +1,9 @@
-"""`agentco-tui config path|check|show`: where the settings are, what is wrong, what counts."""
+"""`agentco-tui config path|check|show|keys`: where the settings are, what is wrong, what counts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -11,16 +12,17 @@ from agentco_tui.config import Given
 from agentco_tui.config.file import ALERTS
 from agentco_tui.config.resolve import PICKED, Resolver, config_path
 from agentco_tui.config.validators import duration_text
-from agentco_tui.keys import UNBOUND
+from agentco_tui.keys import COMMANDS, UNBOUND, keys_of
 
 
 def run(given: Given, env: Mapping[str, str]) -> Exit:
     """The exit code is 2 if `check` or `show` found a problem.
 
     JSON of `path`: {"path": str, "source": str, "exists": bool}, of `check`: {"path", "exists":
-    bool, "problems": [{"file", "line", "setting", "text"}]} and of `show`: {"config": str,
+    bool, "problems": [{"file", "line", "setting", "text"}]}, of `show`: {"config": str,
     "settings": [{"name", "value", "source"}], "problems": as above}; values are texts, null where
-    nothing is set.
+    nothing is set; of `keys`: {"config": str, "keys": [{"name", "keys": [str], "does"}],
+    "problems"}.
     """
     what: str = given["what"]
     if what == "path":
@@ -44,12 +46,18 @@ def run(given: Given, env: Mapping[str, str]) -> Exit:
     problems = list(dict.fromkeys(problems))
     if given["json"]:
         check, show = {"path": path, "exists": exists}, {"config": path, "settings": rows}
+        keys = {"config": path, "keys": _keys(resolved.file.keys)}
         wrong = [{**asdict(each), "file": each.file and str(each.file)} for each in problems]
-        say_json({**(show if what == "show" else check), "problems": wrong})
+        told: dict[str, Any] = {"check": check, "show": show, "keys": keys}
+        say_json({**told[what], "problems": wrong})
     elif what == "check":
         # On stdout, because that is what was asked for.
         fine = "nothing is wrong" if exists else "does not exist, and need not"
         say(*([str(problem) for problem in problems] or [f"{path}: {fine}"]))
+    elif what == "keys":
+        for row in _keys(resolved.file.keys):
+            say(f"{row['name']:<20}  {' '.join(row['keys']) or 'no key':<16}  {row['does']}")
+        complain(*map(str, problems))
     else:
         say(f"config file: {path}{'' if exists else ' (does not exist)'}")
         widest = max(len(row["name"] or "") for row in rows)
@@ -60,20 +68,31 @@ def run(given: Given, env: Mapping[str, str]) -> Exit:
     return Exit.USAGE if problems else Exit.OK
 
 
+def _keys(rebound: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Each binding with the keys it has now."""
+    return [
+        {"name": one.id, "keys": list(keys_of(one.id, rebound)), "does": does}
+        for one in COMMANDS
+        if (does := one.tooltip)
+    ]
+
+
 def _rows(resolved: Resolver) -> list[dict[str, str | None]]:
     """Each setting as it is now; the value is text for people, None where nothing is set."""
     values: dict[str, object] = {"profile": resolved.profile, "base_url": resolved.base_url}
     # Neither the length of the key nor a part of it is shown.
-    values["api_key"] = "****" if resolved.key_setting else None
+    values["api_key"] = "****" if resolved.key_place else None
     values |= {name: resolved.values[name] for name in PICKED}
     for name in ALERTS:
         value = getattr(resolved.values["alerts"], name)
         is_wait = name.startswith("waiting_")
         values[f"alerts.{name}"] = duration_text(value) if is_wait else value
     values["approve.hold"] = resolved.values["hold"]
+    values["list.advance"] = resolved.values["advance"]
     for binding, keys in resolved.file.keys.items():
         values[f"keys.{binding}"] = "no key" if keys == UNBOUND else keys
-    sources = {**resolved.sources, "api_key": resolved.key_source}
+    source = resolved.key_place.words if resolved.key_place else "not set"
+    sources = {**resolved.sources, "api_key": source}
     return [
         {"name": name, "value": _text(value), "source": sources.get(name, "default")}
         for name, value in values.items()

@@ -5,39 +5,43 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
+from msgspec.structs import asdict
 
 from agentco_tui import __version__
 from agentco_tui import format as figures
-from agentco_tui.api.client import Client
-from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable
+from agentco_tui.actions.journal import platform_of
+from agentco_tui.actions.journal_file import seconds_of
+from agentco_tui.actions.outcome import GOOD, OutcomeKind
+from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable, Unreadable
+from agentco_tui.commands.journal_command import stories
+from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.keys import COMMANDS
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS
 from agentco_tui.live.poller import of_all_companies
 from agentco_tui.live.store import Store
-from agentco_tui.model import BudgetOverview, Listing, Trace
+from agentco_tui.model import Listing, Moment, Trace
 from agentco_tui.reading.decode import Unshaped
 from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.kinds import mappable
 from agentco_tui.reading.mapping import FieldReport, report_fields
+from agentco_tui.state_folder import state_folder
 from agentco_tui.terminal.fitness import Fitness, check
 from agentco_tui.text import SafeText, fit, plain, safe, signs
 
 if TYPE_CHECKING:
     from agentco_tui.api.transport import Measured
 
-WRITES = tuple(
-    command.operation
+WRITES = {
+    command.verb: command.operation
     for command in COMMANDS
-    if command.operation is not None and command.operation.startswith("POST ")
-)
-"""Never tried here: trying one would change something."""
-
+    if command.operation is not None and command.verb is not None
+}
+"""By their verbs. Never tried here: trying one would change something."""
 PATHS: Mapping[str, str] = {
     "company": "/api/companies", "agent": "/api/agents", "task": "/api/tasks",
     "company_budget": "/api/budget/companies", "agent_budget": "/api/budget/agents",
@@ -53,21 +57,14 @@ class ReadResult(NamedTuple):
     """How one operation went."""
 
     operation: str  # method and path
-    asked: bool = True
-    """False if there was nothing to ask for, such as a first task."""
-    seconds: float | None = None
-    """How long the whole answer took, all its pages."""
-    shape: str | None = None  # the envelope that was seen
-    records: int | None = None
-    unread: int = 0
-    pages: int = 1
-    capped: bool = False
-    note: SafeText | None = None
-    error: ApiError | None = None
+    note: SafeText | None  # why it was not asked
+    seconds: float | None  # until all of the answer was there, all its pages
+    seen: Mapping[str, Any]
+    error: ApiError | None
 
     @property
     def answered(self) -> bool:
-        return self.asked and self.error is None
+        return self.note is None and self.error is None
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
@@ -79,25 +76,25 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         if not given["json"]:
             say(*_about(settings, terminal), "", "reads:")
         reads, measured = asyncio.run(_examine(settings, as_lines=not given["json"]))
-        answered = all(read.answered for read in reads if read.asked)
+        answered = all(read.answered for read in reads if read.note is None)
         if given["json"]:
             say_json({"ok": answered, **_as_json(settings, reads, measured, terminal)})
         else:
-            say("", *_conclusions(reads, measured))
+            say("", *_conclusions(reads, measured, written_before(settings)))
         return Exit.OK if answered else Exit.NO_ANSWER
 
 
 async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResult], Measured]:
     """Ask every read operation once; about one record, for the first of the list before it."""
     reads: list[ReadResult] = []
-    company = settings.company
-    found: dict[str, str | None] = {} if company is None else {"company": company}
     async with connected(settings) as client:
+        company = await company_or_words(settings, client)
+        found: dict[str, str | None] = {} if company is None else {"company": company}
 
         def of_all(ask: Callable[[str | None], Awaitable[Listing[object]]]) -> Ask:
             return lambda _: of_all_companies(ask, Store(), company, client.companies)  # type: ignore[type-var]
 
-        operations: tuple[tuple[str, Ask, str], ...] = (
+        operations: tuple[tuple[str, Ask | None, str], ...] = (
             ("/companies", lambda _: client.companies(), "company"),
             ("/companies/:id", client.company, "company"),
             ("/agents", of_all(client.agents), "agent"),  # type: ignore[arg-type]
@@ -105,60 +102,66 @@ async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResu
             ("/tasks", lambda _: client.tasks(company_id=company), "task"),
             ("/tasks/:id/trace", client.task_trace, "task"),
             ("/activity", lambda _: client.activity(company_id=company, limit=100), ""),
-            ("/activity/export", lambda _: _beginning_of_export(client), ""),
+            ("/activity/export", None, ""),
             ("/budget", lambda _: client.budget(), ""),
             ("/budget/companies", lambda _: client.company_budgets(), ""),
             ("/budget/agents", of_all(client.agent_budgets), ""),  # type: ignore[arg-type]
             ("/budget/alerts", lambda _: client.budget_alerts(), ""),
         )
         for path, ask, kind in operations:
-            operation = f"GET /api{path}"
-            record_id = found.get(kind)
-            if "/:id" in path and record_id is None:
+            record_id, began = found.get(kind), time.monotonic()
+            note = answer = failure = took = None
+            if ask is None:
+                note = plain("not asked: some platforms log who exports")
+            elif "/:id" in path and record_id is None:
                 note = plain(f"not asked: no {kind} is known")
-                read = ReadResult(operation, asked=False, note=note)
             else:
-                began = time.monotonic()
                 try:
                     answer = await ask(record_id or "")
-                    if isinstance(answer, Listing) and answer.records:
-                        found.setdefault(kind, answer.records[0].id)
-                    read = _read(operation, time.monotonic() - began, answer)
                 except ApiError as error:
-                    read = ReadResult(operation, seconds=time.monotonic() - began, error=error)
-            reads.append(read)
+                    failure = error
+                took = time.monotonic() - began
+            if isinstance(answer, Listing) and answer.records:
+                found.setdefault(kind, answer.records[0].id)
+            reads.append(ReadResult(f"GET /api{path}", note, took, _seen(answer), failure))
             if as_lines:
-                say(_read_line(read))
-            if isinstance(read.error, Unreachable | KeyRejected):
+                say(_read_line(reads[-1]))
+            if isinstance(failure, Unreachable | KeyRejected):
                 # Nothing else can be answered; eleven more of the same help nobody.
                 break
         return reads, client.transport.measured
 
 
-def _read(operation: str, seconds: float, answer: object) -> ReadResult:
-    read = ReadResult(operation, seconds=seconds, records=1)
-    match answer:
-        case Listing(shape=shape, unread=unread, pages=pages, capped=capped):
-            records = len(answer.records)
-            return read._replace(
-                shape=shape, records=records, unread=unread, pages=pages, capped=capped
-            )
-        case Trace(shape=shape, unread=unread):
-            return read._replace(shape=shape, records=len(answer.steps), unread=unread)
-        case BudgetOverview(shape=shape):
-            return read._replace(shape=shape)
-        case str():
-            return read._replace(records=None, note=plain(answer))
-    return read
+def _seen(answer: object) -> dict[str, Any]:
+    """What an answer shows of itself; null is what it doesn't."""
+    records = None if answer is None else 1
+    if isinstance(answer, Listing | Trace):
+        records = len(answer.records if isinstance(answer, Listing) else answer.steps)
+    return {
+        "shape": getattr(answer, "shape", None),
+        "records": records,
+        "unread": getattr(answer, "unread", 0),
+        "pages": getattr(answer, "pages", 1),
+        "capped": getattr(answer, "capped", False),
+    }
 
 
-async def _beginning_of_export(client: Client) -> str:
-    """Open the export and read its beginning: it may be as long as the platform is old."""
-    async with client.export_activity("csv") as chunks, aclosing(chunks):
-        async for chunk in chunks:
-            if chunk:
-                return "it begins; the rest was not read"
-    return "it is empty"
+def written_before(settings: Settings) -> dict[str, tuple[str, str | None]]:
+    """What became of the last write of each sort from here, by operation: "allowed" or "denied",
+    and when. The key may be another by now; no write is tried to find out.
+    """
+    found: dict[str, tuple[str, str | None]] = {}
+    here = settings.profile, platform_of(str(settings.base_url))
+    with suppress(OSError), (state_folder() / "journal.jsonl").open("rb") as file:
+        for attempt, outcomes in stories(file):
+            operation = WRITES.get(attempt.verb)
+            ours = (attempt.profile, platform_of(attempt.origin)) == here
+            if operation is not None and ours and outcomes:
+                became = outcomes[-1].outcome
+                told = "denied" if became == OutcomeKind.NOT_ALLOWED else "allowed"
+                if told == "denied" or became in GOOD:
+                    found[operation] = told, outcomes[-1].time
+    return found
 
 
 def _about(settings: Settings, terminal: Mapping[str, Any]) -> list[str]:
@@ -198,32 +201,28 @@ def _about(settings: Settings, terminal: Mapping[str, Any]) -> list[str]:
 
 
 def _read_line(read: ReadResult) -> str:
-    name = f"{read.operation:<29}"
-    if not read.asked:
+    name, seen = f"{read.operation:<29}", read.seen
+    if read.note is not None:
         return f"{signs.unknown} {name} {read.note}"
     took = f"{figures.duration(read.seconds):>8}"
     if read.error is not None:
         return f"{signs.critical} {name} {took}  {read.error}"
-    facts = []
-    if read.records is not None:
-        facts.append("1 record" if read.records == 1 else f"{figures.count(read.records)} records")
-    if read.pages > 1:
-        facts.append(f"{read.pages} pages")
-    if read.capped:
-        facts.append("cut at the cap: there are more")
-    if read.shape:
-        facts.append(f"shape {read.shape}")
-    if read.note:
-        facts.append(read.note)
-    sign = signs.good
-    if read.unread:
-        sign = signs.warning
-        facts.append(f"{figures.count(read.unread)} could not be read")
-    return f"{sign} {name} {took}  {', '.join(facts)}"
+    records, unread = seen["records"], seen["unread"]
+    facts = {
+        "1 record" if records == 1 else f"{figures.count(records)} records": True,
+        f"{seen['pages']} pages": seen["pages"] > 1,
+        "cut at the cap: there are more": seen["capped"],
+        f"shape {seen['shape']}": seen["shape"],
+        f"{figures.count(unread)} could not be read": unread,
+    }
+    told = ", ".join(fact for fact, applies in facts.items() if applies)
+    return f"{signs.warning if unread else signs.good} {name} {took}  {told}"
 
 
-def _conclusions(reads: Sequence[ReadResult], measured: Measured) -> list[str]:
-    answered, asked = sum(read.answered for read in reads), sum(read.asked for read in reads)
+def _conclusions(
+    reads: Sequence[ReadResult], measured: Measured, written: Mapping[str, tuple[str, str | None]]
+) -> list[str]:
+    answered, asked = (sum(read.answered for read in reads), sum(not read.note for read in reads))
     lines = [f"{answered} of {asked} reads answered"]
     if any(isinstance(read.error, KeyRejected) for read in reads):
         lines.append(f"{signs.critical} the key is not accepted")
@@ -233,7 +232,12 @@ def _conclusions(reads: Sequence[ReadResult], measured: Measured) -> list[str]:
             lines.append(f"{signs.warning} the key may not: {', '.join(denied)}")
         elif answered:
             lines.append("the key may read everything that was asked")
-        lines.append(f"writes were not tried ({len(WRITES)} operations)")
+        lines.append(f"writes were not tried ({len(set(WRITES.values()))} operations)")
+        for verb, operation in WRITES.items():
+            told, when = written.get(operation, ("not known: never done from here", None))
+            at = None if when is None else seconds_of(when)
+            since = "" if at is None else f", as of {figures.moment(Moment(at=at))}"
+            lines.append(f"  {verb:<15} {told}{since}")
     if measured.smoothed_latency is not None:
         latency = figures.duration(measured.smoothed_latency)
         lines.append(f"the platform answers within {latency}")
@@ -255,11 +259,12 @@ def _as_json(
     settings: Settings, reads: Sequence[ReadResult], measured: Measured, terminal: Mapping[str, Any]
 ) -> dict[str, object]:
     """For scripts; of each permission "allowed", "denied", "unknown" or "not tried"."""
-    permissions = dict.fromkeys(WRITES, "not tried")
+    permissions = dict.fromkeys(WRITES.values(), "not tried")
+    before = written_before(settings)
     for read in reads:
         denied = isinstance(read.error, NotAllowed)
         told = "allowed" if read.answered else "denied" if denied else "unknown"
-        permissions[read.operation] = told
+        permissions[read.operation] = "not tried" if read.note else told
     return {
         "version": __version__,
         "profile": settings.profile,
@@ -272,11 +277,19 @@ def _as_json(
         "latency_seconds": _seconds(measured.smoothed_latency),
         "clock_skew_seconds": _seconds(measured.clock_skew),
         "reads": [
-            {**read._asdict(), "answered": read.answered, "seconds": _seconds(read.seconds)}
-            | error_json(read.error)
+            {
+                "operation": read.operation,
+                "asked": read.note is None,
+                "answered": read.answered,
+                "note": read.note,
+                "seconds": _seconds(read.seconds),
+                **read.seen,
+                **error_json(read.error),
+            }
             for read in reads
         ],
         "permissions": permissions,
+        "last_writes": {name: {"told": told, "time": at} for name, (told, at) in before.items()},
         "terminal": dict(terminal),
     }
 
@@ -287,7 +300,7 @@ def _seconds(value: float | None) -> float | None:
 
 def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
     """The terminal as the dashboard would find it: facts, and hints that a person can act on."""
-    facts: dict[str, Any] = msgspec.structs.asdict(fitness)
+    facts: dict[str, Any] = asdict(fitness)
     ssh = any(env.get(name) for name in ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT"))
     facts |= {
         "fits": fitness.refusal is None,
@@ -295,28 +308,23 @@ def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
         "multiplexer": "tmux" if env.get("TMUX") else "screen" if env.get("STY") else None,
         "ssh": ssh,
     }
-    plain_tmux = facts["multiplexer"] == "tmux" and not fitness.term.startswith(("tmux", "screen"))
-    small = fitness.columns < 60 or fitness.rows < 16
-    sixteen = 0 < fitness.colours <= 16 and fitness.term != "linux"
+    in_tmux, in_screen = (facts["multiplexer"] == name for name in ("tmux", "screen"))
     hints = {
-        "the window is too small: the dashboard needs 60 columns and 16 rows": small,
-        "from 80 columns and 24 rows on the dashboard shows more": (
-            not small and (fitness.columns < 80 or fitness.rows < 24)
+        "the window is too small: the dashboard needs 40 columns and 12 rows": (
+            fitness.columns < 40 or fitness.rows < 12
         ),
         "signs are drawn in ASCII: for others the locale must be UTF-8 (LANG, LC_ALL)": (
             fitness.ascii
         ),
         "NO_COLOR is set: there are no colours, signs tell the same": facts["no_color"],
         "16 colours: if the terminal has more, set TERM=xterm-256color": (
-            sixteen and not facts["no_color"]
+            0 < fitness.colours <= 16 and fitness.term != "linux"
         ),
-        "copying goes through tmux only with: set -g set-clipboard on": (
-            facts["multiplexer"] == "tmux"
+        "copying goes through tmux only with: set -g set-clipboard on": in_tmux,
+        f"inside tmux TERM should be tmux-256color, and is {fitness.term}": (
+            in_tmux and not fitness.term.startswith(("tmux", "screen"))
         ),
-        f"inside tmux TERM should be tmux-256color, and is {fitness.term}": plain_tmux,
-        "copying through screen works in pieces, and not in every terminal": (
-            facts["multiplexer"] == "screen"
-        ),
+        "copying through screen works in pieces, and not in every terminal": in_screen,
         "over SSH a copied id goes to the clipboard of your own terminal (OSC 52),"
         " if that terminal allows it": ssh,
     }
@@ -327,28 +335,28 @@ async def _examine_fields(settings: Settings, *, as_json: bool) -> int:
     """Read one page of each kind and tell; 0 if each was read, else 3. Changes nothing."""
     told: dict[str, object] = {}
     failed = False
-    company = settings.company
     async with connected(settings) as client:
+        company = await company_or_words(settings, client)
         for name, kind in mappable().items():
             scoped = company is not None and name in ("agent", "task", "agent_budget")
             params = (("company_id", str(company)),) if scoped else ()
+            failure: ApiError | None = None
             try:
                 reply = await client.transport.request("GET", PATHS[name], params=params)
-                report = report_fields(name, client.mapping.kind(kind), parse_json(reply.body))
-            except (ApiError, Unshaped, BodyError) as error:
-                failed = True
-                told[name] = {
-                    "error": error_json(error)
-                    if isinstance(error, ApiError)
-                    else {"message": safe(str(error))}
-                }
-                lines = [f"{signs.warning} {name} ({PATHS[name]}): {error}"]
-                hopeless = isinstance(error, Unreachable | KeyRejected)
+                report = report_fields(client.mapping.kind(kind), parse_json(reply.body))
+            except ApiError as error:
+                failure = error
+            except (Unshaped, BodyError) as error:
+                failure = Unreadable(safe(str(error)))
+            if failure is None:
+                read = {each.field: asdict(each) for each in report.read}
+                told[name], lines = asdict(report) | {"read": read}, _field_lines(name, report)
             else:
-                told[name], lines, hopeless = _field_json(report), _field_lines(name, report), False
+                failed, told[name] = True, {"error": error_json(failure)}
+                lines = [f"{signs.warning} {name} ({PATHS[name]}): {failure}"]
             if not as_json:
                 say(*lines, "")
-            if hopeless:
+            if isinstance(failure, Unreachable | KeyRejected):
                 break
     if as_json:
         say_json({"kinds": told})
@@ -364,20 +372,6 @@ def _field_lines(kind: str, found: FieldReport) -> list[str]:
         lines.append(f"  {fit(SafeText(each.field), 15)} {each.name}{unit}: {each.sample}")
     if found.missing:
         lines.append(f"  missing:   {', '.join(found.missing)}")
-    if found.left:
-        lines.append(f"  left over: {', '.join(found.left)}")
+    if found.left_over:
+        lines.append(f"  left over: {', '.join(found.left_over)}")
     return lines
-
-
-def _field_json(found: FieldReport) -> object:
-    return {
-        "records": found.records,
-        "read": {
-            each.field: {
-                "name": each.name, "unit": each.unit, "sample": each.sample, "records": each.rows
-            }
-            for each in found.read
-        },
-        "missing": found.missing,
-        "left_over": found.left,
-    }  # fmt: skip

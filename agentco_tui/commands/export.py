@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from agentco_tui import format as figures
+from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.arguments import UsageError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
+from agentco_tui.commands.naming import learn_names
 from agentco_tui.commands.running import Exit, OutputError, complain, connected, running, write
 from agentco_tui.config import Given, Settings
+from agentco_tui.live.feeds import Query
+from agentco_tui.live.log_file import LONGEST_LINE, Written, exported, lines_of
+from agentco_tui.live.store import Names, Store
 from agentco_tui.text import safe
-
-LONGEST_LINE = 1_000_000
-"""Characters; a longer line is shown in pieces, so that none can fill the memory."""
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
@@ -34,21 +34,28 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         )
     with running(given, env) as settings:
         if given["out"] in (None, "-"):
-            return asyncio.run(_to_stdout(settings, given["format"]))
-        return asyncio.run(
-            _to_file(settings, given["format"], Path(given["out"]), force=given["force"])
-        )
+            return asyncio.run(_to_stdout(settings, given))
+        return asyncio.run(_to_file(settings, given, Path(given["out"])))
 
 
-async def _to_file(settings: Settings, file_format: str, path: Path, *, force: bool) -> int:
-    written: int | None = None  # bytes, once there is a file
+async def _names(client: Client, given: Given) -> Names | None:
+    """The names of companies and agents, where they are wanted; without them ids stand alone."""
+    if not given["names"]:
+        return None
+    store = Store()
+    complain(*await learn_names(client, store, Query()))
+    return Names(store)
+
+
+async def _to_file(settings: Settings, given: Given, path: Path) -> int:
+    written, force = None, given["force"]
     async with connected(settings) as client:
         try:
             with atomic_write(path, replace=force) as file:
-                written = 0
-                async with client.export_activity(file_format) as chunks:
+                written, names = Written(), await _names(client, given)
+                async with exported(client, given["format"], names) as chunks:
                     async for chunk in chunks:
-                        written += file.write(chunk)
+                        file.write(written.take(chunk))
         except ApiError as error:
             complain(f"{error}; {path} was not written")
             return Exit.NO_ANSWER
@@ -58,16 +65,17 @@ async def _to_file(settings: Settings, file_format: str, path: Path, *, force: b
         except AtomicWriteError as error:
             complain(str(error))
             return Exit.USAGE if written is None else Exit.FAILED
-    complain(f"{figures.size(written)} written to {path}")
+    complain(f"{written.sentence}, written to {safe(str(path), 200)}")
     return Exit.OK
 
 
-async def _to_stdout(settings: Settings, file_format: str) -> int:
+async def _to_stdout(settings: Settings, given: Given) -> int:
     if sys.stdout is None:
         raise OutputError("there is no standard output: name a file with --out")
     async with connected(settings) as client:
         try:
-            async with client.export_activity(file_format) as chunks:
+            names = await _names(client, given)
+            async with exported(client, given["format"], names) as chunks:
                 if sys.stdout.isatty():
                     async for line in lines_of(chunks):
                         write(f"{safe(line, LONGEST_LINE)}\n")
@@ -78,19 +86,3 @@ async def _to_stdout(settings: Settings, file_format: str) -> int:
             complain(f"{error}; what was written is not whole")
             return Exit.NO_ANSWER
     return Exit.OK
-
-
-async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The lines of UTF-8 text that comes in pieces; what is no UTF-8 is replaced."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    rest = ""
-    async for chunk in chunks:
-        *lines, rest = (rest + decoder.decode(chunk)).split("\n")
-        for line in lines:
-            yield line.removesuffix("\r")
-        if len(rest) > LONGEST_LINE:
-            yield rest
-            rest = ""
-    rest += decoder.decode(b"", final=True)
-    if rest:
-        yield rest

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO
 
 import msgspec
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line, lines, seconds_of
 from agentco_tui.arguments import UsageError
-from agentco_tui.commands.running import Exit, complain
+from agentco_tui.commands.running import Exit, complain, say, say_json
 from agentco_tui.config import Given
 from agentco_tui.config.validators import span
 from agentco_tui.format import ago, moment
@@ -25,8 +23,7 @@ from agentco_tui.model import Moment
 from agentco_tui.state_folder import state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
-LEFT_NAMED = 10
-"""Attempts named one by one when the dashboard is left."""
+LEFT_NAMED = 10  # attempts named one by one when the dashboard is left
 
 Story = tuple[Attempt, list[Settled]]
 """An attempt with its outcomes; the last is the one that counts."""
@@ -36,7 +33,7 @@ def since_when(text: str, now: float) -> float:
     """The moment that `--since` means, in seconds since 1970.
 
     "90s", "30m", "2h", "3d" and "1w" count back from `now`; a date or a date with a time is taken
-    in local time unless it has a zone. Raises ValueError with a sentence.
+    in local time unless it has a zone. Raises UsageError.
 
     >>> since_when("2h", 10_000.0)
     2800.0
@@ -47,7 +44,7 @@ def since_when(text: str, now: float) -> float:
     try:
         return datetime.fromisoformat(typed).timestamp()
     except (ValueError, OverflowError, OSError):
-        raise ValueError(
+        raise UsageError(
             f"--since can't be read from “{safe(text, 60)}”: "
             "give a span as 2h or 3d, or a date as 2026-01-31 or 2026-01-31T14:30"
         ) from None
@@ -55,31 +52,28 @@ def since_when(text: str, now: float) -> float:
 
 def run(given: Given, env: Mapping[str, str]) -> int:
     del env  # the journal is one for all profiles of a person on a machine
-    try:
-        since = None if given["since"] is None else since_when(given["since"], time.time())
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    path = state_folder() / "journal.jsonl"
-    return show(path, as_json=given["json"], since=since, out=sys.stdout)
+    since = None if given["since"] is None else since_when(given["since"], time.time())
+    return show(state_folder() / "journal.jsonl", as_json=given["json"], since=since)
 
 
-def show(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
+def show(path: Path, *, as_json: bool, since: float | None) -> int:
     """A line for each attempt with its outcome, the oldest first; `since` in seconds since 1970."""
     try:
         with path.open("rb") as file:
-            for attempt, outcomes in _stories(file):
+            for attempt, outcomes in stories(file):
                 at = seconds_of(attempt.time)
-                if since is None or at is None or at >= since:
-                    line: str = _line(attempt, outcomes)
-                    if as_json:
-                        told = msgspec.structs.asdict(attempt)
-                        told["outcome"] = _outcome_of(outcomes[-1]) if outcomes else None
-                        told["corrected"] = [_outcome_of(settled) for settled in outcomes[:-1]]
-                        line = json.dumps(told, ensure_ascii=True)
-                    out.write(f"{line}\n")
+                if since is not None and at is not None and at < since:
+                    continue
+                if as_json:
+                    told = msgspec.structs.asdict(attempt)
+                    told["outcome"] = _outcome_of(outcomes[-1]) if outcomes else None
+                    told["corrected"] = [_outcome_of(settled) for settled in outcomes[:-1]]
+                    say_json(told)
+                else:
+                    say(_line(attempt, outcomes))
     except FileNotFoundError:
         if not as_json:
-            out.write(f"nothing was approved or changed from here yet ({safe(str(path))})\n")
+            say(f"nothing was approved or changed from here yet ({path})")
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -93,7 +87,9 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
     left, unwritten = journal.unfinished()
     told: list[SafeText] = []
     if left:
-        span = _span(now - min(seconds_of(attempt.time) or now for attempt in left))
+        oldest = min(seconds_of(attempt.time) or now for attempt in left)
+        minutes = max(10, math.ceil((now - oldest) / 60 + 5))  # holds for a while yet
+        since = f"{minutes}m" if minutes <= 90 else f"{math.ceil(minutes / 60)}h"
         verbs = Counter(attempt.verb for attempt in left).items()
         counted = [f"{number} × {safe(verb, 20)}" for verb, number in verbs if verb != "approve"]
         if approvals := sum(number for verb, number in verbs if verb == "approve"):
@@ -103,7 +99,7 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
         told.append(
             plain(
                 f"{signs.unknown} {what} {was} sent and not yet settled: agentco-tui journal "
-                f"--since {span} shows {them}, and the next start reads what became of {them}"
+                f"--since {since} shows {them}, and the next start reads what became of {them}"
             )
         )
         for attempt in left[:LEFT_NAMED]:
@@ -119,17 +115,7 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
     return told
 
 
-def _span(seconds: float) -> str:
-    """Seconds as --since takes them, rounded up to what holds for a while yet.
-
-    >>> _span(70.0)
-    '10m'
-    """
-    minutes = max(10, math.ceil(seconds / 60 + 5))
-    return f"{minutes}m" if minutes <= 90 else f"{math.ceil(minutes / 60)}h"
-
-
-def _stories(file: BinaryIO) -> Iterator[Story]:
+def stories(file: BinaryIO) -> Iterator[Story]:
     """Every attempt with its outcomes in the order of the attempts, those that correct others last.
 
     The file is read twice, as a stream: for the outcomes, which are few and small, and for all.

@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from decimal import Decimal
 from enum import IntEnum
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -30,10 +29,8 @@ class Exit(IntEnum):
 
     OK = 0
     FAILED = 1  # something unforeseen; a log holds more
-    USAGE = 2
-    """The arguments or the settings cannot be used."""
-    NO_ANSWER = 3
-    """The platform did not give what was asked for."""
+    USAGE = 2  # the arguments or the settings cannot be used
+    NO_ANSWER = 3  # the platform did not give what was asked for
     INTERRUPTED = 130
 
 
@@ -50,12 +47,10 @@ def say(*lines: str) -> None:
 
 
 def say_json(value: object) -> None:
-    """Write one JSON value on a line of its own, all that is not ASCII escaped: safe to show."""
-
-    def plain_number(value: Decimal) -> int | float:
-        return int(value) if value == value.to_integral_value() else float(value)
-
-    write(json.dumps(value, default=plain_number) + "\n")
+    """Write one JSON value on a line of its own, all that is not ASCII escaped: safe to show.
+    A Decimal is written as a float.
+    """
+    write(json.dumps(value, default=float) + "\n")
 
 
 def error_json(error: ApiError | None) -> dict[str, object]:
@@ -142,7 +137,7 @@ def logged(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not isinstance(error, (BrokenPipeError, OutputError)):
+        if not isinstance(error, (BrokenPipeError, OutputError, SettingsError)):
             logging.getLogger(__name__).exception("unforeseen")
         raise
     finally:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from decimal import Decimal
-from enum import IntEnum
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
 
 from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError, TimedOut
+from agentco_tui.background import at_once
+from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import connected, error_json, running, say, say_json
-from agentco_tui.config import AlertLimits, Given, Settings, SettingsError
-from agentco_tui.live.feeds import FeedName, Query, SystemClock
+from agentco_tui.config import Given, Settings, SettingsError
+from agentco_tui.live.feeds import Clock, FeedName, Query
 from agentco_tui.live.insight import (
     Level,
     Need,
@@ -27,64 +28,47 @@ from agentco_tui.live.insight import (
     in_scope,
     is_open,
     needs,
+    queue,
     waiting_since,
-    waits_for_person,
 )
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import Agent, Alert, Budget, Ref, Task
+from agentco_tui.model import Agent, Alert, AlertLimits, Budget, Ref, Task
 from agentco_tui.text import SafeText, plain, safe, signs
 
 SECONDS = 25.0
 """For all questions together: schedulers of monitoring give up on a plugin after a while."""
-TOLD = 20
-"""How many reasons are written out below the first line; `--json` has all of them."""
+TOLD = 20  # how many reasons are written out below the first line; `--json` has all of them
 
 
-class State(IntEnum):
-    OK = 0
-    WARNING = 1
-    CRITICAL = 2
-    UNKNOWN = 3
-
-
-_RANK = {State.OK: 0, State.WARNING: 1, State.UNKNOWN: 2, State.CRITICAL: 3}
-PARTS: Mapping[FeedName, str] = {
-    FeedName.COMPANIES: "companies",
-    FeedName.AGENTS: "agents",
-    FeedName.PENDING: "pending tasks",
-    FeedName.BUDGET: "budget",
-    FeedName.COMPANY_BUDGETS: "budgets of companies",
-    FeedName.AGENT_BUDGETS: "budgets of agents",
-    FeedName.ALERTS: "alerts",
-}
-"""What is asked, and how it is called where it fails. Parts of the overview stand in for budgets
-until those have come, so it comes before them."""
+_RANK = (Level.OK, Level.WARNING, Level.UNKNOWN, Level.CRITICAL).index
+EXIT_CODES = {Level.OK: 0, Level.WARNING: 1, Level.CRITICAL: 2, Level.UNKNOWN: 3}
+PARTS = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
+"""What is asked. Parts of the overview stand in for budgets until those have come, so it comes
+before them."""
 
 
 class Finding(NamedTuple):
-    state: State
-    kind: str
-    """What sort: task, budget, alert or agent, and part for what could not be asked or read."""
+    level: Level
+    kind: str  # task, budget, alert or agent, and part for what could not be asked or read
     id: str | None
     text: str
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """The state, its reasons (the worst first), and the figures; None is what is not known."""
+    """The level, its reasons (the worst first), and the figures; None is what is not known."""
 
-    state: State
+    level: Level
+    company: str | None = None  # the id of the one that was asked for; None for all
+    company_name: SafeText | None = None
     findings: tuple[Finding, ...] = ()
     companies: int | None = None
     agents: int | None = None
     pending: int | None = None
-    pending_is_least: bool = False
-    """True if more may be pending than were counted."""
+    pending_is_least: bool = False  # more may be pending than were counted
     oldest_wait: float | None = None
-    alerts: dict[str, int] | None = None
-    """Open alerts by level: critical, warning, info."""
-    budget: Budget | None = None
-    """The budget of all, or of the company that was asked for."""
+    alerts: dict[str, int] | None = None  # open ones by level: critical, warning, info
+    budget: Budget | None = None  # of all, or of the company that was asked for
     failed: Mapping[FeedName, ApiError] = msgspec.field(default_factory=dict)
 
 
@@ -100,38 +84,40 @@ def run(given: Given, env: Mapping[str, str]) -> int:
             if given["json"]:
                 say_json(_as_json(judged, settings))
             else:
-                # The first line as monitoring plugins write it, then a line for each reason.
-                told = performance(judged, settings.alerts)
-                first = f"{judged.state.name} - {_unpiped(headline(judged))}"
-                say(f"{first} | {told}" if told else first)
-                mark = {State.WARNING: signs.warning, State.CRITICAL: signs.critical}
+                mark = {Level.WARNING: signs.warning, Level.CRITICAL: signs.critical}
+                lines = [f"{judged.level.name} - {headline(judged)}"]
                 for finding in judged.findings[:TOLD]:
-                    say(f"{mark.get(finding.state, signs.unknown)} {_unpiped(finding.text)}")
+                    lines.append(f"{mark.get(finding.level, signs.unknown)} {finding.text}")
                 if len(judged.findings) > TOLD:
-                    say(f"{signs.ellipsis} and {len(judged.findings) - TOLD} more")
-            return judged.state
+                    lines.append(f"{signs.ellipsis} and {len(judged.findings) - TOLD} more")
+                # Behind a `|` whoever reads plugins' output expects figures.
+                say(*(line.replace("|", "/") for line in lines))
+            return EXIT_CODES[judged.level]
     except SettingsError as error:
-        problems = [safe(str(problem)) for problem in error.problems]
+        first, *more = (safe(str(problem)) for problem in error.problems)
+    code = EXIT_CODES[Level.UNKNOWN]
     if given["json"]:
-        say_json({"status": "unknown", "exit_code": int(State.UNKNOWN), "settings": problems})
+        say_json({"status": "unknown", "exit_code": code, "settings": [first, *more]})
     else:
-        say(f"UNKNOWN - the settings cannot be used: {_unpiped(problems[0])}")
-        say(*(f"{signs.unknown} {_unpiped(problem)}" for problem in problems[1:]))
-    return State.UNKNOWN
+        say(f"UNKNOWN - the settings cannot be used: {first}")
+        say(*(f"{signs.unknown} {problem}" for problem in more))
+    return code
 
 
 async def _look(settings: Settings) -> Judgement:
     """Read each feed once, several at a time, by the same rules as the dashboard's."""
-    store, failed = Store(), dict[FeedName, ApiError]()
+    store, failed, company = Store(), dict[FeedName, ApiError](), settings.company
     async with connected(settings) as client:
-        query = Query(company=settings.company)
         deadline = asyncio.get_running_loop().time() + SECONDS
         places = asyncio.Semaphore(AT_ONCE)
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(deadline):
+                company = await company_or_words(settings, client)
 
         async def read(feed: FeedName) -> Take | ApiError:
             try:
                 async with asyncio.timeout_at(deadline), places:
-                    return await fetch(feed, client, store, query)
+                    return await fetch(feed, client, store, Query(company=company))
             except ApiError as error:
                 return error
             except TimeoutError:
@@ -142,8 +128,8 @@ async def _look(settings: Settings) -> Judgement:
                 failed[feed] = answer
             else:
                 answer()
-        now = SystemClock(lambda: client.transport.measured.clock_skew).now()
-        return judge(store, failed, settings.company, now, settings.alerts)
+        now = Clock(lambda: client.transport.measured.clock_skew).now()
+        return judge(store, failed, company, now, settings.alerts)
 
 
 def judge(
@@ -169,47 +155,45 @@ def judge(
         about = alert.agent
         return about is None or about.id is None or about.id in store.agents.records
 
-    pending = [task for task in store.pending if waits_for_person(task) and ours(task)]
     agents = [agent for agent in store.agents if ours(agent)]
     alerts = [alert for alert in store.alerts if ours(alert) and of_known_agent(alert)]
     budgets = [*store.company_budgets, *store.agent_budgets]
+    whole = [] if company is not None else list(store.budget)
+    waits = at_once(queue(filter(ours, store.pending), now, limits, len(store.pending)))
     found = needs(
-        pending=pending,
-        budgets=[
-            *(store.budget if company is None else ()),
-            *(budget for budget in budgets if ours(budget)),
-        ],
+        pending=waits.worst,
+        budgets=[*whole, *filter(ours, budgets)],
         alerts=alerts,
         agents=agents,
         now=now,
         limits=limits,
     )
     findings = [_finding(need, names, now) for need in found]
-    for feed, error in failed.items():
-        findings.append(Finding(State.UNKNOWN, "part", None, f"{PARTS[feed]}: {error}"))
+    for reason, parts in _reasons(failed):
+        findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))
     for each in (store.pending, store.company_budgets, store.agent_budgets, store.alerts):
         if unread := each.listing.unread:
             why = f": {each.listing.unread_reasons[0]}" if each.listing.unread_reasons else ""
-            text = f"{PARTS[each.feed]}: {unread} could not be read{why}"
-            findings.append(Finding(State.UNKNOWN, "part", None, text))
-    findings.sort(key=lambda finding: -_RANK[finding.state])
-    waits = [now - since for task in pending if (since := waiting_since(task)) is not None]
+            text = f"{each.feed}: {unread} could not be read{why}"
+            findings.append(Finding(Level.UNKNOWN, "part", None, text))
+    findings.sort(key=lambda finding: -_RANK(finding.level))
     told = store.pending.listing
     levels = [alert_level(alert, limits) for alert in alerts if is_open(alert)]
-    critical = sum(level >= Level.CRITICAL for level in levels)
-    warning = sum(level >= Level.WARNING for level in levels) - critical
-    by_level = {"critical": critical, "warning": warning}
-    by_level["info"] = len(levels) - critical - warning
+    critical = levels.count(Level.CRITICAL)
+    warning = levels.count(Level.WARNING)
+    by_level = {"critical": critical, "warning": warning, "info": len(levels) - critical - warning}
     return Judgement(
-        state=max((finding.state for finding in findings), key=_RANK.__getitem__, default=State.OK),
+        level=findings[0].level if findings else Level.OK,
+        company=company,
+        company_name=None if company is None else names.scope(company),
         findings=tuple(findings),
         companies=known(FeedName.COMPANIES, 1 if company else len(store.companies)),
         agents=known(FeedName.AGENTS, len(agents)),
-        pending=known(FeedName.PENDING, len(pending)),
+        pending=known(FeedName.PENDING, waits.count),
         pending_is_least=told.capped or told.more,
-        oldest_wait=max(0.0, *waits) if waits else None,
+        oldest_wait=None if waits.oldest is None else max(0.0, now - waits.oldest),
         alerts=None if FeedName.ALERTS in failed else by_level,
-        budget=store.whole_budget if company is None else store.company_budgets.get(company),
+        budget=store.company_budgets.get(company) if company else next(iter(whole), None),
         failed=failed,
     )
 
@@ -235,13 +219,12 @@ def _finding(need: Need, names: Names, now: float) -> Finding:
             text = f"alert: {alert.text}" + (f" ({about})" if about else "")
         case Agent() as each:
             text = f"agent in trouble: {each.name or each.id} says {each.status}"
-    state = State.CRITICAL if need.level >= Level.CRITICAL else State.WARNING
-    return Finding(state, need.kind, need.record.id, text)
+    return Finding(need.level, need.kind, need.record.id, text)
 
 
 def headline(judged: Judgement) -> str:
     """The figures in words: `37 pending, oldest 3 h; alerts: 2 critical; spent $43 of $90`."""
-    parts = []
+    parts = [] if judged.company_name is None else [f"only {judged.company_name}"]
     if judged.pending is not None:
         least = "at least " if judged.pending_is_least else ""
         wait = "" if judged.oldest_wait is None else f", oldest {figures.age(judged.oldest_wait)}"
@@ -255,43 +238,30 @@ def headline(judged: Judgement) -> str:
         if figures.money(spent) != signs.missing or limit is not None:
             parts.append(f"spent {figures.money(spent)}{of}")
     if judged.failed:
-        parts.append(f"{len(judged.failed)} of {len(PARTS)} questions without an answer")
+        [(reason, about), *others] = _reasons(judged.failed)
+        failed = f"{len(judged.failed)} of {len(PARTS)} questions without an answer"
+        parts.append(
+            f"{failed}, {len(about)} of them: {reason}" if others else f"{failed}: {reason}"
+        )
     return "; ".join(parts)
 
 
-def performance(judged: Judgement, limits: AlertLimits) -> str:
-    """The figures as monitoring plugins pass them on: `name=value[unit];warn;critical;min`."""
-    budget = judged.budget
-    waits = f"s;{limits.waiting_warning:g};{limits.waiting_critical:g};0"
-    values: list[tuple[str, int | float | Decimal | None, str]] = [
-        ("pending", judged.pending, ";;;0"),
-        ("oldest_wait", judged.oldest_wait, waits),
-        *((f"alerts_{name}", number, ";;;0") for name, number in (judged.alerts or {}).items()),
-        ("companies", judged.companies, ";;;0"),
-        ("agents", judged.agents, ";;;0"),
-        ("spent", budget.spent.amount if budget and budget.spent else None, ";;;0"),
-        ("limit", budget.limit.amount if budget and budget.limit else None, ";;;0"),
-    ]
-    return " ".join(
-        f"{name}={value:f}{rest}" if isinstance(value, Decimal) else f"{name}={value:.0f}{rest}"
-        for name, value, rest in values
-        if value is not None
-    )
-
-
-def _unpiped(text: str) -> str:
-    """A `|` begins the figures for whoever reads plugins' output."""
-    return text.replace("|", "/")
+def _reasons(failed: Mapping[FeedName, ApiError]) -> list[tuple[str, list[str]]]:
+    """Why there was no answer, each with the parts that this concerns; the most common first."""
+    found: dict[str, list[str]] = {}
+    for feed, error in failed.items():
+        found.setdefault(str(error), []).append(feed)
+    return sorted(found.items(), key=lambda reason: -len(reason[1]))
 
 
 def _as_json(judged: Judgement, settings: Settings) -> dict[str, object]:
     """For scripts; null is what the platform did not tell."""
     return {
-        "status": judged.state.name.lower(),
-        "exit_code": int(judged.state),
+        "status": judged.level.name.lower(),
+        "exit_code": EXIT_CODES[judged.level],
         "profile": settings.profile,
         "base_url": str(settings.base_url),
-        "company": settings.company,
+        "company": judged.company,
         "companies": judged.companies,
         "agents": judged.agents,
         "pending": {
@@ -302,12 +272,10 @@ def _as_json(judged: Judgement, settings: Settings) -> dict[str, object]:
         "alerts": judged.alerts,
         "budget": None if judged.budget is None else _budget(judged.budget),
         "findings": [
-            {"status": state.name.lower(), "kind": kind, "id": record_id, "text": safe(text)}
-            for state, kind, record_id, text in judged.findings
+            {"status": level.name.lower(), "kind": kind, "id": record_id, "text": safe(text)}
+            for level, kind, record_id, text in judged.findings
         ],
-        "failed": [
-            {"part": PARTS[feed], **error_json(error)} for feed, error in judged.failed.items()
-        ],
+        "failed": [{"part": feed, **error_json(error)} for feed, error in judged.failed.items()],
     }
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import select
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from random import Random
 
 from agentco_tui import format as figures
 from agentco_tui.actions.journal_file import stamp
@@ -19,34 +22,42 @@ from agentco_tui.api.errors import (
     NotSent,
     TlsFailure,
 )
+from agentco_tui.commands.naming import company_of, id_of, learn_names
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
-from agentco_tui.live.activity_window import is_gap
+from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
-from agentco_tui.live.poller import fetch
-from agentco_tui.live.store import Store
-from agentco_tui.model import Activity, Moment, Ref, Severity
+from agentco_tui.live.poller import after_failure, fetch, of_all_companies
+from agentco_tui.live.sentences import deed, doer, sentence
+from agentco_tui.live.store import Names, Store
+from agentco_tui.model import Activity, Severity
 from agentco_tui.text import safe, signs
 
+log = logging.getLogger(__name__)
+
 DEFAULT_LIMIT = 100
-LONGEST_PAUSE = 60.0
-"""Seconds between two tries while the platform does not answer."""
-MISSING = "entries may be missing here: more came than one poll can bring"
 _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 """Errors that a person must mend: told at the first poll instead of waited out."""
+_REFS = ("agent", "actor", "company", "task", "target")
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """0, or 3 if the platform did not give it. With `follow` it does not return."""
+    """0, 2 if there is nobody of the name that was given, or 3 if the platform did not give it.
+    With `follow` it does not return.
+    """
     with running(given, env) as settings:
         return asyncio.run(_tail(settings, given))
 
 
 async def _tail(settings: Settings, options: Given) -> int:
     news, told, failures = News(settings, options), "", 0
+    # Tells when the reader goes, also while there is nothing to write.
+    reader = select.poll()
+    with suppress(OSError, TypeError, ValueError):
+        reader.register(sys.stdout, 0)
     async with connected(settings) as client:
         while True:
-            pause = settings.refresh
+            pause, is_first = settings.refresh, not news.answered
             try:
                 entries = await news.poll(client)
             except ApiError as error:
@@ -57,24 +68,26 @@ async def _tail(settings: Settings, options: Given) -> int:
                 if str(error) != told:
                     told = str(error)
                     complain(f"{error}; it is asked again and again until it answers")
-                pause = min(LONGEST_PAUSE, pause * 2.0 ** min(failures, 10))
-                pause = max(pause, min(error.retry_after or 0.0, 3600.0))
                 failures += 1
+                pause = after_failure(error, failures, settings.refresh, Random())  # noqa: S311
             else:
                 for entry in entries:
                     if is_gap(entry):
                         complain(MISSING)
                     elif options["json"]:
-                        say_json(as_json(entry))
+                        say_json(as_json(entry, news.names))
                     else:
-                        say(as_line(entry))
+                        say(as_line(entry, news.names))
+                if is_first and not entries:
+                    complain(f"there are no entries{news.about}")
                 if told:
                     complain("the platform answers again")
                 told, failures = "", 0
                 if not options["follow"]:
                     return Exit.OK
             await asyncio.sleep(pause)
-            _see_that_somebody_reads()
+            if reader.poll(0):
+                raise BrokenPipeError
 
 
 class News:
@@ -82,16 +95,36 @@ class News:
 
     def __init__(self, settings: Settings, options: Given) -> None:
         self._limit: int = options["limit"] or DEFAULT_LIMIT
-        asked = ActivityFilter(agent=options["agent"], limit=self._limit)
-        self._query = Query(company=settings.company, activity=asked)
+        self._settings, self._agent = settings, options["agent"]
+        words = (("agent", self._agent), ("company", settings.company))
+        self.about = "".join(f" of {kind} {safe(name, 60)}" for kind, name in words if name)
+        self._query: Query | None = None  # until it is known that there is what was asked for
         self._store = Store()
+        self.names = Names(self._store)
+        self._unnamed = set[str]()  # ids that were asked about in vain
         self.answered = False
+
+    async def _ask_for(self, client: Client) -> Query:
+        """The ids of the company and the agent that were named. Raises SettingsError, ApiError."""
+        company, agent = self._settings.company, self._agent
+        try:
+            company = await company_of(self._settings, client)
+            if agent is not None:
+                agents = await of_all_companies(
+                    client.agents, self._store, company, client.companies
+                )
+                agent = await id_of("agent", agent, "--agent", agents, client.agent)
+        except (NotAllowed, NotFound) as error:
+            complain(f"{error}; so what was named{self.about} is taken for an id")
+        return Query(company=company, activity=ActivityFilter(agent=agent, limit=self._limit))
 
     async def poll(self, client: Client) -> list[Activity]:
         """What is new, oldest first, with a mark where entries may be missing.
 
         A poll that reached further back to close a gap brings the past, too: that is no news.
         """
+        if self._query is None:
+            self._query = await self._ask_for(client)
         window = self._store.activity
         before = {entry.id for entry in window}
         take = await fetch(FeedName.ACTIVITY, client, self._store, self._query)
@@ -99,6 +132,7 @@ class News:
         if window.listing.unread:
             complain(f"{window.listing.unread} entries could not be read")
         entries = list(window)
+        await self._learn_names(client, self._query, entries)
         if not self.answered:
             self.answered = True
             return entries[-self._limit :]
@@ -107,65 +141,58 @@ class News:
         known = (at for at, entry in enumerate(entries) if entry.id in before)
         return [entry for entry in entries[next(known, 0) :] if entry.id not in before]
 
-
-def _see_that_somebody_reads() -> None:
-    """Raises BrokenPipeError once the reader of stdout has gone, also while nothing is written."""
-    if sys.stdout is None or sys.stdout.isatty():
-        return
-    try:
-        poll = select.poll()
-        poll.register(sys.stdout.fileno(), 0)
-        gone = any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
-    except (OSError, ValueError):
-        # Not a stream that can be asked (a test's capture): writing to it will tell.
-        return
-    if gone:
-        raise BrokenPipeError
+    async def _learn_names(self, client: Client, query: Query, entries: list[Activity]) -> None:
+        """Read the lists of agents and companies where an entry has an id without a name."""
+        refs = (getattr(entry, slot) for entry in entries for slot in ("agent", "actor", "company"))
+        unnamed = {ref.id for ref in refs if ref is not None and self.names.known(ref) is None}
+        if not unnamed <= self._unnamed:
+            self._unnamed |= unnamed
+            for why in await learn_names(client, self._store, query):
+                log.info("%s", why)  # ids stand for them
 
 
-def as_line(entry: Activity) -> str:
-    """An entry for people: local time, how bad it is, who and where, what."""
+def as_line(entry: Activity, names: Names) -> str:
+    """An entry for people: local time, how bad it is, who and where, what; `~` stands before what
+    wasn't sent.
+    """
     mark = {Severity.WARNING: signs.warning, Severity.CRITICAL: signs.critical}
-    refs = filter(None, (entry.agent or entry.actor, entry.company))
-    who = [ref.name or safe(ref.id, 80) for ref in refs]
+    derived = signs.derived if entry.severity_derived else ""
+    company = names.company(entry.company) if entry.company else ""
+    who = [each for each in (doer(entry, names), company) if each not in ("", signs.missing)]
     parts = [
         figures.moment(entry.at),
-        mark.get(entry.severity, " "),
+        f"{derived}{mark.get(entry.severity, ' ')}",
         f"{f' {signs.separator} '.join(who)}:" if who else "",
-        entry.text,
-        f"({entry.outcome})" if entry.outcome else "",
+        deed(entry, names),
+        f"({entry.outcome})" if entry.outcome and entry.text else "",
     ]
     return " ".join(part for part in parts if part)
 
 
-def as_json(entry: Activity) -> dict[str, object]:
-    """An entry for scripts; null is what the platform did not send.
+def as_json(entry: Activity, names: Names) -> dict[str, object]:
+    """An entry for scripts; null is what the platform did not send, but for names that its lists of
+    agents and companies tell.
 
     {"id": str, "id_derived": bool, "at": ISO 8601 in UTC|null, "zone_assumed": bool, "text": str,
-    "verb", "agent", "actor", "company", "task": {"id", "name"}|null,
-    "severity": "info"|"warning"|"critical"|"unknown", "outcome": str|null}
+    "text_derived": bool, "verb",
+    "agent", "actor", "company", "task", "target": {"id", "name"}|null,
+    "severity": "info"|"warning"|"critical"|"unknown", "severity_derived": bool,
+    "outcome": str|null}
     """
+    refs = {name: getattr(entry, name) for name in _REFS}
     return {
         "id": entry.id,
         "id_derived": entry.id_derived,
-        "at": _iso(entry.at),
+        "at": entry.at and stamp(entry.at.at),
         "zone_assumed": entry.at is not None and entry.at.zone_assumed,
-        "text": entry.text,
+        "text": sentence(entry, names),
+        "text_derived": entry.text is None,
         "verb": entry.verb,
-        **{name: _ref(getattr(entry, name)) for name in ("agent", "actor", "company", "task")},
+        **{
+            slot: ref and {"id": ref.id, "name": names.of_entry(entry, slot)}
+            for slot, ref in refs.items()
+        },
         "severity": str(entry.severity),
+        "severity_derived": entry.severity_derived,
         "outcome": entry.outcome,
     }
-
-
-def _ref(ref: Ref | None) -> dict[str, str | None] | None:
-    return None if ref is None else {"id": ref.id, "name": ref.name}
-
-
-def _iso(moment: Moment | None) -> str | None:
-    if moment is None:
-        return None
-    try:
-        return stamp(moment.at)
-    except (ValueError, OverflowError, OSError):
-        return None

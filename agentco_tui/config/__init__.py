@@ -6,28 +6,22 @@ Files, environment and flags become it in `resolve`; the file is never written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.model import AlertLimits
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 
 Given = Mapping[str, Any]
 """The command line's arguments by name; a flag that was not given is absent."""
 
 
-class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """From when on something is a warning or critical (`[alerts]`)."""
-
-    warn_percent: Decimal = Decimal(80)  # spent share of a limit, in per cent
-    critical_percent: Decimal = Decimal(100)
-    waiting_warning: float = 15 * 60.0
-    """How long a task waits for a person, in seconds."""
-    waiting_critical: float = 60 * 60.0
+DEFAULT_PROFILE: Final = "default"
+"""Of a platform that no profile names."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     base_url: BaseUrl
     """Where the platform is; checked, and the only origin the key goes to."""
-    profile: str = "default"
+    profile: str = DEFAULT_PROFILE
     key: ApiKey | None = None
     key_source: str = ""
     """In words: "AGENTCO_API_KEY", "api_key_command of profile prod"."""
@@ -60,6 +54,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     alerts: AlertLimits = AlertLimits()
     hold: float = 2.0
     """Seconds for which a yes to one task can be taken back before it is sent (`[approve]`)."""
+    advance: bool = True
+    """Whether the cursor goes on to the next task after a yes to one (`[list]`)."""
     log_file: Path | None = None
     config_path: Path | None = None
     """The config file, also if it does not exist."""

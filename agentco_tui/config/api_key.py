@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from signal import SIGKILL
 from typing import Any, NamedTuple
@@ -33,20 +34,22 @@ KEYRING_SECONDS = 30.0
 TERMINAL_NAMES = ("GPG_TTY", "SSH_TTY")
 """Variables that name the terminal, by which a program that has none finds it all the same."""
 _MAX_BYTES = 64 * 1024
-_ASK_KEYRING = str(Path(__file__).with_name("ask_keyring.py"))
 
 
 class KeyPlace(NamedTuple):
     """The environment, or one of the profile's four sources; holds no key itself."""
 
-    words: str
-    """Fit for a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
     setting: str
     """AGENTCO_API_KEY, api_key_command, api_key_env, api_key_file or keyring."""
     profile: str
     value: Any
     """The setting's value, a path absolute; a key may stand there by mistake."""
     env: Mapping[str, str]
+
+    @property
+    def words(self) -> str:
+        """Fit for a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
+        return API_KEY if self.setting == API_KEY else f"{self.setting} of profile {self.profile}"
 
     @property
     def can_change(self) -> bool:
@@ -78,9 +81,15 @@ class KeyPlace(NamedTuple):
             case "api_key_command":
                 command, limit, env = self.value, COMMAND_SECONDS, self.env
             case "keyring":
+                if find_spec("keyring") is None:
+                    raise WrongError(
+                        "the package keyring is not installed: pip install 'agentco-tui[keyring]'"
+                    )
+                # In a process of its own it can be ended, and kept from a terminal it could ask at.
                 # Not from the working directory, which anybody's files may lie in, but from where
                 # this program has its own modules from.
-                command = (sys.executable, "-P", _ASK_KEYRING, self.profile)
+                get = "keyring", "get", "agentco-tui", self.profile
+                command = (sys.executable, "-P", "-m", *get)
                 path = os.pathsep.join(entry for entry in sys.path if entry)
                 limit, env = KEYRING_SECONDS, {**self.env, "PYTHONPATH": path}
             case _:
@@ -90,10 +99,12 @@ class KeyPlace(NamedTuple):
             output = run_for_output(command, env, limit, apart=apart, until=until)
             return _parsed(output.decode("ascii"), f"what {what}")
         except CommandError as failed:
-            if self.setting == "keyring":
-                told = failed.said.splitlines()[-1:] or [f"the system's keyring {failed}"]
-                raise WrongError(told[0]) from None
-            raise WrongError(f"the command {failed}") from None
+            if self.setting == "api_key_command":
+                raise WrongError(f"the command {failed}") from None
+            why = "gave no answer: is it unlocked?" if failed.said else str(failed)
+            if failed.said == "":
+                why = f"holds no key for it: keyring set agentco-tui {self.profile}"
+            raise WrongError(f"the system's keyring {why}") from None
         except UnicodeDecodeError:
             raise WrongError(f"what {what} is no key") from None
 
@@ -137,10 +148,10 @@ def from_file(path: Path) -> ApiKey:
 class CommandError(Exception):
     """The command brought nothing; `str()` continues a sentence that names it."""
 
-    def __init__(self, words: str, said: str = "") -> None:
+    def __init__(self, words: str, said: str | None = None) -> None:
         super().__init__(words)
         self.said = said
-        """What it wrote to stderr before it failed, at most its last 300 characters."""
+        """What it wrote to stderr if it ended by itself, at most its last 300 characters."""
 
 
 def run_for_output(

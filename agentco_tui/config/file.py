@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentco_tui.config import AlertLimits, Problem, validators
+from agentco_tui.config import Problem, validators
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
-from agentco_tui.model import TaskState
+from agentco_tui.model import AlertLimits, TaskState
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import ProfileMapping, field_names
 
@@ -57,6 +57,7 @@ SETTINGS: Table = {
     "keys": {EACH: lambda value: value},  # see `read_keys`
     "alerts": ALERTS,
     "approve": {"hold": validators.hold},
+    "list": {"advance": validators.boolean},
 }
 
 MAX_BYTES = 1024 * 1024
@@ -85,6 +86,7 @@ class ConfigFile:
         self.profiles: Mapping[str, dict[str, Any]] = {}
         self.alerts: Mapping[str, Any] = {}
         self.approve: Mapping[str, Any] = {}
+        self.list: Mapping[str, Any] = {}
         self.keys: Mapping[str, str] = {}  # rebound keys by binding id
         self.problems: list[Problem] = []
         self._lines: Mapping[str, int] = {}
@@ -156,6 +158,7 @@ class ConfigFile:
             if fields or money or status:
                 entry["mapping"] = ProfileMapping(fields, status=status, **money)
         self.approve = right.pop("approve", {})
+        self.list = right.pop("list", {})
         self.alerts = right.pop("alerts", {})
         alerts = AlertLimits(**self.alerts)
         for low, high in (

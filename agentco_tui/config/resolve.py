@@ -10,7 +10,6 @@ import platformdirs
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.config import (
-    AlertLimits,
     Given,
     NothingSetError,
     Problem,
@@ -21,6 +20,7 @@ from agentco_tui.config import (
 from agentco_tui.config.api_key import API_KEY, KeyPlace
 from agentco_tui.config.file import ALERTS, KEY_SOURCES, ConfigFile
 from agentco_tui.config.validators import WrongError, nearest
+from agentco_tui.model import AlertLimits
 from agentco_tui.reading.mapping import AS_SENT
 
 CONFIG = "AGENTCO_CONFIG"
@@ -48,16 +48,16 @@ def load(given: Given, env: Mapping[str, str]) -> Settings:
     Raises SettingsError with every problem there is; NothingSetError if nothing was set anywhere.
     """
     resolved = Resolver(given, env)
-    base_url = resolved.base_url
+    base_url, place = resolved.base_url, resolved.key_place
     key = None if resolved.problems or resolved.missing else resolved.fetch_key()
-    if base_url is None or key is None:
+    if base_url is None or place is None or key is None:
         raise resolved.error()
     return Settings(
         profile=resolved.profile,
         base_url=base_url,
         key=key,
-        key_source=resolved.key_source,
-        key_place=resolved.key_place,
+        key_source=place.words,
+        key_place=place,
         **resolved.values,
     )
 
@@ -100,12 +100,11 @@ class Resolver:
         self.profile: str = _DEFAULTS["profile"]
         self.entry: Mapping[str, Any] = {}
         self.base_url: BaseUrl | None = None
-        self.key_setting: str | None = None
-        """AGENTCO_API_KEY, or which of the profile's settings brings the key."""
+        self.key_place: KeyPlace | None = None
         if with_profile:
             self._choose_profile()
             self._find_base_url()
-            self._find_key_setting()
+            self._find_key_place()
         values: dict[str, Any] = {name: self._pick(name) for name in PICKED}
         if values["ca_file"] is not None:
             values["ca_file"] = ca_file = self._absolute(values["ca_file"])
@@ -113,6 +112,7 @@ class Resolver:
                 self._wrong(f"profiles.{self.profile}.ca_file", f"there is no file {ca_file}")
         told = {f"alerts.{name}": name in self.file.alerts for name in ALERTS}
         told |= {"approve.hold": "hold" in self.file.approve}
+        told |= {"list.advance": "advance" in self.file.list}
         told |= dict.fromkeys((f"keys.{binding}" for binding in self.file.keys), True)
         for setting, in_file in told.items():
             self.sources[setting] = f"config file, {self._place(setting)}" if in_file else "default"
@@ -121,26 +121,11 @@ class Resolver:
             "keys": self.file.keys,
             "alerts": AlertLimits(**self.file.alerts),
             "hold": self.file.approve.get("hold", _DEFAULTS["hold"]),
+            "advance": self.file.list.get("advance", _DEFAULTS["advance"]),
             "config_path": self.path,
             "sources": dict(self.sources),
         }
         """Every setting but profile, address and key, as `Settings` takes them."""
-
-    @property
-    def key_source(self) -> str:
-        if self.key_setting in (None, API_KEY):
-            return self.key_setting or "not set"
-        return f"{self.key_setting} of profile {self.profile}"
-
-    @property
-    def key_place(self) -> KeyPlace | None:
-        name = self.key_setting
-        if name is None:
-            return None
-        value: Any = None if name == API_KEY else self.entry[name]
-        if name == "api_key_file":
-            value = self._absolute(value)
-        return KeyPlace(self.key_source, name, self.profile, value, self._whole_env)
 
     def error(self) -> SettingsError:
         named = {API_KEY, CONFIG, VARIABLES["base_url"], VARIABLES["profile"]}
@@ -165,10 +150,10 @@ class Resolver:
         """Add what is wrong with every profile; no command is run, no keyring asked."""
         for name in self.file.profiles:
             other = Resolver({"config": str(self.path), "profile": name}, {})
-            if other.key_setting == "api_key_file":
+            if other.key_place is not None and other.key_place.is_file:
                 other.fetch_key()
             self.problems += other.problems
-        if self.key_setting in (API_KEY, "api_key_env"):
+        if self.key_place is not None and not self.key_place.can_change:
             self.fetch_key()
 
     def _choose_profile(self) -> None:
@@ -236,11 +221,14 @@ class Resolver:
             words = f"no address: set {variable} or --base-url, or make a profile in {self.path}"
         self.missing.append(Problem(text=words))
 
-    def _find_key_setting(self) -> None:
-        given = (name for name in KEY_SOURCES if self.entry.get(name, False) is not False)
-        self.key_setting = API_KEY if API_KEY in self._env else next(given, None)
-        settings = (f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)
-        if self.key_setting is not None or self._explained(*settings):
+    def _find_key_place(self) -> None:
+        given = [name for name in KEY_SOURCES if self.entry.get(name)]
+        if name := API_KEY if API_KEY in self._env else next(iter(given), None):
+            value: Any = self.entry.get(name)
+            value = self._absolute(value) if name == "api_key_file" else value
+            self.key_place = KeyPlace(name, self.profile, value, self._whole_env)
+            return
+        if self._explained(*(f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)):
             return
         if self.entry:
             text = f"set {API_KEY}, or one of {', '.join(KEY_SOURCES)} in profile {self.profile}"

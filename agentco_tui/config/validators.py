@@ -19,12 +19,13 @@ from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import UNITS
 
 THEMES = (
+    *("agentco-dark", "agentco-light", "agentco-contrast"),
     *("textual-dark", "textual-light", "nord", "gruvbox", "catppuccin-mocha", "dracula"),
     *("tokyo-night", "monokai", "flexoki", "catppuccin-latte", "catppuccin-frappe"),
     *("catppuccin-macchiato", "solarized-light", "solarized-dark", "rose-pine", "rose-pine-moon"),
     *("rose-pine-dawn", "atom-one-dark", "atom-one-light", "ansi-dark", "ansi-light"),
 )
-"""Textual's own themes, written out because this room does not import Textual (a test compares)."""
+"""Ours and Textual's own, written out: this room does not import Textual (a test compares)."""
 
 REFRESH_FROM, REFRESH_TO = 0.5, 86_400.0
 _TRUE = ("1", "true", "yes", "on")

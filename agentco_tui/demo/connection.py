@@ -111,15 +111,11 @@ class Request(msgspec.Struct, frozen=True, dict=True):
     def day(self, name: str) -> date | None:
         """A day of the query in the form YYYY-MM-DD."""
         text = self.get(name)
-        if text is None:
-            return None
         try:
-            if len(text) == 10:
-                return date.fromisoformat(text)
+            return None if text is None else date.fromisoformat(text)
         except ValueError:
-            pass
-        words = "must be a day in the form YYYY-MM-DD"
-        raise RefusedError(422, "invalid_query", "Validation error", ((name, words),))
+            words = "must be a day in the form YYYY-MM-DD"
+            raise RefusedError(422, "invalid_query", "Validation error", ((name, words),)) from None
 
     def whole(self, *names: str, least: int = 1) -> int | None:
         """A whole number of the query, under the first of these names that was sent."""
@@ -141,9 +137,9 @@ class Request(msgspec.Struct, frozen=True, dict=True):
             raise RefusedError(422, "validation_failed", "the body must be a JSON object")
         return fields
 
-    def texts(self, *names: str) -> list[str]:
-        """These fields of the body, which must be texts."""
-        body = self.json()
+    def texts(self, *names: str, optional: tuple[str, ...] = ()) -> list[str]:
+        """These fields of the body, which must be texts; what is `optional` may be left out."""
+        body = dict.fromkeys(optional, "") | self.json()
         check(
             *(
                 (not isinstance(body.get(name), str), name, "must be a string")

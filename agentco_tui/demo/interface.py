@@ -21,24 +21,16 @@ _COLUMNS = ("id", "timestamp", "level", "action", "company", "agent", "task", "m
 
 
 class Keys(dict[str, str]):
-    """A `full` key that may do everything and a `read` key; each can be revoked or replaced.
-
-    Generated from the seed unless given, with the prefix `ag_`.
+    """A `full` key that may do everything and a `read` key, made from the seed; each can be revoked
+    or set to another.
     """
 
-    def __init__(self, seed: int, full: str | None = None, read: str | None = None) -> None:
+    def __init__(self, seed: int) -> None:
         super().__init__()
-        for which, given in (("full", full), ("read", read)):
+        for which in ("full", "read"):
             digest = hashlib.sha256(f"agentco demo key {seed} {which}".encode()).hexdigest()
-            self[which] = given or f"ag_{which}_{digest[:32]}"
+            self[which] = f"ag_{which}_{digest[:32]}"
         self._revoked: set[str] = set()
-
-    def replace(self, which: str, key: str) -> None:
-        """Let `key` take the place of one; ValueError for what cannot stand in a header."""
-        if not (key.isascii() and key.isprintable() and key.split() == [key]):
-            raise ValueError("a key is one word of plain letters, digits and signs")
-        if self[which]:
-            self[which] = key
 
     def revoke(self, which: str) -> None:
         self._revoked.add(self[which])
@@ -128,7 +120,6 @@ class Interface:
             request,
             fields=lambda row: record_fields(operation, row, state),
             revision=state.revisions[type(rows[0])] if rows else 0,
-            hour=state.hour if operation.endswith("budgets") else 0.0,
         )
 
     def _written(
@@ -143,10 +134,12 @@ class Interface:
                 named = request.texts("company_id", "title", "agent_id", "priority")
                 return self._single("tasks", world.create_task(*named), 201)
             case "create_company":
-                named = request.texts("name", "template", "mission")
+                named = request.texts(
+                    "name", "template", "mission", optional=("template", "mission")
+                )
                 return self._single("companies", world.create_company(*named), 201)
             case "clone_company":
-                named = request.texts("name", "mission")
+                named = request.texts("name", "mission", optional=("mission",))
                 return self._single("companies", world.clone_company(record_id, *named), 201)
         # set_limit: `monthly_limit` is in whole currency units; 0 lifts it.
         body = request.json()

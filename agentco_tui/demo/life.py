@@ -33,8 +33,7 @@ from agentco_tui.demo.world_state import (
 )
 
 HISTORY = 5 * DAY
-_TOLD_TASKS = 1_500
-"""So many of the latest tasks have their past in the activity log."""
+_TOLD_TASKS = 1_500  # so many of the latest tasks have their past in the activity log
 _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
 
 
@@ -43,8 +42,7 @@ class Life(WorldState):
 
     def __init__(self, seed: int, start: float, *, numeric_ids: bool) -> None:
         super().__init__(seed, start, numeric_ids=numeric_ids)
-        self._open: dict[str, DemoAlert] = {}
-        """The alert that stands, by whose it is."""
+        self._open: dict[str, DemoAlert] = {}  # the alert that stands, by whose it is
         self._queue: list[tuple[float, int, str, str]] = []
         """(When, turn, which event, the id of its task)."""
         self._turn = 0
@@ -54,21 +52,12 @@ class Life(WorldState):
         self._told_waiting: set[str] = set()
         self._usual_queue = 0
         """How many pending tasks there were at first: colleagues help when there are more."""
-        self._hot: list[DemoAgent] = []
-        """Agents close to a threshold, who get to talk more so that alerts rise soon."""
 
     def begin(self, at: float) -> None:
         self._usual_queue = len(self.pending)
-        self._hot = [
-            agent
-            for agent in self.agents.values()
-            if agent.limit
-            and any(0 < mark - agent.spent / agent.limit < 0.005 for mark in (0.8, 1.0))
-        ]
         self._plan(at + self._talk.uniform(0.5, 3.0), "talk")
         self._plan(at + self._arrive.uniform(8.0, 20.0), "arrive")
         self._plan(at + self._colleague.uniform(25.0, 40.0), "colleague")
-        self._plan(self.resets, "period")
 
     def run_until(self, at: float) -> None:
         """Let everything happen that is due."""
@@ -164,14 +153,14 @@ class Life(WorldState):
     def _chance(self, task: DemoTask) -> random.Random:
         return stream(self.seed, task.number, task.progress)
 
-    def _somebody(self, chance: random.Random, agents: list[DemoAgent]) -> DemoAgent | None:
+    def _somebody(self, chance: random.Random) -> DemoAgent | None:
+        agents = list(self.agents.values())
         tries = (agents[chance.randrange(len(agents))] for _ in range(8 if agents else 0))
         return next((agent for agent in tries if agent.status == "active"), None)
 
     def _on_talk(self, at: float, _: str) -> None:
         chance = self._talk
-        pool = self._hot if chance.random() < 0.15 else list(self.agents.values())
-        agent = self._somebody(chance, pool)
+        agent = self._somebody(chance)
         level, template = BOOK.talk[chance.randrange(len(BOOK.talk))]
         known = facts(self.seed, chance.randrange(1, 100_000))
         cost = chance.randrange(2_000, 22_000)
@@ -183,7 +172,7 @@ class Life(WorldState):
 
     def _on_arrive(self, at: float, _: str) -> None:
         chance = self._arrive
-        agent = self._somebody(chance, list(self.agents.values()))
+        agent = self._somebody(chance)
         if agent is not None:
             story = chance.choice(stories.FOR_ROLE[agent.role])
             task = self.draft(agent, story, at, chance)
@@ -278,19 +267,6 @@ class Life(WorldState):
             task.agent.completed += 1
         level = "info" if status == "completed" else "error"
         self.log(at, level, f"task.{status}", words, task=task)
-
-    def _on_period(self, at: float, _: str) -> None:
-        """A new month: nothing is spent, all that was stopped for money goes on."""
-        length = self.resets - self.period_start
-        self.period_start, self.resets = self.resets, self.resets + length
-        owners: list[DemoAgent | DemoCompany] = [*self.agents.values(), *self.companies.values()]
-        for owner in owners:
-            owner.spent = 0
-            self.changed(owner)
-        for owner in owners:
-            self.review(owner, at)
-        self.log(at, "info", "budget.period_started", "A new budget period began")
-        self._plan(self.resets, "period")
 
 
 def build(state: Life, companies: int, agents: int, tasks: int) -> None:

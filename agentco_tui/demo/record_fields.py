@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from agentco_tui.demo.stories import fill
-from agentco_tui.demo.world_state import DAY, DOLLAR, Budgeted, DemoTask, WorldState
+from agentco_tui.demo.world_state import DOLLAR, Budgeted, DemoTask, WorldState
 
 Fields = dict[str, Any]
 
@@ -57,7 +57,6 @@ _READERS = {kind: _reader(words) for kind, words in _RECORDS.items()}
 
 
 def record_fields(kind: str, record: Any, state: WorldState) -> Fields:
-    """The fields of a record; of a budget with its forecast for the present hour."""
     if kind in _READERS:
         return _READERS[kind](record)
     if kind == "company_budgets":
@@ -76,16 +75,14 @@ def record_fields(kind: str, record: Any, state: WorldState) -> Fields:
 
 
 def _money_fields(state: WorldState, owner: Budgeted) -> Fields:
-    """A budget; its forecast is at the mean rate of the period so far."""
-    passed = max(state.hour - state.period_start, DAY)
-    rate = max(1.0, (state.resets - state.period_start) / passed)
+    """A budget; its forecast doesn't move with time, or no answer would be like the one before."""
     return {
         "monthly_limit": owner.limit,
         "has_limit": owner.limit is not None,
         "spent": owner.spent,
         "remaining": owner.remaining,
         "used": owner.used,
-        "forecast": int(owner.spent * rate),
+        "forecast": int(owner.spent * state.pace),
         "currency": "USD",
         "period": "monthly",
         "period_start": state.period_start,

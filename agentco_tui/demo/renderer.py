@@ -115,23 +115,21 @@ class Renderer:
         *,
         fields: Callable[[Any], Fields],
         revision: int,
-        hour: float = 0.0,
     ) -> Answer:
         """The answer that is a list, or a page of one.
 
-        `fields` gives a row's neutral fields, the same as long as its version and the `hour` are;
-        the answer is kept for the same request until `revision` or `hour` is another one.
+        `fields` gives a row's neutral fields, the same as long as its version is; the answer is
+        kept for the same request until `revision` is another one.
         """
         key = (kind, request.path, request.parameters, request.headers.get("host"))
-        state = (revision, hour)
         kept = self._lists.get(key)
-        if kept is not None and kept[0] == state:
+        if kept is not None and kept[0] == revision:
             return kept[1]
         shape = self.shape
         start, size = self._part(kind, [row.id for row in rows], request)
         shown = rows[start : start + size]
         values = _page(rows, request, start, size)
-        sent: list[Json] = [self._raw(kind, row, fields, hour) for row in shown]
+        sent: list[Json] = [self._raw(kind, row, fields) for row in shown]
         if shape.row != "$row":
             sent = [
                 written(shape.row, {"row": row, "row_cursor": f"c{turn}"})
@@ -145,7 +143,7 @@ class Renderer:
         answer.headers.update((k, str(v)) for k, v in headers.items() if v is not None)
         if len(self._lists) >= _KEPT_LISTS:
             self._lists.clear()
-        self._lists[key] = (state, answer)
+        self._lists[key] = (revision, answer)
         return answer
 
     def _answer(self, status: int, body: Json, media: str = "") -> Answer:
@@ -189,10 +187,8 @@ class Renderer:
         }
         return written(template, {**dressed, **more})
 
-    def _raw(
-        self, kind: str, row: Any, fields: Callable[[Any], Fields], hour: float
-    ) -> msgspec.Raw:
-        now = (getattr(row, "version", 0), hour)
+    def _raw(self, kind: str, row: Any, fields: Callable[[Any], Fields]) -> msgspec.Raw:
+        now = getattr(row, "version", 0)
         kept = self._records.get((kind, row.id))
         if kept is not None and kept[0] == now:
             return kept[1]

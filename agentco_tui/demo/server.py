@@ -49,19 +49,15 @@ class Seen(msgspec.Struct, frozen=True):
     method: str
     path: str
     query: str
-    headers: tuple[tuple[str, str], ...]
-    """Without Authorization and Cookie."""
+    headers: tuple[tuple[str, str], ...]  # without Authorization and Cookie
     body: bytes
     status: int
-    authorised: bool
-    """Whether a valid key was sent."""
+    authorised: bool  # whether a valid key was sent
     operation: str | None
     """The operation of the interface, such as `approve`; None for an unknown path."""
     fault: str | None
-    started: float
-    """Monotonic seconds when the request was read."""
-    took: float
-    """Real seconds until the answer left."""
+    started: float  # monotonic seconds when the request was read
+    took: float  # real seconds until the answer left
 
 
 class RequestLog(deque[Seen]):
@@ -90,14 +86,12 @@ class EmbeddedPlatform:
         shape: str = "plain",
         faults: tuple[str, ...] = (),
         port: int = 0,
-        full_key: str | None = None,
-        read_key: str | None = None,
         **world: Any,
     ) -> None:
         if shape not in SHAPES:
             raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(SHAPES)}")
         self.world = World(seed, numeric_ids=SHAPES[shape].ids == "numbers", **world)
-        self.keys = Keys(seed, full_key, read_key)
+        self.keys = Keys(seed)
         self.requests = RequestLog(maxlen=20_000)
         self.faults = Faults(faults)
         self.port = port
@@ -132,7 +126,7 @@ class EmbeddedPlatform:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("127.0.0.1", self.port))
             listener.listen(2048)
-        except (OSError, OverflowError):
+        except OSError:
             listener.close()
             raise
         self.port = listener.getsockname()[1]
@@ -225,7 +219,7 @@ class EmbeddedPlatform:
             answer = self._interface.answer(request)
         if fault and fault.kind == "status":
             answer = self._interface.refused(fault.number(500))
-        date = formatdate(self.world.clock.now(), usegmt=True)
+        date = formatdate(self.world.time(), usegmt=True)
         answer = answer.replaced(answer.body, date=date)
         answer = spoiled(fault, answer) if fault else answer
         struck = fault.kind if fault else "latency" if latency else None
@@ -281,7 +275,7 @@ class EmbeddedPlatform:
                     "advance": world.advance,
                     "revoke": keys.revoke,
                     "restore": keys.restore,
-                    "replace": lambda told: keys.replace(**told),
+                    "replace": lambda told: keys.update({told["which"]: told["key"]}),
                 }
                 for name, value in sent.items():
                     changes[name](value)
@@ -298,12 +292,9 @@ def serve(*, until_stdin_closes: bool = False, **options: Any) -> int:
     """Serve an `EmbeddedPlatform` of these options until SIGINT, SIGTERM or SIGHUP; the exit code.
 
     `until_stdin_closes` ends it with standard input too, for a parent that runs this as a child.
-    Prints address and keys first. 0 after a signal, 2 for options that can't be served.
+    Prints address and keys first. Raises ValueError for options that can't be served.
     """
-    try:
-        platform = EmbeddedPlatform(**options)
-    except ValueError as error:
-        return _refuse(str(error))
+    platform = EmbeddedPlatform(**options)
     # Blocked before the first thread begins, so that only the wait below takes them.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
@@ -323,9 +314,9 @@ def serve(*, until_stdin_closes: bool = False, **options: Any) -> int:
     except BrokenPipeError:
         # Whoever started this is gone; what Python flushes at its end must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, OverflowError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
-        return _refuse(f"can't use port {platform.port}: {reason}")
+    except OSError as error:
+        why = f"can't use port {platform.port}: {os.strerror(error.errno or 0)}"
+        raise ValueError(why) from None
     finally:
         platform.stop()
         while signal.sigpending() & _ENDING:
@@ -339,8 +330,3 @@ def _end_with_stdin() -> None:
         while os.read(0, 4096):
             continue
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _refuse(line: str) -> int:
-    sys.stderr.write(f"agentco-tui demo: {line}\n")
-    return 2

@@ -85,13 +85,10 @@ class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     roles: tuple[str, ...]
     title: str
     why: str
-    priorities: str
-    """Initials of urgent, high, medium and low, to draw from."""
+    priorities: str  # initials of urgent, high, medium and low, to draw from
     cost: tuple[int, int]
-    prepare: tuple[Beat, ...]
-    """What was done before the agent asked for a yes."""
-    carry_out: tuple[Beat, ...]
-    """What is done once a person has said yes."""
+    prepare: tuple[Beat, ...]  # what was done before the agent asked for a yes
+    carry_out: tuple[Beat, ...]  # what is done once a person has said yes
     done: str
     failed: str
 
@@ -110,12 +107,10 @@ class _Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     company_shares: tuple[float, ...]
     agent_first: tuple[str, ...]
     agent_last: tuple[str, ...]
-    units: tuple[float, ...]
-    """Prices, of which an amount of money is a multiple."""
+    units: tuple[float, ...]  # prices, of which an amount of money is a multiple
     particulars: dict[str, tuple[str, ...]]
     """Words to draw from for each particular that is one; drawn in this order."""
-    talk: tuple[tuple[str, str], ...]
-    """Log lines of an agent between tasks: level and template."""
+    talk: tuple[tuple[str, str], ...]  # log lines of an agent between tasks: level and template
     given: Story
     """The story of a task that was created over the interface: its title is all that is known."""
     stories: tuple[Story, ...]

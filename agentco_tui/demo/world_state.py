@@ -20,8 +20,7 @@ CENT = 10_000
 DAY = 86_400.0
 WARN_AT, STOP_AT = 0.8, 1.0
 """Shares of a limit: from when on there is an alert, and an agent is stopped."""
-_KEPT_ENTRIES = 50_000
-"""How much of the activity log is kept; the oldest entries go first."""
+_KEPT_ENTRIES = 50_000  # how much of the activity log is kept; the oldest entries go first
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -119,10 +118,8 @@ class DemoTask(msgspec.Struct, eq=False):
     decided: float | None = None
     decided_by: str | None = None
     finished: float | None = None
-    progress: int = 0
-    """How many beats of `story.carry_out` are done."""
-    given: Facts | None = None
-    """Particulars that were fixed from outside instead of drawn."""
+    progress: int = 0  # how many beats of `story.carry_out` are done
+    given: Facts | None = None  # particulars that were fixed from outside instead of drawn
     version: int = 0
 
     @property
@@ -170,10 +167,11 @@ class WorldState:
         midnight = start - start % DAY
         self.seed = seed
         self.start = start
-        self.now = start
-        """The moment the world has reached."""
+        self.now = start  # the moment the world has reached
         self.period_start = midnight - 19 * DAY
         self.resets = midnight + 11 * DAY
+        self.pace = 30 * DAY / (start // 3_600 * 3_600 - self.period_start)
+        """How much more a period is than what had passed of it at the start."""
         self._numeric_ids = numeric_ids
         self.companies: dict[str, DemoCompany] = {}
         self.agents: dict[str, DemoAgent] = {}
@@ -185,11 +183,6 @@ class WorldState:
         """For each kind of record, how often any of it came or changed."""
         self.numbers: Counter[str] = Counter()
         """How many of each sort there have been: records by the prefix of their ids, and others."""
-
-    @property
-    def hour(self) -> float:
-        """The present hour: a forecast that moves with every second would never stand still."""
-        return self.now // 3_600 * 3_600
 
     def particulars(self, task: DemoTask) -> Facts:
         """What a task is about in detail: drawn from its number, or as it was given."""

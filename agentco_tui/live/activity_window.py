@@ -13,6 +13,7 @@ from agentco_tui.model import Activity, Listing, Severity
 from agentco_tui.text import plain
 
 GAP_PREFIX = "gap:"
+MISSING = plain("entries may be missing here: more came than one poll can bring")
 DEFAULT_CAPACITY = 5_000
 
 
@@ -114,12 +115,11 @@ class ActivityWindow:
             is_new_first = place == first and entry.id not in self._entries
             is_edge = is_new_first or (place == last + 1 and not joined)
             if is_edge and marked and not (is_gap(entry) or is_gap(marked[-1])):
-                words = "entries may be missing here: more came than one poll can bring"
                 gap = Activity(
                     id=f"{GAP_PREFIX}{entry.id}",
                     id_derived=True,
                     at=entry.at,
-                    text=plain(words),
+                    text=MISSING,
                     severity=Severity.WARNING,
                 )
                 marked.append(gap)

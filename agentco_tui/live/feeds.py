@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from datetime import date
 from enum import StrEnum
-from typing import Protocol
 
 import msgspec
 
@@ -42,7 +41,10 @@ NAMES = frozenset({FeedName.COMPANIES, FeedName.AGENTS})
 _BUDGETS = frozenset({FeedName.BUDGET, FeedName.COMPANY_BUDGETS})
 ON_SCREEN = {
     "overview": (_BUDGETS | ALWAYS, NAMES | {FeedName.AGENT_BUDGETS}),
-    "companies": ({FeedName.COMPANIES}, {FeedName.COMPANY_BUDGETS, FeedName.AGENTS}),
+    "companies": (
+        {FeedName.COMPANIES},
+        {FeedName.COMPANY_BUDGETS, FeedName.AGENTS, FeedName.AGENT_BUDGETS},
+    ),
     "agents": ({FeedName.AGENTS}, {FeedName.COMPANIES, FeedName.AGENT_BUDGETS}),
     "tasks": ({FeedName.PENDING}, NAMES),
     "budget": (_BUDGETS | {FeedName.AGENT_BUDGETS, FeedName.ALERTS}, NAMES),
@@ -120,12 +122,20 @@ class Freshness(msgspec.Struct, frozen=True):
     failures: int = 0
     took: float | None = None  # seconds the last answered poll took, all its pages together
     slowed: bool = False  # asked less often than wished, since the platform answers so slowly
+    late: bool = False  # asked, and no answer for longer than is usual
+    narrowed: bool = False  # what is held was picked out of the answer for all companies
 
     @property
     def phase(self) -> Phase:
-        if self.failure is None:
+        if self.failure is None and (self.answered_at is None or not self.late):
             return Phase.LOADING if self.answered_at is None else Phase.LIVE
         return Phase.FAILED if self.answered_at is None else Phase.STALE
+
+    @property
+    def awaited(self) -> bool:
+        """Whether the first answer to the question of now is still to come."""
+        is_new = self.answered_at is None or self.narrowed
+        return is_new and self.failure is None and not self.late
 
     def age(self, monotonic: float) -> float | None:
         return None if self.answered_at is None else max(0.0, monotonic - self.answered_at)
@@ -135,34 +145,30 @@ class Freshness(msgspec.Struct, frozen=True):
 
 
 SKEW_THAT_MATTERS = 3.0  # seconds: a Date header has whole ones, and travels for a while
+SKEW_ERROR = 10.0  # seconds that a measured skew may jump, as while a platform's clock stands still
 _STEADY: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Goes on while a laptop sleeps: data from before would otherwise show as some seconds old. On
 Linux that is not CLOCK_MONOTONIC, on macOS it is."""
 
 
-class Clock(Protocol):
-    """Two readings: a steady one for how old our data is, and the platform's time for ages."""
-
-    def monotonic(self) -> float:
-        """Seconds on a clock that never jumps and doesn't stand still in a sleep."""
-
-    def now(self) -> float:
-        """Seconds since 1970 as the platform would say."""
-
-
-class SystemClock:
+class Clock:
     """The machine's clock, corrected by the skew that the platform's Date headers show."""
 
     def __init__(self, skew: Callable[[], float | None] = lambda: None) -> None:
-        self._skew = skew
+        self._skew, self._told = skew, 0.0
 
     def monotonic(self) -> float:
+        """Seconds on a clock that never jumps and doesn't stand still in a sleep."""
         return time.clock_gettime(_STEADY)
 
     def now(self) -> float:
-        skew = self._skew()
-        here = time.time()
-        return here if skew is None or abs(skew) < SKEW_THAT_MATTERS else here + skew
+        """Seconds since 1970 as the platform would say."""
+        skew, now = self._skew(), time.time()
+        if skew is not None and abs(skew) >= SKEW_THAT_MATTERS:
+            now += skew
+        # Nothing gets younger because a skew is measured to half a second only.
+        self._told = self._told if 0 < self._told - now < SKEW_ERROR else now
+        return self._told
 
 
 def began_at(freshness: Freshness, clock: Clock) -> float:

@@ -6,22 +6,20 @@ Used by the Overview, by the signs in every table and by `agentco-tui status`, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
-from decimal import Decimal
+from collections.abc import Collection, Generator, Iterable
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from itertools import islice
-from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.store import Change, Names, Store
 from agentco_tui.model import (
     Agent,
     AgentState,
     Alert,
+    AlertLimits,
     Budget,
     BudgetScope,
     Ref,
@@ -30,8 +28,7 @@ from agentco_tui.model import (
     TaskState,
 )
 
-T = TypeVar("T")
-
+_MONTHLY = ("monthly", "month", "1mo", "calendar_month")
 _CHUNK = 250  # records between two pauses
 
 
@@ -44,19 +41,6 @@ class Level(IntEnum):
     CRITICAL = 3
 
 
-class Thresholds(Protocol):
-    """From where on things need a person; the settings' `[alerts]`."""
-
-    @property
-    def warn_percent(self) -> Decimal: ...
-    @property
-    def critical_percent(self) -> Decimal: ...
-    @property
-    def waiting_warning(self) -> float: ...  # seconds that a task waits for its person
-    @property
-    def waiting_critical(self) -> float: ...
-
-
 _PRIORITIES = (
     ("urgent", "critical", "highest", "blocker", "p0", "immediate", "emergency"),
     ("high", "p1", "major", "important"),
@@ -65,13 +49,15 @@ _PRIORITIES = (
     ("lowest", "trivial", "p4", "none", "background"),
 )
 
+# Neither hidden at the end nor pushed to the front.
+UNKNOWN_PRIORITY = 2.5
+
 
 @lru_cache(maxsize=256)
 def priority_rank(priority: str | None) -> float:
     """Where a priority word stands: 0 is the most urgent, 4 the least."""
     word = (priority or "").casefold().replace("priority", "").strip().strip(" _-")
-    # An unknown word is neither hidden at the end nor pushed to the front.
-    return next((rank for rank, of in enumerate(_PRIORITIES) if word in of), 2.5)
+    return next((rank for rank, of in enumerate(_PRIORITIES) if word in of), UNKNOWN_PRIORITY)
 
 
 def waiting_since(task: Task) -> float | None:
@@ -91,19 +77,19 @@ def waits_for_person(task: Task) -> bool:
     return task.state in (None, TaskState.PENDING, TaskState.QUEUED, TaskState.OTHER)
 
 
-def task_level(task: Task, now: float, limits: Thresholds) -> Level:
+def task_level(task: Task, now: float, limits: AlertLimits) -> Level:
     """How badly a waiting task needs its person: by its wait, sooner if it is urgent."""
-    since, is_urgent = task.waiting_since or task.created, priority_rank(task.priority) == 0
+    since, is_urgent = waiting_since(task), priority_rank(task.priority) == 0
     if since is None:
         return Level.WARNING if is_urgent else Level.UNKNOWN
-    waited = now - since.at
+    waited = now - since
     is_late = waited >= limits.waiting_warning
     if waited >= limits.waiting_critical or (is_urgent and is_late):
         return Level.CRITICAL
     return Level.WARNING if is_urgent or is_late else Level.OK
 
 
-def budget_level(budget: Budget, limits: Thresholds) -> Level:
+def budget_level(budget: Budget, limits: AlertLimits) -> Level:
     """How badly a budget needs a person: by its share, and by the platform's own warning point."""
     if budget.unlimited:
         return Level.OK
@@ -118,6 +104,23 @@ def budget_level(budget: Budget, limits: Thresholds) -> Level:
     return Level.WARNING if percent >= warn_at else Level.OK
 
 
+def period_passed(budget: Budget, now: float) -> float | None:
+    """How much of a budget's period is over, 0 to 1; None if its start or end isn't known."""
+    if budget.resets is None:
+        return None
+    end, start = budget.resets.at, budget.period_start.at if budget.period_start else None
+    if start is None and (budget.period or "").casefold() in _MONTHLY:
+        try:
+            last = datetime.fromtimestamp(end, UTC)
+            month = (last.replace(day=1) - timedelta(1)).replace(day=1)
+            start = month.replace(day=last.day).timestamp()
+        except (ValueError, OverflowError, OSError):  # a month without that day
+            return None
+    if start is None or not start <= now <= end or start == end:
+        return None
+    return (now - start) / (end - start)
+
+
 def is_failing(agent: Agent) -> bool:
     return agent.state is AgentState.ERROR
 
@@ -127,7 +130,7 @@ def is_open(alert: Alert) -> bool:
     return alert.open is not False
 
 
-def alert_level(alert: Alert, limits: Thresholds) -> Level:
+def alert_level(alert: Alert, limits: AlertLimits) -> Level:
     """How bad an alert is: by its severity, else its share; being an alert, at least a warning."""
     if not is_open(alert) or alert.severity is Severity.INFO:
         return Level.OK
@@ -151,6 +154,7 @@ class Need(msgspec.Struct, frozen=True):
     kind: NeedKind
     record: Task | Budget | Alert | Agent
     rank: tuple[float, ...]  # order among the needs of one level: smaller first
+    alike: tuple[Task, ...] = ()  # all that it stands for, where several tasks are alike
 
     @property
     def key(self) -> str:
@@ -166,7 +170,7 @@ def needs(
     alerts: Iterable[Alert],
     agents: Iterable[Agent],
     now: float,
-    limits: Thresholds,
+    limits: AlertLimits,
 ) -> list[Need]:
     """Everything that needs a person, the worst first.
 
@@ -209,12 +213,29 @@ def needs(
     return found
 
 
+def grouped(found: Iterable[Need], apart: Collection[str]) -> list[Need]:
+    """Tasks of one title and level as one need, in the place of the worst of them; but for those
+    of the ids `apart`, and those that share an id.
+    """
+    groups: dict[object, list[Need]] = {}
+    for need in found:
+        task, alike = need.record, None
+        if isinstance(task, Task) and not task.shared_id and task.id not in apart:
+            alike = need.level, task.title
+        groups.setdefault(alike or need.key, []).append(need)
+    return [
+        replace(group[0], alike=tuple(n.record for n in group if isinstance(n.record, Task)))
+        if len(group) > 1
+        else group[0]
+        for group in groups.values()
+    ]
+
+
 def _task_rank(task: Task, now: float) -> tuple[float, ...]:
     """Among the needs of a level: high and urgent ones early, then by how long they wait."""
-    rank = priority_rank(task.priority)
-    since = task.waiting_since or task.created
+    rank, since = priority_rank(task.priority), waiting_since(task)
     first = (1.0, rank) if rank <= 1 else (3.0, 2.0)
-    return (*first, 0.0 if since is None else since.at - now)
+    return (*first, 0.0 if since is None else since - now)
 
 
 def in_scope(company: Ref | None, scope: str | None) -> bool:
@@ -222,21 +243,34 @@ def in_scope(company: Ref | None, scope: str | None) -> bool:
     return scope is None or company is None or company.id is None or company.id == scope
 
 
-def worst_tasks(
-    pending: Iterable[Task], now: float, limits: Thresholds, most: int
-) -> Generator[None, None, tuple[list[Task], Counter[Level]]]:
-    """The `most` tasks that come first, in the order of `needs`, and how many there are of each
-    level from a warning on; pauses often.
-    """
-    rest = iter(pending)
+class Queue(msgspec.Struct):
+    """What waits for a person: how much of it, and its worst."""
+
+    count: int = 0
+    oldest: float | None = None  # seconds since 1970; None if no task says since when it waits
+    levels: Counter[Level] = msgspec.field(default_factory=Counter)  # from a warning on
+    held: Counter[str | None] = msgspec.field(default_factory=Counter)  # by the agent's id
+    worst: list[Task] = []
+
+
+def queue(
+    pending: Iterable[Task], now: float, limits: AlertLimits, most: int
+) -> Generator[None, None, Queue]:
+    """What waits, with the `most` tasks that come first, in the order of `needs`; pauses often."""
+    rest, found = iter(pending), Queue()
     kept: list[tuple[tuple[float, ...], str, Task]] = []
     last: tuple[float, ...] | None = None
-    counted: Counter[Level] = Counter()
     while chunk := list(islice(rest, _CHUNK)):
-        for task in chunk:
+        for task in filter(waits_for_person, chunk):
+            found.count += 1
+            since = waiting_since(task)
+            if since is not None and (found.oldest is None or since < found.oldest):
+                found.oldest = since
+            if task.agent is not None:
+                found.held[task.agent.id] += 1
             level = task_level(task, now, limits)
-            if level >= Level.WARNING and waits_for_person(task):
-                counted[level] += 1
+            if level >= Level.WARNING:
+                found.levels[level] += 1
                 place = (-level, *_task_rank(task, now))
                 # What comes after the last of those kept can't be among the first.
                 if last is None or place <= last:
@@ -247,92 +281,5 @@ def worst_tasks(
             last = kept[-1][0]
         yield
     kept.sort()
-    return [task for *_, task in kept[:most]], counted
-
-
-def picked(records: Iterable[T], wanted: Callable[[T], bool]) -> Generator[None, None, list[T]]:
-    """Those that are wanted, in their order; pauses often."""
-    rest = iter(records)
-    found: list[T] = []
-    while chunk := list(islice(rest, _CHUNK)):
-        found += filter(wanted, chunk)
-        yield
+    found.worst = [task for *_, task in kept[:most]]
     return found
-
-
-class Queue(msgspec.Struct, frozen=True):
-    """What waits; `oldest` is seconds since 1970, None if no task says since when it waits."""
-
-    count: int
-    oldest: float | None
-
-
-class Waiting:
-    """Counts the pending tasks and the alerts of a scope, again only when they or the agents, from
-    whom they may take their company, have changed. Of a queue counted once only what a change names
-    is looked at: looking at a hundred thousand tasks holds everything else up for 30 ms.
-    """
-
-    def __init__(self, store: Store, names: Names, limits: Thresholds) -> None:
-        self._store = store
-        self._names = names
-        self._limits = limits
-        self._counted_for: tuple[object, object, str | None] | None = None
-        self._not_waiting: set[str] = set()  # listed, but past waiting or not of the scope
-        self._oldest: tuple[float, str] | None = None  # since when the oldest waits, and its id
-        self._alerts_for: tuple[object, ...] = ()
-        self._alerts = (0, 0)
-        store.subscribe(self._take)
-
-    def of(self, scope: str | None) -> Queue:
-        """The queue of a company, or of all."""
-        pending = self._store.pending
-        # A task may take its company from its agent.
-        agents = None if scope is None else self._store.agents.version
-        if self._counted_for != (pending.version, agents, scope):
-            self._not_waiting.clear()
-            self._oldest = None
-            self._look_at(pending, scope)
-            self._counted_for = (pending.version, agents, scope)
-        oldest = None if self._oldest is None else self._oldest[0]
-        return Queue(len(pending) - len(self._not_waiting), oldest)
-
-    def open_alerts(self, scope: str | None) -> tuple[int, int]:
-        """How many alerts of the scope are critical, and how many are warnings."""
-        alerts = self._store.alerts
-        wanted = (alerts.version, scope and self._store.agents.version, scope)
-        if self._alerts_for != wanted:
-            company_of = self._names.company_of
-            ours = [alert for alert in alerts if in_scope(company_of(alert), scope)]
-            levels = [alert_level(alert, self._limits) for alert in ours]
-            self._alerts = levels.count(Level.CRITICAL), levels.count(Level.WARNING)
-            self._alerts_for = wanted
-        return self._alerts
-
-    def _take(self, change: Change) -> None:
-        """Count on from what is known; every change of the queue is published."""
-        if change.feed is not FeedName.PENDING or self._counted_for is None:
-            return
-        gone = {*change.removed, *change.changed}
-        if self._oldest is not None and self._oldest[1] in gone:
-            self._counted_for = None  # the next oldest is found by looking at all
-            return
-        _, agents, scope = self._counted_for
-        self._not_waiting -= gone
-        pending = self._store.pending
-        known = map(pending.get, (*change.added, *change.changed))
-        self._look_at(filter(None, known), scope)
-        self._counted_for = (pending.version, agents, scope)
-
-    def _look_at(self, tasks: Iterable[Task], scope: str | None) -> None:
-        company_of = self._names.company_of
-        for task in tasks:
-            # The first test says the same as the second, and faster, of nearly all tasks.
-            plainly = task.state is TaskState.PENDING and task.needs_approval is None
-            waits = plainly or waits_for_person(task)
-            if not waits or (scope is not None and not in_scope(company_of(task), scope)):
-                self._not_waiting.add(task.id)
-                continue
-            since = task.waiting_since or task.created
-            if since is not None and (self._oldest is None or since.at < self._oldest[0]):
-                self._oldest = (since.at, task.id)

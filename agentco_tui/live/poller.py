@@ -36,6 +36,7 @@ still while a laptop sleeps."""
 CUT_OFF = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.KeyRejected)
 """Failures that concern the platform as a whole: where one feed is over them, others may be."""
 
+PATIENCE = 5.0  # seconds after which an answer is late, or twice what the last one took
 JITTER = 0.1  # share of an interval, so that many dashboards don't ask in step
 BACK_OFF_CEILING = 30.0  # seconds; also how long a platform that came back can stay unseen
 LONGEST_WAIT_ASKED = 600.0  # seconds; a longer Retry-After is cut to this
@@ -98,11 +99,6 @@ class SingleFlight(Generic[T]):
             self._sooner.set()
         return self._next
 
-    async def after_now(self, spacing: float = 0.0, gather: float = 0.0) -> T:
-        """The result of a read that begins after this call; the parameters as for `next_read`."""
-        # Shielded: one who stops waiting must not end the read of the others.
-        return await asyncio.shield(self.next_read(spacing, gather))
-
     async def close(self) -> None:
         """End what is under way, and wait until it has ended."""
         for task in self._all:
@@ -153,6 +149,7 @@ class Schedule(msgspec.Struct):
     shown_from: float = -inf  # when the read began that brought what is shown
     woken: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     """Set when the pace or the time has changed."""
+    asked_at: float | None = None  # steady clock: since when a read is wanted or under way
     awaited: int = 0  # how many wait for a read of their own, whatever the pace
 
 
@@ -204,19 +201,23 @@ class Poller:
         """Say whether anybody looks: without focus what the screen is about is polled slowly."""
         if focused is not self._focused:
             self._focused = focused
-            turns = self._turns.items()
-            self._plan_anew(feed for feed, turn in turns if turn.pace is Pace.REFRESH)
+            self._plan_anew(on for on in FeedName if self._turns[on].pace is Pace.REFRESH)
 
     def pace(self, feed: FeedName) -> Pace:
         wished = self._turns[feed].pace
         return Pace.SLOW if wished is Pace.REFRESH and not self._focused else wished
 
     def set_query(self, query: Query) -> None:
-        """Ask about something else: what answers the old question is forgotten and asked anew."""
+        """Ask about something else: what answers the old question is forgotten and asked anew. The
+        answer for all companies holds one for each, though, which stays until the platform's own.
+        """
         before, self.query = self.query, query
         feeds = [feed for feed in SCOPED if question(feed, before) != question(feed, query)]
         for feed in feeds:
-            self.store.forget(feed)
+            if before.company is None and query.company is not None:
+                self.store.narrow(feed, query.company)
+            else:
+                self.store.forget(feed)
         self.poll_now(feeds)
 
     def poll_now(self, feeds: Iterable[FeedName] = FeedName) -> None:
@@ -273,8 +274,25 @@ class Poller:
     @asynccontextmanager
     async def _place(self, feed: FeedName) -> AsyncIterator[None]:
         hangs = isinstance(self.store.freshness[feed].failure, errors.TimedOut)
-        async with self._places_for_hanging if hangs else nullcontext(), self._places:
-            yield
+        turn = self._turns[feed]
+        turn.asked_at = self.clock.monotonic()
+        try:
+            async with self._places_for_hanging if hangs else nullcontext(), self._places:
+                yield
+        finally:
+            turn.asked_at = None
+
+    def look_for_late(self) -> None:
+        """Say of each feed whose answer is overdue that what is held of it may be old; a failure
+        is known only when the last of several attempts has been given up.
+        """
+        now = self.clock.monotonic()
+        for feed, turn in self._turns.items():
+            known = self.store.freshness[feed]
+            usual = max(PATIENCE, 2 * (known.took or 0.0))
+            is_late = turn.asked_at is not None and now - turn.asked_at > usual
+            if is_late and not known.late and turn.pace is not Pace.OFF:
+                self.store.set_freshness(feed, replace(known, late=True))
 
     async def _poll(self, feed: FeedName) -> bool:
         """Ask a feed, and take the answer; False if the question has changed meanwhile, or what is
@@ -353,6 +371,7 @@ class Poller:
             next_try_at=None if turn.pace is Pace.OFF else turn.due_at,
             failures=before.failures + 1,
             slowed=False,
+            late=False,
         )
         self.store.set_freshness(feed, failed)
 
@@ -452,7 +471,7 @@ async def of_all_companies(
     ask: Callable[[str | None], Awaitable[Listing[R]]],
     store: Store,
     company: str | None,
-    companies: Callable[[], Awaitable[Listing[Company]]] | None = None,
+    companies: Callable[[], Awaitable[Listing[Company]]],
 ) -> Listing[R]:
     """A listing for a company, or for all of them.
 
@@ -465,12 +484,10 @@ async def of_all_companies(
     except (errors.Invalid, errors.NotFound):
         if company is not None:
             raise
-        known = [record.id for record in store.companies]
-        if not known and companies is not None:
-            known = [record.id for record in (await companies()).records]
-        if not known:
+        records = list(store.companies) or (await companies()).records
+        if not records:
             raise
-        listings = [await ask(each) for each in known]
+        listings = [await ask(record.id) for record in records]
     return Listing(
         records=tuple(record for listing in listings for record in listing.records),
         unread=sum(listing.unread for listing in listings),

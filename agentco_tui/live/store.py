@@ -7,23 +7,38 @@ identity, so that whoever caches by identity keeps the cache.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui import background, model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
-from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Company, Listing, Record, Ref, Task
+from agentco_tui.model import (
+    Activity,
+    Agent,
+    Alert,
+    Budget,
+    BudgetScope,
+    Company,
+    Listing,
+    Record,
+    Ref,
+    Task,
+)
+from agentco_tui.reading.kinds.common_fields import phrase
 from agentco_tui.text import SafeText, safe, signs
 
 R = TypeVar("R", bound=Record)
+Known = TypeVar("Known", Agent, Company)
 
 log = logging.getLogger(__name__)
 
+_MOST_KEPT = 10_000  # records of all companies that are looked through for those of one
 _STEP = 500  # records that are compared between two looks at the time
 
 
@@ -182,8 +197,12 @@ class Store:
         self._freshness_listeners: list[Callable[[FeedName], None]] = []
 
     @property
-    def whole_budget(self) -> Budget | None:
-        return next(iter(self.budget), None)
+    def budgets(self) -> dict[BudgetScope, Collection[Budget]]:
+        return {
+            BudgetScope.ALL: self.budget,
+            BudgetScope.COMPANY: self.company_budgets,
+            BudgetScope.AGENT: self.agent_budgets,
+        }
 
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call `listener` with every change that is not empty; returns how to stop that."""
@@ -241,6 +260,20 @@ class Store:
                 self.take(collection.feed, Listing(records=tuple(parts)))
         return self.take(FeedName.BUDGET, Listing(records=(overview.whole,)))
 
+    def narrow(self, feed: FeedName, company: str) -> None:
+        """Keep, until it is asked for this company, what the answer for all is known to hold of it;
+        of a long list nothing, for looking through that would hold all else up.
+        """
+        freshness, company_of = self.freshness[feed], Names(self).company_of
+        held = self.collections.get(feed)
+        if held is None or freshness.answered_at is None or len(held) > _MOST_KEPT:
+            self.forget(feed)
+            return
+        owned = [(record, company_of(record)) for record in held]
+        kept = tuple(record for record, owner in owned if owner is not None and owner.id == company)
+        self.set_freshness(feed, replace(freshness, narrowed=True))
+        self.take(feed, replace(held.listing, records=kept))
+
     def forget(self, feed: FeedName) -> None:
         """Empty a feed whose question changed: no answer to the old one is shown as the new."""
         self.set_freshness(feed, Freshness())
@@ -248,6 +281,10 @@ class Store:
             self.publish(Change(feed, removed=self.activity.clear()))
         else:
             self.take(feed, Listing(records=()))
+
+
+PERSONS: Final = ("user", "human", "person", "operator", "member")
+"""What platforms call those who act and are no agents."""
 
 
 class Names:
@@ -262,37 +299,58 @@ class Names:
     def company(self, ref: Ref | None) -> SafeText:
         return _name(ref, self._store.companies)
 
-    def company_of(self, record: Task | Agent | Budget | Alert) -> Ref | None:
-        """The company of a record: its own, else that of its agent."""
+    def company_of(self, record: Task | Agent | Budget | Alert | Activity) -> Ref | None:
+        """The company of a record: its own, else that of its agent, or of the agent that did it."""
         if isinstance(record, Budget) and record.scope is BudgetScope.COMPANY:
             return Ref(id=record.id, name=record.name)
-        if record.company is not None:
+        if record.company is not None or isinstance(record, Agent):
             return record.company
-        if isinstance(record, Budget):
-            owner = self._store.agents.get(record.id)
-        elif isinstance(record, Agent) or record.agent is None:
-            owner = None
-        else:
-            owner = self._store.agents.get(record.agent.id)
+        agent = record if isinstance(record, Budget) else record.agent
+        if isinstance(record, Activity):
+            agent = record.agent or record.actor
+        owner = self._store.agents.get(agent.id) if agent else None
         return owner.company if owner else None
 
     def agent_of(self, ref: Ref | None) -> Agent | None:
         return None if ref is None else self._store.agents.get(ref.id)
 
+    def known(self, ref: Ref | None, kind: str = "") -> SafeText | None:
+        """The name of a record, None if none is known. Records of two kinds may have one id: where
+        `kind` is no "agent", "company" or "task", one kind only must have it, and no person has.
+        """
+        if ref is None or ref.name or ref.id is None:
+            return ref.name if ref else None
+        store = self._store
+        task = store.pending.get(ref.id) or store.tasks.get(ref.id)
+        records = {"agent": store.agents.get(ref.id), "company": store.companies.get(ref.id)}
+        found = {"task": task.title} if task else {}
+        found |= {each: record.name for each, record in records.items() if record and record.name}
+        if kind in ("task", *records):
+            return found.get(kind)
+        return next(iter(found.values())) if len(found) == 1 and kind not in PERSONS else None
+
+    def of_entry(self, entry: Activity, slot: str) -> SafeText | None:
+        """The name of what stands in that slot of an entry, by the kind that the entry tells."""
+        kinds = {"actor": entry.actor_type, "target": entry.target_type}
+        return self.known(getattr(entry, slot), phrase(kinds.get(slot, slot) or ""))
+
     def budget(self, budget: Budget) -> SafeText:
-        match budget.scope:
-            case BudgetScope.ALL:
-                return budget.name or SafeText("all")
-            case BudgetScope.COMPANY:
-                return self.company(Ref(id=budget.id, name=budget.name))
-            case BudgetScope.AGENT:
-                return self.agent(Ref(id=budget.id, name=budget.name))
+        if budget.scope is BudgetScope.ALL:
+            return budget.name or SafeText("all")
+        of_kind = self.agent if budget.scope is BudgetScope.AGENT else self.company
+        return of_kind(Ref(id=budget.id, name=budget.name))
 
     def scope(self, company_id: str | None) -> SafeText:
         if company_id is None:
             return SafeText("all companies")
-        known: Company | None = self._store.companies.get(company_id)
-        return (known.name if known else None) or safe(company_id)
+        return self.company(Ref(id=company_id))
+
+
+def named(words: str, records: Iterable[Known]) -> list[Known]:
+    """The record with that id, else all with that name, whatever its case."""
+    known, name = list(records), words.strip().casefold()
+    by_id = [record for record in known if record.id == words]
+    return by_id or [each for each in known if each.name and each.name.casefold() == name]
 
 
 def _name(ref: Ref | None, known: Collection[Agent] | Collection[Company]) -> SafeText:

@@ -225,6 +225,7 @@ class Budget(Record, frozen=True, kw_only=True, gc=False):
     """The platform's own warning point, as a share."""
     forecast: Money | None = None
     period: SafeText | None = None
+    period_start: Moment | None = None
     resets: Moment | None = None
     status: SafeText | None = None
     paused: bool | None = None
@@ -263,15 +264,21 @@ class Activity(Record, frozen=True, kw_only=True, gc=False):
     """One entry of the activity log."""
 
     at: Moment | None = None
-    text: SafeText
-    """The platform's words, else a sentence built from actor, verb and target."""
+    text: SafeText | None = None
+    """The platform's words; where it sent none, `live.sentences` makes some of the rest."""
     verb: SafeText | None = None
     agent: Ref | None = None
     actor: Ref | None = None
-    """Who did it, where that is not an agent."""
+    """Who did it, where that is not `agent`."""
+    actor_type: SafeText | None = None
     company: Ref | None = None
     task: Ref | None = None
+    target: Ref | None = None
+    """What it was done to, where that is not a task."""
+    target_type: SafeText | None = None
     severity: Severity = Severity.UNKNOWN
+    severity_derived: bool = False
+    """True if none was sent, and the verb or the outcome tells it."""
     outcome: SafeText | None = None
     id_derived: bool = False
     """True if the platform sent no id and it was made from the content."""
@@ -310,7 +317,7 @@ class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     total: int | None = None
     """The platform's own count, a hint only."""
     shape: str = ""
-    """The envelope that was seen, for `doctor`: "tasks[] + next_cursor"."""
+    """Where the records stood, for `doctor`: "data.tasks[]"."""
     pages: int = 1
     digest: bytes = b""
     """Hash of the raw bodies: equal digests, equal answers."""
@@ -358,3 +365,13 @@ def extra_fields(extra: bytes) -> Mapping[str, Any]:
         return {}
     decoded = _decode(extra)
     return decoded if isinstance(decoded, dict) else {"value": decoded}
+
+
+class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """From when on something is a warning or critical (`[alerts]`)."""
+
+    warn_percent: Decimal = Decimal(80)  # spent share of a limit, in per cent
+    critical_percent: Decimal = Decimal(100)
+    waiting_warning: float = 15 * 60.0
+    """How long a task waits for a person, in seconds."""
+    waiting_critical: float = 60 * 60.0

@@ -28,6 +28,7 @@ from agentco_tui.model import AgentState, Record, SharedTask, Task
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Json, Unread
+from agentco_tui.reading.values.money import Sum, to_sum
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
@@ -66,7 +67,6 @@ _SPAN_WORD: Final = lazy_pattern(
     r"|(?:second|sec|minute|min|hour|hr|day|week|month|year)s?",
     re.ASCII,
 )
-_SUM: Final = lazy_pattern(r"\W{0,3}[A-Z]{0,3} ?-?\d[\d.,]{0,30} ?([A-Z]{3}|\W)?", re.ASCII)
 
 
 def _is_span(value: Json) -> bool:
@@ -76,15 +76,12 @@ def _is_span(value: Json) -> bool:
     return len(words) <= 8 and all(map(_SPAN_WORD.fullmatch, words))
 
 
-def _is_number(value: Json) -> bool:
-    return type(value) is not dict and to_decimal(value) is not None
+def _is_count(value: Json) -> bool:
+    return type(value) is bool or (type(value) is not dict and to_decimal(value) is not None)
 
 
 def _is_sum(value: Json) -> bool:
-    """A number, also with its currency: `{"amount": 12, "currency": "USD"}`, "12.50 USD"."""
-    if type(value) is dict:
-        return len(value) <= 4 and all(type(each) is not dict for each in value.values())
-    return _is_number(value) or (type(value) is str and _SUM.fullmatch(value) is not None)
+    return type(to_sum(value)) is Sum
 
 
 def _is_tag(value: Json) -> bool:
@@ -109,41 +106,26 @@ class Volatile(NamedTuple):
 
 
 _AROUND: Final = (Place.RECORD, Place.REFERENCE)
-_ANYWHERE: Final = (Place.RECORD, Place.REFERENCE, Place.PART)
 
 VOLATILE: Final = (
     Volatile(
         """updated_at modified_at updated last_modified last_modified_at last_updated
         last_updated_at update_time modified changed_at date_updated updated_on last_update
-        modified_on date_modified last_changed_at sys_updated_on updated_time""",
-        _is_time,
-        _ANYWHERE,
-        "any write moves it, also one that changes nothing; what changed is compared itself",
-    ),
-    Volatile(
-        """last_seen last_seen_at last_active last_active_at last_activity last_activity_at
+        modified_on date_modified last_changed_at sys_updated_on updated_time
+        last_seen last_seen_at last_active last_active_at last_activity last_activity_at
         last_heartbeat last_heartbeat_at heartbeat_at last_ping last_ping_at last_poll
         last_polled_at last_contact last_contact_at last_online last_login last_login_at
-        last_used_at last_run_at""",
-        _is_time,
-        _ANYWHERE,
-        "moves while an agent works on or somebody is about",
-    ),
-    Volatile(
-        """last_viewed last_viewed_at viewed_at last_read_at read_at last_accessed
+        last_used_at last_run_at
+        last_viewed last_viewed_at viewed_at last_read_at read_at last_accessed
         last_accessed_at accessed_at last_checked_at last_reminded_at last_notified_at
         last_touch_at my_last_touch_at monitor_last_triggered_at monitor_next_check_at
-        monitor_wake_requested_at""",
-        _is_time,
-        _ANYWHERE,
-        "moves when the record is looked at, checked or somebody is reminded of it",
-    ),
-    Volatile(
-        """now server_time generated_at fetched_at retrieved_at as_of synced_at last_synced_at
+        monitor_wake_requested_at
+        now server_time generated_at fetched_at retrieved_at as_of synced_at last_synced_at
         indexed_at cached_at snapshot_at""",
         _is_time,
-        _ANYWHERE,
-        "when the answer was made or copied, not what it says",
+        (*_AROUND, Place.PART),
+        "moves with any write, while an agent works, when the record is looked at or answered; "
+        "what changed is compared itself",
     ),
     Volatile(
         """age age_seconds age_secs age_ms age_minutes age_hours age_days age_text waiting_seconds
@@ -160,23 +142,13 @@ VOLATILE: Final = (
     Volatile(
         """view_count views_count read_count poll_count hit_count
         access_count seen_count notification_count notifications_sent reminder_count
-        reminders_sent heartbeat_count heartbeats ping_count unread_count monitor_attempt_count""",
-        _is_number,
-        _AROUND,
-        "counts who looked, asked or was reminded",
-    ),
-    Volatile(
-        "unread is_unread is_unread_for_me is_read seen is_seen viewed is_viewed has_new_activity",
-        lambda value: type(value) is bool,
-        _AROUND,
-        "says whether somebody has looked",
-    ),
-    Volatile(
-        """queue_position position_in_queue queue_index place_in_queue row_number row_num rownum
+        reminders_sent heartbeat_count heartbeats ping_count unread_count monitor_attempt_count
+        unread is_unread is_unread_for_me is_read seen is_seen viewed is_viewed has_new_activity
+        queue_position position_in_queue queue_index place_in_queue row_number row_num rownum
         order_index _score search_score""",
-        _is_number,
-        (Place.RECORD,),
-        "the place in the list: it moves when others leave it",
+        _is_count,
+        _AROUND,
+        "counts who looked or was reminded, or is the place in the list as others leave it",
     ),
     Volatile(
         """etag _etag odata_etag e_tag resource_version lock_version row_version change_key
@@ -204,6 +176,7 @@ VOLATILE: Final = (
     ),
 )
 """Everything that may change between reading and approving without being a change."""
+_RULES: Final = {fold(name): each for each in VOLATILE for name in each.names.split()}
 
 _WRAPPED: Final = word_set(
     """attributes node properties fields embedded source info resource item record document task
@@ -229,14 +202,8 @@ _HOLDERS: Final = frozenset((dict, list))
 @lru_cache(maxsize=2048)
 def _tests(keys: tuple[str, ...], place: Place) -> list[tuple[str, Callable[[Json], bool]]]:
     """The fields of an object that may be volatile; the objects of a list mostly have the same."""
-    if not _RULES:
-        _RULES.update((fold(name), each) for each in VOLATILE for name in each.names.split())
     rules = ((key, _RULES.get(fold(key))) for key in keys)
     return [(key, rule.test) for key, rule in rules if rule and place in rule.places]
-
-
-_RULES: dict[str, Volatile] = {}
-"""What is volatile, by its folded name."""
 
 
 def content_of(raw: Json) -> bytes:

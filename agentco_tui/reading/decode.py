@@ -20,7 +20,7 @@ from agentco_tui.model import Record, Task
 from agentco_tui.reading.content import content_of, identity
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
-from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, word_set
+from agentco_tui.reading.field_names import NO_UNIT, Unit
 from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread
 from agentco_tui.reading.values.money import unit_beside
 from agentco_tui.reading.values.reference import looks_like_id
@@ -29,10 +29,6 @@ from agentco_tui.text import SafeText, safe
 R = TypeVar("R", bound=Record)
 
 _MOST_REASONS: Final = 5
-_TOLD: Final = word_set(
-    """nextcursor cursor next nextpagetoken nextpage hasmore links meta pagination paging
-    pageinfo total offset limit page success ok status count resultinfo included lastid"""
-)
 
 
 class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of its own
@@ -58,7 +54,7 @@ class Page(Struct, Generic[R], frozen=True, kw_only=True):
     unread: int = 0
     unread_reasons: tuple[SafeText, ...] = ()
     shape: str = ""
-    """The envelope in a few words, for `doctor`: "data.tasks[] + meta"."""
+    """Where the records stood, for `doctor`: "data.tasks[]"."""
     is_list: bool = True
     """False if the answer held one object or a summary where a list was due."""
     notice: SafeText | None = None
@@ -103,18 +99,12 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
             unread[safe(str(error))] += 1
         else:
             distinct[identity(record)] = record
-    beside = [
-        key
-        for key in islice(envelope, 50)
-        if fold(key) in _TOLD
-        and not (path == key or path.startswith((f"{key}.", f"{key}[", f"{key}{{", f"{key}:")))
-    ]
     errors = envelope.get("errors")
     return Page(
         records=tuple(distinct.values()),
         unread=sum(unread.values()),
         unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
-        shape=safe(" + ".join([path, *beside[:4]]), 120),
+        shape=safe(path, 120),
         is_list="{one}" not in path,
         notice=error_in({"errors": errors}).told if errors else None,
     )
@@ -151,7 +141,7 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
         raise RefusedBody(error_in(body))
     found = next(find_one(body, kind), None)
     if found is None:
-        raise Unshaped(safe(f"the answer holds no {kind.own[-1]}: {outline(body)}"))
+        raise Unshaped(safe(f"the answer holds no {kind.name.replace('_', ' ')}: {outline(body)}"))
     around = Around(
         names=names_beside(body),
         unit=unit_beside(body).with_more(kind.unit),

@@ -81,33 +81,24 @@ class FoundList(NamedTuple):
     """The id of each item, where a map told it."""
     path: str
     """Such as "data.tasks[]"."""
-    holder: Mapping[str, Json] | None
-    """The object that holds the list: what else is in it may be about pages."""
 
 
 def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
     """The list of `kind` in `body`, or None if there is no sensible one."""
-    if body is None:
-        return FoundList((), None, "null", None)
+    if body is None or body == {}:
+        return FoundList((), None, "null" if body is None else "{}")
     if type(body) is list:
-        return _joined(FoundList(body, None, "[]", None), kind)
+        return _joined(FoundList(body, None, "[]"), kind)
     if type(body) is not dict:
         return None
-    if not body:
-        return FoundList((), None, "{}", body)
-    found = (
-        _search(body, kind, "", 0)
-        or _only_list(body, kind, "")
-        or _keyed(body, kind, "")
-        or _itself(body, kind, "", None)
-    )
-    if found is not None:
-        return _joined(found, kind)
+    found = _search(body, kind, "", 0) or _only_list(body, kind, "") or _keyed(body, kind, "")
+    if found is not None or _is_record(body, kind):
+        return _joined(found or FoundList([body], None, "{one}"), kind)
     # An envelope of which the empty list was left out: `{"total": 0}`, `{"nextPageToken": ""}`.
-    said = {fold(key): value for key, value in islice(body.items(), 20)}
+    said = {fold(key): value for key, value in body.items()}
     told = [value for name, value in said.items() if name in _TELL_ROWS]
-    is_paging = len(said) == len(body) and said.keys() <= _PAGING
-    return FoundList((), None, "{}", body) if is_paging and told and not any(told) else None
+    is_paging = said.keys() <= _PAGING
+    return FoundList((), None, "{paging}") if is_paging and told and not any(told) else None
 
 
 def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
@@ -121,18 +112,16 @@ def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
         for item in sample
     ):
         return flat
-    inner: list[FoundList] = []
-    for part in sample, items[_SAMPLE:]:
-        each = (_search(row, kind, "", 1) for row in part if type(row) is dict)
-        inner += [found for found in each if found is not None]
-        if not inner:
-            return flat
+    if not any(_search(row, kind, "", 1) for row in sample):
+        return flat
+    each = (_search(row, kind, "", 1) for row in items if type(row) is dict)
+    inner = [found for found in each if found is not None]
     last = inner[-1]
     if len(inner) == 1 or any("type" in item or "event" in item for item in sample):
         # A stream repeats the whole list in each event: the last one holds.
-        return last._replace(path=f"[-1].{last.path}", holder=flat.holder or last.holder)
+        return last._replace(path=f"[-1].{last.path}")
     joined = [item for found in inner for item in found.items]
-    return FoundList(joined, None, f"{flat.path}.{last.path}", flat.holder)
+    return FoundList(joined, None, f"{flat.path}.{last.path}")
 
 
 def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> FoundList | None:
@@ -146,19 +135,20 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
         value, here, is_own = under(obj, name), f"{path}{key}", name not in _WRAPPER_SET
         if type(value) is list and name not in _NEVER:
             if any(type(item) is dict for item in value[:_SAMPLE]) or (is_own and value):
-                return FoundList(value, None, f"{here}[]", obj)
+                return FoundList(value, None, f"{here}[]")
             if not value:
-                empty = empty or FoundList((), None, f"{here}[]", obj)
+                empty = empty or FoundList((), None, f"{here}[]")
                 if name in kind.own:
                     return empty
         elif value is None or value == {}:
             told = "null" if value is None else "{}"
-            empty = empty or FoundList((), None, f"{here}:{told}", obj)
+            empty = empty or FoundList((), None, f"{here}:{told}")
         elif type(value) is dict:
             objects.append((is_own, here, value))
     for is_own, here, value in objects if depth < _MOST_LAYERS else ():
-        found = _itself(value, kind, here, obj) if is_own else None
-        found = found or _search(value, kind, f"{here}.", depth + 1)
+        if is_own and _is_record(value, kind):
+            return FoundList([value], None, f"{here}{{one}}")
+        found = _search(value, kind, f"{here}.", depth + 1)
         if found is None and len(value) == 1:
             # GraphQL: one field inside the other, down to the list
             ((inner, only),) = value.items()
@@ -167,7 +157,7 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
         found = found or (None if is_own else _only_list(value, kind, f"{here}."))
         found = found or _keyed(value, kind, here, is_own=is_own)
         if found is not None:
-            return found._replace(holder=found.holder or obj)
+            return found
     return empty
 
 
@@ -175,7 +165,7 @@ def _only_list(obj: Mapping[str, Json], kind: Kind[Any], path: str) -> FoundList
     """The one list of objects in `obj` and one layer down, if there is but one."""
     inner = ((f"{path}{key}.", value) for key, value in obj.items() if fold(key) not in _NEVER)
     found = [
-        FoundList(value, None, f"{where}{key}[]", layer)
+        FoundList(value, None, f"{where}{key}[]")
         for where, layer in ((path, obj), *inner)
         if type(layer) is dict
         for key, value in layer.items()
@@ -207,15 +197,7 @@ def _keyed(
         or not all(kind.table.plan(value).has - {"id"} for value in records[:_SAMPLE])
     ):
         return None
-    return FoundList(values, list(obj), f"{path}{{id}}", None)
-
-
-def _itself(
-    value: Mapping[str, Json], kind: Kind[Any], path: str, holder: Mapping[str, Json] | None
-) -> FoundList | None:
-    """One record where a list was due."""
-    found = FoundList([value], None, f"{path}{{one}}", holder)
-    return found if _is_record(value, kind) else None
+    return FoundList(values, list(obj), f"{path}{{id}}")
 
 
 def _is_record(value: Mapping[str, Json], kind: Kind[Any]) -> bool:
@@ -294,17 +276,13 @@ _MOST_BESIDE: Final = 5_000
 def names_beside(body: Json) -> dict[str, SafeText]:
     """Names by id of the records that came along: JSON:API `included`, sideloaded lists."""
     names: dict[str, SafeText] = {}
-    for key, value in body.items() if type(body) is dict and len(body) > 1 else ():
-        if type(value) is not list or fold(key) not in _SIDE:
-            continue
-        for item in value[:_MOST_BESIDE]:
-            if type(item) is not dict:
-                continue
-            found_id = item.get("id", item.get("_id"))
-            inner = item.get("attributes")
-            named = inner if type(inner) is dict else item
-            told = (under(named, name) for name in ("name", "displayname", "title", "label"))
-            name = next((each for each in told if type(each) is str and each), None)
-            if name is not None and type(found_id) in (str, int) and found_id != "":
-                names.setdefault(str(found_id), safe(name))
+    beside = body.items() if type(body) is dict and len(body) > 1 else ()
+    lists = [value for key, value in beside if type(value) is list and fold(key) in _SIDE]
+    for item in (item for each in lists for item in each[:_MOST_BESIDE] if type(item) is dict):
+        found_id, inner = item.get("id", item.get("_id")), item.get("attributes")
+        named = inner if type(inner) is dict else item
+        told = (under(named, name) for name in ("name", "displayname", "title", "label"))
+        name = next((each for each in told if type(each) is str and each), None)
+        if name is not None and type(found_id) in (str, int) and found_id != "":
+            names.setdefault(str(found_id), safe(name))
     return names

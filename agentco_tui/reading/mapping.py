@@ -118,23 +118,22 @@ class ReadField(Struct, frozen=True):
     """Of sums: what is known of their unit."""
     sample: SafeText
     """What was sent, as JSON; keys hidden."""
-    rows: int
+    records: int
     """How many of the records had it."""
 
 
 class FieldReport(Struct, frozen=True):
     """What one answer tells of one kind of record."""
 
-    kind: str
     records: int
     read: tuple[ReadField, ...]
     missing: tuple[str, ...]
     """Our fields that no record had."""
-    left: tuple[SafeText, ...]
+    left_over: tuple[SafeText, ...]
     """The platform's fields that nothing was read from."""
 
 
-def report_fields(name: str, kind: Kind[Any], body: Json) -> FieldReport:
+def report_fields(kind: Kind[Any], body: Json) -> FieldReport:
     """What is read of the first records in a body; raises Unshaped if it holds none of the kind."""
     found = find_list(body, kind)
     items = [body] if found is None and type(body) is dict else found.items if found else []
@@ -151,7 +150,7 @@ def report_fields(name: str, kind: Kind[Any], body: Json) -> FieldReport:
         for slot, value in row.values.items():
             field = slot.partition(" ")[0]
             if field in read:
-                read[field] = replace(read[field], rows=read[field].rows + 1)
+                read[field] = replace(read[field], records=read[field].records + 1)
                 continue
             source, words = row.source(slot), None
             sample = compact(dig(row.obj[source.key], source.inner), _SAMPLE_BYTES)
@@ -164,7 +163,6 @@ def report_fields(name: str, kind: Kind[Any], body: Json) -> FieldReport:
     if not records:
         raise Unshaped(safe(f"the answer holds no {kind.noun}: {outline(body)}"))
     return FieldReport(
-        name,
         records,
         tuple(read[field] for field in field_names(kind) if field in read),
         tuple(field for field in field_names(kind) if field not in read),

@@ -285,18 +285,11 @@ class Table:
 
     def fills(self, obj: Mapping[str, Json]) -> frozenset[str]:
         """The slots that this object has a value for."""
-        plan = self.plan(obj)
-        filled = [slot for slot, key, _ in plan.plain if obj[key] is not None]
-        return frozenset(filled).union(
-            each.field.slot
-            for candidates in plan.ranked
-            for each in candidates
-            if each.find(obj[each.key])[0] is not None
-        )
+        return frozenset(self.read(obj).values)
 
     def read(self, obj: Mapping[str, Json]) -> Row:
         """The values of one object, and what is left of it."""
-        plan = self._plan(tuple(obj), not _NESTED.isdisjoint(map(type, obj.values())))
+        plan = self.plan(obj)
         doubtful = [
             key
             for pair in plan.twins
@@ -417,7 +410,7 @@ class Kind(Generic[R]):
     """One kind of record that the interface lists: its names, its table, how a record is built.
 
     `name` is as in `[profiles.X.fields.NAME]`, `noun` for sentences. `own` are its names in
-    answers, best first, the last one in the singular; `also` what relatives call it, looked for
+    answers, best first; `also` what relatives call it, looked for
     after the usual wrappers. `build` makes the record and raises Unread if it is none. `needs` are
     slots of which one must be filled (without any: one of the table); `nameless` says why a record
     without was not read. A listing has `most` records. `survey` looks at all rows before the first

@@ -6,7 +6,7 @@ what happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Final, TypeVar
@@ -35,18 +35,9 @@ _REFUSED: Final = _FAILED | word_set(
     """deny denied rejected reject refused declined disallowed forbidden blocked invalid
     notallowed notapproved"""
 )
-_CODES: Final = ("statuscode", "code", "httpstatus")
 _NO_TITLES: Final = ("id", "type", "action", "payload.type")
 _MOST_LAYERS: Final = 20
 _MAX_DEPTH: Final = 4
-_ID_NAMES: Final[dict[str, tuple[str, ...]]] = {
-    "task": ("taskid", "id", "uuid", "approvalid"),
-    "company": ("companyid", "id", "uuid"),
-    "agent": ("agentid", "id", "uuid"),
-    "agent_budget": ("agentid", "scopeid", "id"),
-    "company_budget": ("companyid", "scopeid", "id"),
-}
-"""Folded names of the id of what was written, best first, by the kind's name."""
 
 
 def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[R]:
@@ -62,7 +53,7 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     if http_status != 207 and any(len(each) > 1 and {*map(type, each)} == {dict} for each in own):
         raise Unshaped(safe(f"a list of {kind.noun}, as if something else had been asked"))
     layers = list(_layers(body))
-    failed = [layer for layer in layers if says_failed(layer) or _refuses(layer)]
+    failed: Sequence[_Layer] = [each for each in layers if says_failed(each) or _refuses(each)]
     if not failed and http_status == 207:
         failed = _failed_items(body)
     no = bool(failed) or body is False
@@ -78,7 +69,9 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
             and not (record.limit or record.unlimited or record.spent))
     )  # fmt: skip
     record = None if is_empty else record
-    ids = (under(layer, name) for name in _ID_NAMES.get(kind.name, ("id",)) for layer in layers)
+    owner, _, budget = kind.name.partition("_")
+    id_names = (f"{owner}id", "scopeid" if budget else "id", "id", "uuid", "approvalid")
+    ids = (under(layer, name) for name in id_names for layer in layers)
     told = next((str(each) for each in ids if type(each) in (str, int) and each != ""), None)
     states = (under(layer, name) for name in _STATUS_NAMES for layer in reversed(layers))
     words = (each.get("state") if type(each) is dict else each for each in states)
@@ -125,31 +118,28 @@ def _refuses(layer: _Layer) -> bool:
     )
 
 
-def _failed_items(body: Json) -> list[_Layer]:
+def _failed_items(body: Json) -> Sequence[_Layer]:
     """The items of a multi-status answer, if every one of them failed."""
     for items in body.values() if type(body) is dict else [body]:
-        rows = items if type(items) is list else []
-        objects: list[_Layer] = [item for item in rows if type(item) is dict]
-        failed = 0
-        for item in objects:
-            named = {fold(key): value for key, value in islice(item.items(), 100)}
-            codes = (str(named.get(name)) for name in ("status", *_CODES))
-            failed += (
-                any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes)
-                or _word_in(named.get("status"), _REFUSED)
-                or bool(named.get("error"))
-                or False in (named.get("ok"), named.get("success"))
-            )
-        if objects and failed == len(objects):
+        objects = [each for each in items if type(each) is dict] if type(items) is list else []
+        if objects and all(map(_item_failed, objects)):
             return objects
     return []
+
+
+def _item_failed(item: _Layer) -> bool:
+    named = {fold(key): value for key, value in islice(item.items(), 100)}
+    codes = (str(named.get(name)) for name in ("status", "statuscode", "code", "httpstatus"))
+    is_code = any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes)
+    is_word = _word_in(named.get("status"), _REFUSED)
+    return is_code or is_word or bool(named.get("error")) or says_failed(item)
 
 
 def _word_in(value: Json, words: frozenset[str]) -> bool:
     return type(value) is str and fold(value) in words
 
 
-def _message(layers: list[_Layer], failed: list[_Layer]) -> SafeText | None:
+def _message(layers: Sequence[_Layer], failed: Sequence[_Layer]) -> SafeText | None:
     for layer in failed:
         if told := error_in(layer).told:
             return told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from textual import events, on
@@ -9,24 +10,23 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
-from agentco_tui.keys import keys_of
+from agentco_tui.keys import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.model import Alert, Budget, BudgetScope
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
-from agentco_tui.screens.header_footer import shown_key
+from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import ListTable, bindings_of
-from agentco_tui.screens.list_view import STATES, ListView, told_cells
+from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.tones import Cell, Tone, bar
+from agentco_tui.widgets.tones import Cell, Tone
 
-BAR_WIDTH = 10
 SUM: cells.Widths = (10, 9)
 SCOPES = {
     FeedName.BUDGET: BudgetScope.ALL,
@@ -35,10 +35,20 @@ SCOPES = {
 }
 SCOPE_RANKS = {scope: rank for rank, scope in enumerate(SCOPES.values())}
 
+Badness = tuple[Level, Decimal]
+Place = tuple[bool, Badness, str, bool, Badness]
+"""Where a row stands in the tree, the highest on top: whether it is the whole; how bad the worst of
+its branch is; the row its branch grows from; whether it is that; how bad it is.
+"""
+
+
+def row_of(budget: Budget) -> str:
+    return f"{budget.scope}:{budget.id}"
+
 
 class BudgetView(ListView[Budget]):
     place = "budget"
-    sort = ("name", False)
+    sort = ("level", True)  # a tree; in every other order it is flat
     empty = "no budgets"
     lists = tuple(SCOPES)
     # Ids of companies and agents need not differ from each other.
@@ -66,6 +76,7 @@ class BudgetView(ListView[Budget]):
     """
 
     def __init__(self, session: Session) -> None:
+        self._places: dict[str, Place] = {}
         super().__init__(session)
         look = session.look
 
@@ -81,7 +92,7 @@ class BudgetView(ListView[Budget]):
         columns: list[Column[Alert]] = [
             cells.level_column(level, sort_key=level, descending_first=True),
             cells.age_column(look, "age", "AGE", lambda a: a.at.at if a.at else None),
-            cells.text_column("about", "ABOUT", (10, 6), about, Tone.STRONG, priority=1),
+            cells.text_column("about", "ABOUT", (10, 6), about, priority=1),
             cells.text_column("alert", "ALERT", (24, 24), lambda a: a.text,
                 lambda a: TONES[level(a)], grow=1, aliases=("text",)),
         ]
@@ -91,10 +102,9 @@ class BudgetView(ListView[Budget]):
             columns,
             search_text=lambda alert: alert.text,
             sort=("level", True),
-            empty_text=plain("no alerts"),
         )
         self.alerts.add_class("budget--alerts")
-        self.alerts.hand_comes = self.touch
+        self.alerts.hand_comes, self.alerts.view.opening = self.touch, True
         self.alerts_title = StatusLine(classes="budget--alerts-title")
         self.detail_title = StatusLine(classes="budget--detail-title")
         self.table.add_class("budget--gauges")
@@ -116,15 +126,26 @@ class BudgetView(ListView[Budget]):
         def tone(budget: Budget) -> Tone:
             return TONES[look.level_of(budget)]
 
-        def name(budget: Budget) -> Cell:
-            if budget.scope is BudgetScope.AGENT:
-                return Cell(plain(f"  {look.names.budget(budget)}"))
-            return Cell(look.names.budget(budget), Tone.STRONG)
+        def place(budget: Budget) -> Place | None:
+            return self._places.get(row_of(budget))
 
-        def gauge(budget: Budget) -> Cell:
-            if budget.unlimited or budget.share is None:
-                return Cell(signs.missing, Tone.DIM)
-            return Cell(bar(budget.share, BAR_WIDTH), tone(budget))
+        def name(budget: Budget) -> Cell:
+            """In the tree below its company; elsewhere with it, where there are several."""
+            name, known = look.names.budget(budget), place(budget)
+            if budget.scope is not BudgetScope.AGENT:
+                return Cell(name)
+            if self.table.sort == self.sort and not self.table.rows.filter:
+                return Cell(plain(f"  {name}" if known and known[2] != row_of(budget) else name))
+            of = look.names.company_of(budget)
+            if of is None or self.session.poller.query.company is not None:
+                return Cell(name)
+            return Cell(joined([name, look.names.company(of)], f" {signs.separator} "))
+
+        def left(budget: Budget) -> Cell:
+            """Nothing where there is no limit, which isn't the same as a figure not sent."""
+            if budget.unlimited:
+                return Cell(plain(""))
+            return cells.text_cell(fmt.money(budget.remaining), tone(budget))
 
         def company(budget: Budget) -> SafeText | None:
             known = look.names.company(look.names.company_of(budget))
@@ -132,21 +153,22 @@ class BudgetView(ListView[Budget]):
 
         # fmt: off
         return [
-            cells.level_column(look.level_of, sort_key=look.level_of, descending_first=True),
-            cells.column("name", "BUDGET OF", (14, 12), name, grow=1, aliases=("agent", "of"),
+            cells.level_column(look.level_of, sort_key=place, descending_first=True),
+            cells.column("name", "BUDGET OF", (14, 12), name, grow=2, aliases=("agent", "of"),
                 sort_key=lambda b: (SCOPE_RANKS[b.scope], look.names.budget(b).casefold())),
-            cells.text_column("company", "COMPANY", (15, 8), company,
-                lambda b: Tone.PLAIN if b.scope is BudgetScope.AGENT else Tone.DIM, priority=4,
-                sort_key=lambda b: (company(b) or signs.missing).casefold()),
-            cells.column("gauge", "USED", (BAR_WIDTH, BAR_WIDTH), gauge, priority=2),
-            cells.number_column("share", "%", (6, 6), lambda b: Cell(cells.share_text(b), tone(b)),
-                lambda b: b.share, kind=ColumnKind.SHARE, descending_first=True,
+            cells.text_column("company", "COMPANY", (15, 8), company, shown=False),
+            cells.gauge_column(look, "share", (19, 15), lambda b: b, ticks=True,
                 aliases=("used", "spent%")),
-            cells.money_column("spent", "SPENT", SUM, lambda b: b.spent, descending_first=True),
+            cells.money_column("spent", "SPENT", SUM, lambda b: b.spent, descending_first=True,
+                priority=1),
             cells.money_column("limit", "LIMIT", SUM, lambda b: b.limit, descending_first=True,
+                priority=2,
                 cell=lambda b: Cell(cells.limit_text(b), Tone.PLAIN if b.limit else Tone.DIM)),
-            cells.money_column("remaining", "LEFT", SUM, lambda b: b.remaining, tone, priority=3,
-                aliases=("left",)),
+            cells.money_column("remaining", "LEFT", SUM, lambda b: b.remaining, priority=3,
+                cell=left, aliases=("left",)),
+            cells.money_column("forecast", "FORECAST", SUM, lambda b: b.forecast, shown=False),
+            *cells.told_columns(id=lambda b: safe(b.id), status=lambda b: b.status,
+                kind=lambda b: plain(b.scope)),
         ]
         # fmt: on
 
@@ -160,9 +182,32 @@ class BudgetView(ListView[Budget]):
             company, self.session.poller.query.company
         )
 
+    def offers(self) -> dict[str, str]:
+        offers = super().offers()
+        if cells.limit_of(self.subject()) is None:
+            offers.pop("budget.limit", None)
+        return offers
+
     def reload(self) -> None:
         self._load_alerts()
+        self._places = self._grown()
         super().reload()
+
+    def _grown(self) -> dict[str, Place]:
+        """The place of every row: agents below the company they belong to, where that is listed."""
+        budgets = (b for feed in self.lists for b in self.collections[feed] if self.wanted(b))
+        rows = {row_of(budget): budget for budget in budgets}
+        stems, worst, bad = dict[str, str](), dict[str, Badness](), self.look.badness
+        for row, budget in rows.items():
+            of = self.session.names.company_of(budget)
+            company = f"{BudgetScope.COMPANY}:{of.id or of.name}" if of else ""
+            is_branch = budget.scope is BudgetScope.AGENT and company in rows
+            stem = stems[row] = company if is_branch else row
+            worst[stem] = max(worst.get(stem, bad(budget)), bad(budget))
+        return {
+            row: (budget.scope is BudgetScope.ALL, worst[stem], stem, row == stem, bad(budget))
+            for (row, budget), stem in zip(rows.items(), stems.values(), strict=True)
+        }
 
     def _load_alerts(self) -> None:
         company_of, scope = self.session.names.company_of, self.session.poller.query.company
@@ -173,7 +218,10 @@ class BudgetView(ListView[Budget]):
 
     def show_head(self, phase: Phase | None = None) -> None:
         super().show_head(phase)
-        self.alerts.set_state(STATES[self.session.store.freshness[FeedName.ALERTS].phase])
+        self.alerts.view.opening &= self.table.view.opening
+        phase = self.session.store.freshness[FeedName.ALERTS].phase
+        words = without_lines(phase, plain("no alerts"))
+        self.alerts.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
         alerts, count = self.session.store.alerts, len(self.alerts.rows.records)
         answered = self.session.store.freshness[FeedName.ALERTS].answered_at is not None
         cells = [
@@ -182,9 +230,9 @@ class BudgetView(ListView[Budget]):
             *told_cells(alerts.listing, len(alerts)),
         ]
         where = " back " if self.alerts.has_focus else " to these "
-        keys = keys_of("budget.alerts", self.session.settings.keys)
-        key = Cell(plain(shown_key(keys[0])), Tone.ACCENT) if keys else None
-        self.alerts_title.show(cells, [key, Cell(plain(where), Tone.DIM)] if key else [])
+        key = shown_key("budget.alerts", self.session.settings.keys)
+        keys = [Cell(plain(key), Tone.ACCENT), Cell(plain(where), Tone.DIM)] if key else []
+        self.alerts_title.show(cells, keys)
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
@@ -192,6 +240,7 @@ class BudgetView(ListView[Budget]):
         """What has the keys now says so, and is what the detail is of."""
         if self.is_attached:
             self.show_head()
+            self.main.show_frame()
             if not self.reading:
                 self.show_detail(top=True)
 
@@ -199,8 +248,10 @@ class BudgetView(ListView[Budget]):
         if change.feed is FeedName.ALERTS:
             self._load_alerts()
             self.show_head()
-        else:
-            super().take(change)
+            return
+        super().take(change)
+        if self._grown() != self._places:
+            self.reload_calmly()  # a branch that stands elsewhere now takes all its rows along
 
     def tick(self) -> None:
         super().tick()
@@ -215,10 +266,20 @@ class BudgetView(ListView[Budget]):
     def _alert_under_cursor(self, message: RecordTable.CursorMoved) -> None:
         if message.table is self.alerts and self.alerts.has_focus:
             self.show_detail(top=True)
+            self.main.show_frame()
 
     def action_alerts(self) -> None:
         if not self.reading:
-            self.screen.set_focus(self.table if self.alerts.has_focus else self.alerts)
+            to = self.table if self.alerts.has_focus else self.alerts
+            self.set_class(to is self.alerts, "-alerts")
+            self.screen.set_focus(to)
+
+    def go_to(self, row_id: str) -> bool:
+        """As for every list, and to an alert."""
+        if self.alerts.rows.record(row_id) is None:
+            return super().go_to(row_id)
+        self.opened_from = self.alerts
+        return self.alerts.move_cursor_to(row_id)
 
     def subject(self, row_id: str | None = None) -> Any:
         """The alert while the keys are there or its detail is read, else the budget."""

@@ -12,12 +12,19 @@ from msgspec.structs import replace
 from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live.feeds import Clock
-from agentco_tui.live.insight import Level, Thresholds, budget_level, priority_rank
+from agentco_tui.live.insight import (
+    UNKNOWN_PRIORITY,
+    Level,
+    budget_level,
+    is_failing,
+    period_passed,
+    priority_rank,
+)
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import Budget, Money, Task
+from agentco_tui.model import AlertLimits, Budget, Money, Task
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column, ColumnKind
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.tones import Cell, Tone, bar
 
 TONES = {
     **dict.fromkeys(Level, Tone.PLAIN),
@@ -47,19 +54,49 @@ AGENT_STATES: Mapping[model.AgentState | None, tuple[str, Tone]] = {
 }
 
 
+LEAST_GAUGE, MOST_GAUGE = 3, 30
+NO_SHARE = Decimal(-1)
+
+
 class Look(msgspec.Struct, frozen=True):
     """What cells need besides their record: names, time and limits."""
 
     store: Store
     names: Names
     clock: Clock
-    limits: Thresholds
+    limits: AlertLimits
 
     def age(self, at: float | None) -> SafeText:
         return signs.missing if at is None else fmt.age(self.clock.now() - at)
 
+    def wait(self, at: float | None) -> SafeText:
+        """For how long something waits, which counts to the minute."""
+        return signs.missing if at is None else fmt.age(self.clock.now() - at, fine=True)
+
     def level_of(self, budget: Budget | None) -> Level:
         return Level.OK if budget is None else budget_level(budget, self.limits)
+
+    def gauge(self, budget: Budget, width: int, *, track: bool = True) -> Cell:
+        """How much of the limit is spent, with the mark of today where the period is known."""
+        passed = period_passed(budget, self.clock.now())
+        drawn = bar(budget.share, width, passed=passed, track=track)
+        return Cell(drawn, TONES[self.level_of(budget)])
+
+    def used(self, budget: Budget | None, width: int, *, track: bool = True) -> Cell:
+        """A gauge and its per cent; nothing where no share is known."""
+        if budget is None or budget.share is None:
+            return Cell(plain(""))
+        gauge = self.gauge(budget, width, track=track)
+        return Cell(plain(f"{gauge.text}{fmt.percent(budget.share):>6}"), gauge.tone)
+
+    def badness(self, budget: Budget | None) -> tuple[Level, Decimal]:
+        """How bad a budget is, by level and share: what the worst comes first by."""
+        share = None if budget is None else budget.share
+        return self.level_of(budget), NO_SHARE if share is None else share
+
+    def agent_badness(self, agent: model.Agent) -> tuple[Level, Decimal]:
+        level, share = self.badness(self.budget_of(agent))
+        return max(level, Level.WARNING if is_failing(agent) else Level.OK), share
 
     def budget_of(self, record: model.Agent | model.Company) -> Budget | None:
         is_agent = isinstance(record, model.Agent)
@@ -71,14 +108,41 @@ class Look(msgspec.Struct, frozen=True):
         return task.trust if agent is None else agent.trust
 
 
+LEVELS: Mapping[str, float] = {"info": 0, **{level.name.lower(): level for level in Level}}
+"""The words by which a filter knows how bad something is."""
+
+
 def level_sign(level: Level) -> SafeText:
     if level >= Level.CRITICAL:
         return signs.critical
     return signs.warning if level >= Level.WARNING else plain(" ")
 
 
+def severity_cell(entry: model.Activity) -> Cell:
+    """How bad an entry is; `~` stands before what wasn't sent."""
+    level = SEVERITY_LEVELS[entry.severity]
+    derived = signs.derived if entry.severity_derived else " "
+    return Cell(plain(f"{derived}{level_sign(level)}"), TONES[level])
+
+
+def limit_of(record: object) -> str | None:
+    """The agent whose limit can be set on a record's line."""
+    match record:
+        case model.Agent(id=agent_id) | Budget(scope=model.BudgetScope.AGENT, id=agent_id):
+            return agent_id
+        case model.Alert(agent=model.Ref(id=agent)) | Task(agent=model.Ref(id=agent)):
+            return agent
+    return None
+
+
 def warned(words: str) -> Cell:
     return Cell(plain(f"{signs.warning} {words}"), Tone.WARNING)
+
+
+def rank_of_priority(word: str) -> float | None:
+    """The more urgent the higher; None for a word that isn't known."""
+    rank = priority_rank(word)
+    return None if rank == UNKNOWN_PRIORITY else -rank
 
 
 def priority_cell(priority: SafeText | None) -> Cell:
@@ -127,11 +191,6 @@ def spent_text(budget: Budget, *, short: bool = False) -> SafeText:
     return plain(f"{spent} of {fmt.money(budget.limit, short=short)}")
 
 
-def share_text(budget: Budget) -> SafeText:
-    """A budget's share in per cent, marked where it was computed here from unlike figures."""
-    return signs.missing if budget.unlimited else fmt.percent(budget.share)
-
-
 def left_of(agent: model.Agent, budget: Budget | None) -> Money | None:
     """What an agent may still spend: by its own record, else by its budget, if that is known."""
     if budget is not None and budget.unlimited:
@@ -146,20 +205,15 @@ def left_of(agent: model.Agent, budget: Budget | None) -> Money | None:
     return replace(own, currency=own.currency or other.currency, unit_assumed=unsure)
 
 
-def money_cell(money: Money | None, tone: Tone = Tone.PLAIN) -> Cell:
-    return Cell(fmt.money(money), Tone.DIM if money is None else tone)
+def left_cell(agent: model.Agent, budget: Budget | None, tone: Tone = Tone.PLAIN) -> Cell:
+    if budget is not None and budget.unlimited:
+        return Cell(limit_text(budget), Tone.DIM)
+    return text_cell(fmt.money(left_of(agent, budget)), tone)
 
 
 def text_cell(text: SafeText | None, tone: Tone = Tone.PLAIN) -> Cell:
-    return Cell(signs.missing, Tone.DIM) if text is None else Cell(text, tone)
-
-
-def number_cell(number: int | None) -> Cell:
-    return Cell(fmt.count(number), Tone.DIM if number is None else Tone.PLAIN)
-
-
-def trust_cell(trust: Decimal | None, word: SafeText | None = None) -> Cell:
-    return text_cell(word) if trust is None else Cell(fmt.number(trust))
+    """A text; what is missing is told dimly."""
+    return Cell(signs.missing, Tone.DIM) if text in (None, signs.missing) else Cell(text, tone)
 
 
 R = TypeVar("R")
@@ -198,6 +252,7 @@ def level_column(level: Callable[[R], Level], **more: Any) -> Column[R]:
         found = level(record)
         return Cell(level_sign(found), TONES[found])
 
+    more = {"filter_value": lambda record: level(record).name.lower(), "rank": LEVELS.get, **more}
     return column("level", " ", (1, 1), cell, **more)
 
 
@@ -226,6 +281,14 @@ def number_column(
     return column(key, title, widths, cell, filter_value=value, **more)
 
 
+def told_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[R]]:
+    """Columns that are only there to be filtered by."""
+    return [
+        text_column(key, key.upper(), (8, 8), text, sort_key=None, shown=False)
+        for key, text in texts.items()
+    ]
+
+
 def money_column(
     key: str,
     title: str,
@@ -238,8 +301,42 @@ def money_column(
         known = money(record)
         return None if known is None else known.amount
 
-    more = {"cell": lambda record: money_cell(money(record), tone(record)), **more}
+    more = {"cell": lambda record: text_cell(fmt.money(money(record)), tone(record)), **more}
     return number_column(key, title, widths, value=amount, **more)
+
+
+def gauge_column(
+    look: Look,
+    key: str,
+    widths: Widths,
+    budget_of: Callable[[R], Budget | None],
+    *,
+    percent: bool = True,
+    no_limit: str = "",
+    **more: Any,
+) -> Column[R]:
+    """A gauge as wide as there is room, and its per cent."""
+
+    def share(record: R) -> Decimal | None:
+        budget = budget_of(record)
+        return None if budget is None else budget.share
+
+    def cell(record: R) -> Cell:
+        budget = budget_of(record)
+        if budget is not None and budget.unlimited:
+            return Cell(plain(no_limit), Tone.DIM)
+        return text_cell(fmt.percent(share(record)), TONES[look.level_of(budget)])
+
+    def drawn(record: R, width: int) -> Cell:
+        said, budget = cell(record), budget_of(record)
+        words = f" {said.text:>6}" * percent
+        room = min(MOST_GAUGE, width - len(words))
+        if budget is None or budget.share is None or room < LEAST_GAUGE:
+            return said
+        return Cell(plain(f"{look.gauge(budget, room).text}{words}"), said.tone)
+
+    more = {"kind": ColumnKind.SHARE, "align": "left", "descending_first": True, **more}
+    return number_column(key, "USED", widths, cell, share, drawn=drawn, grow=1, **more)
 
 
 def age_column(
@@ -256,5 +353,6 @@ def age_column(
         return None if then is None else -then
 
     cell = more.pop("cell", lambda record: Cell(look.age(at(record)), Tone.DIM))
+    widths = more.pop("widths", (5, 5))
     more = {"kind": ColumnKind.SECONDS, "ticks": True, "sort_key": order, **more}
-    return number_column(key, title, (5, 5), cell, age, **more)
+    return number_column(key, title, widths, cell, age, **more)

@@ -7,7 +7,9 @@ from math import ceil
 from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.outcome import AFTER_ALL, GOOD, Outcome, OutcomeKind, Step
 from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
-from agentco_tui.model import Task
+from agentco_tui.live.insight import waits_for_person
+from agentco_tui.model import SharedTask, Task
+from agentco_tui.screens.cells import warned
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Gap, Item, Text
@@ -26,7 +28,6 @@ SETTLES = frozenset(
 """Outcomes that say what became of a task which left the list."""
 DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.NOT_DONE, OutcomeKind.STILL_PENDING})
 """Sent without its being known to have done anything: who approved it later can't be told."""
-_ELSEWHERE = "in flight from another dashboard here"
 
 
 def line_note(session: Session, decision: Decision) -> Cell:
@@ -34,11 +35,13 @@ def line_note(session: Session, decision: Decision) -> Cell:
     if outcome is None and decision.step is Step.HELD:
         left = ceil(session.decisions.hold_left(decision.task.id))
         words = f"approving in {left} s {signs.separator} u takes it back"
-        return Cell(plain(words), Tone.WARNING)
+        return Cell(plain(words), Tone.ACCENT)
     if outcome is None:
-        doing = _DOING[decision.step] if decision.here else _ELSEWHERE
+        doing = _DOING[decision.step] if decision.here else "in flight from another dashboard"
         words = f"{doing} {int(session.clock.monotonic() - decision.since)} s"
-        return Cell(plain(words), Tone.WARNING if decision.step is Step.UNKNOWN else Tone.ACCENT)
+        if decision.here and decision.step is Step.UNKNOWN:
+            return Cell(plain(f"{signs.unknown} {words}"), Tone.WARNING)
+        return Cell(plain(words), Tone.ACCENT)
     words, tone = str(outcome.kind), Tone.WARNING
     match outcome.kind:
         case OutcomeKind.APPROVED_HERE:
@@ -56,7 +59,24 @@ def line_note(session: Session, decision: Decision) -> Cell:
             words, tone = "left the list", Tone.DIM
         case OutcomeKind.STILL_PENDING:
             words = "answered yes, still pending"
-    return Cell(plain(words), tone)
+    return warned(words) if tone is Tone.WARNING else Cell(plain(words), tone)
+
+
+def settled_as(session: Session, task_id: str) -> Cell | None:
+    """What is known here to have become of a task, whatever the lists still say."""
+    decision = session.decisions.by_task.get(task_id)
+    outcome = None if decision is None else decision.outcome
+    if decision is None or outcome is None or outcome.kind not in SETTLES:
+        return None
+    return line_note(session, decision)
+
+
+def may_approve(session: Session, task: Task) -> bool:
+    """Whether approving a task means something: it waits, and no yes is known to it."""
+    decision = session.decisions.by_task.get(task.id)
+    undecided = decision is None or decision.outcome is not None
+    waits = waits_for_person(task) and not isinstance(task, SharedTask)
+    return waits and undecided and settled_as(session, task.id) is None
 
 
 def fate_of(session: Session, task_id: str) -> Cell:
@@ -90,8 +110,9 @@ def said_of(session: Session, decision: Decision) -> SafeText:
 
 
 def decision_items(session: Session, decision: Decision) -> list[Item]:
-    outcome, words = decision.outcome, said_of(session, decision)
+    outcome = decision.outcome
     if outcome is None:
-        return [Text(plain(f"{signs.unknown} {words}"), Tone.WARNING), Gap()]
+        note = line_note(session, decision)
+        return [Text(note.text, note.tone), Gap()]
     sign, tone = (signs.good, Tone.GOOD) if outcome.kind in GOOD else (signs.warning, Tone.WARNING)
-    return [Text(plain(f"{sign} {outcome.kind}: {words}"), tone), Gap()]
+    return [Text(plain(f"{sign} {outcome.kind}: {told(outcome)}"), tone), Gap()]

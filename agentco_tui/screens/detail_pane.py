@@ -11,10 +11,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live import insight
+from agentco_tui.live.sentences import sentence
 from agentco_tui.model import Moment, Money, Ref, SharedTask, Task, extra_fields
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.field_names import NO_UNIT, Unit, unit_in_name, word_set, words
@@ -23,20 +25,12 @@ from agentco_tui.reading.values.money import Sum, to_money, to_sum, unit_beside
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.text import (
-    SafeText,
-    cell_width,
-    escaped,
-    hidden_in,
-    plain,
-    safe,
-    safe_block,
-    signs,
-)
+from agentco_tui.signs import signs
+from agentco_tui.text import SafeText, cell_width, escaped, hidden_in, plain, safe, safe_block
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
-from agentco_tui.widgets.tones import Tone, bar
+from agentco_tui.widgets.tones import Cell, Tone
 
-GAUGE_WIDTH = 16
+GAUGE_WIDTH = 15
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -48,27 +42,28 @@ def named(name_of: Callable[[Ref], SafeText], ref: Ref | None) -> SafeText | Non
     return name if ref.id is None or safe(ref.id) == name else plain(f"{name}  {safe(ref.id)}")
 
 
-def task_details(task: Task, look: Look) -> list[Item]:
+def task_details(task: Task, look: Look, fate: Cell | None = None) -> list[Item]:
     """Who asks, how it stands and since when; `asked_for` has the rest of it."""
-    company = look.names.company_of(task)
     agent = look.names.agent_of(task.agent)
-    status = cells.task_status_cell(task)
+    waits = insight.waits_for_person(task)
+    status = fate if waits and fate is not None else cells.task_status_cell(task)
     level = insight.task_level(task, look.clock.now(), look.limits)
-    since = insight.waiting_since(task) if insight.waits_for_person(task) else None
+    since = insight.waiting_since(task)
     trust = look.trust_of(task)
-    wait = None if since is None else plain(f"{cells.level_sign(level)} {look.age(since)}".strip())
+    wait = None if since is None else plain(f"{cells.level_sign(level)} {look.wait(since)}".strip())
+    waited = [field("waits", wait, TONES[level])] if waits and fate is None else []
     facts: list[Item] = [
         Gap(),
         field("status", plain(status.text.strip()), status.tone),
         field("priority", task.priority),
-        field("waits", wait, TONES[level]),
-        field("agent", named(look.names.agent, task.agent)),
+        *waited,
+        link("agent", look.names.agent, task.agent, "agents"),
         field("role", agent.role if agent else None),
-        field("company", named(look.names.company, company)),
+        link("company", look.names.company, look.names.company_of(task), "companies"),
         field("trust", None if trust is None else fmt.number(trust)),
     ]
-    known = {"updated": task.updated, "expires": task.expires}
-    facts += [field(name, when(moment, look)) for name, moment in known.items() if moment]
+    times = {"updated": task.updated, "expires": task.expires}
+    facts += [field(name, when(moment, look)) for name, moment in times.items() if moment]
     if task.decided or task.decided_by:
         facts.append(field("decided", when(task.decided, look)))
         facts.append(field("decided by", task.decided_by))
@@ -76,65 +71,17 @@ def task_details(task: Task, look: Look) -> list[Item]:
     return [*head(task), *facts]
 
 
-def agent_details(agent: model.Agent, look: Look) -> list[Item]:
-    status = cells.agent_status_cell(agent)
-    waiting = [t for t in look.store.pending if t.agent is not None and t.agent.id == agent.id]
-    budget = look.budget_of(agent)
-    unlimited = cells.limit_text(budget) if budget is not None and budget.unlimited else None
-    left = unlimited or _sum(cells.left_of(agent, budget))
-    trust = None if agent.trust is None else fmt.number(agent.trust)
-    items: list[Item] = [
-        Text(agent.name or safe(agent.id), Tone.STRONG),
-        Gap(),
-        field("role", agent.role),
-        field("company", named(look.names.company, agent.company)),
-        field("status", plain(status.text.strip()), status.tone),
-        field("trust", agent.trust_word or trust),
-        field("model", agent.model),
-        field("left", left),
-        field("completed", fmt.count(agent.tasks_completed)),
-        field("last seen", when(agent.last_seen, look)),
-        field("created", when(agent.created, look)),
-        field("id", safe(agent.id)),
-    ]
-    items += budget_part(budget, look)
-    if waiting:
-        items += [Gap(), Heading(plain(f"Waiting for a person: {len(waiting)}"))]
-        items += [
-            Text(plain(f"{look.age(insight.waiting_since(task)):>5}  {task.title}"))
-            for task in sorted(waiting, key=lambda task: insight.waiting_since(task) or 0)[:8]
-        ]
-    return items
-
-
-def budget_part(budget: model.Budget | None, look: Look) -> list[Item]:
-    known = budget_fields(budget, look) if budget else []
-    return [Gap(), Heading(plain("Budget")), *known] if known else []
-
-
-def company_details(company: model.Company, look: Look) -> list[Item]:
-    budget = look.budget_of(company)
-    items: list[Item] = [
-        Text(company.name or safe(company.id), Tone.STRONG),
-        Gap(),
-        field("status", company.status),
-        field("template", company.template),
-        field("agents", fmt.count(company.agent_count)),
-        field("tasks", fmt.count(company.task_count)),
-        field("pending", fmt.count(company.pending_count)),
-        field("created", when(company.created, look)),
-        field("id", safe(company.id)),
-    ]
-    if company.mission:
-        items += [Gap(), Heading(plain("Mission")), Text(company.mission)]
-    return [*items, *budget_part(budget, look)]
-
-
 def budget_details(budget: model.Budget, look: Look) -> list[Item]:
+    owners, of, names = list[Item](), look.names.company_of(budget), look.names
+    if budget.scope is model.BudgetScope.AGENT:
+        owners.append(link("agent", names.agent, Ref(id=budget.id, name=budget.name), "agents"))
+    if of is not None:
+        owners.append(link("company", names.company, of, "companies"))
     return [
         Text(look.names.budget(budget), Tone.STRONG),
         Gap(),
         field("for", plain(budget.scope)),
+        *owners,
         *budget_fields(budget, look),
         field("id", safe(budget.id)),
     ]
@@ -142,90 +89,109 @@ def budget_details(budget: model.Budget, look: Look) -> list[Item]:
 
 def budget_fields(budget: model.Budget, look: Look) -> list[Item]:
     level, items = look.level_of(budget), list[Item]()
-    if budget.share is not None and not budget.unlimited:
-        gauge = f"{bar(budget.share, GAUGE_WIDTH)} {cells.share_text(budget)} "
-        gauge += cells.level_sign(level)
+    if used := look.used(budget, GAUGE_WIDTH).text:
+        gauge = f"{used} {cells.level_sign(level)}"
         items.append(field("used", plain(gauge.rstrip()), TONES[level]))
     items += [
-        field("limit", cells.limit_text(budget) if budget.unlimited else _sum(budget.limit)),
-        field("spent", _sum(budget.spent)),
-        field("left", _sum(budget.remaining), TONES[level]),
+        field("limit", cells.limit_text(budget)),
+        field("spent", fmt.money(budget.spent)),
+        field("left", fmt.money(budget.remaining)),
     ]
-    if budget.warn_at is not None:
-        items.append(field("warns at", fmt.percent(budget.warn_at)))
-    if budget.forecast is not None:
-        items.append(field("forecast", _sum(budget.forecast)))
-    items += [field("period", budget.period), field("resets", when(budget.resets, look))]
+    told = {"warns at": fmt.percent(budget.warn_at), "forecast": fmt.money(budget.forecast)}
+    items += [field(name, words) for name, words in told.items() if words != signs.missing]
+    times = {"began": budget.period_start, "resets": budget.resets}
+    items.append(field("period", budget.period))
+    items += [field(name, when(at, look)) for name, at in times.items()]
     if budget.status:
         items.append(field("status", budget.status))
     if budget.paused:
-        items.append(field("paused", plain("yes"), Tone.WARNING))
+        items.append(field("paused", plain(f"{signs.warning} yes"), Tone.WARNING))
     return items
 
 
 def alert_details(alert: model.Alert, look: Look) -> list[Item]:
     level = insight.alert_level(alert, look.limits)
-    severity = f"{cells.level_sign(level)} {alert.severity}"
+    sign = cells.level_sign(level)
     return [
-        Text(alert.text, TONES[level] if level else Tone.STRONG),
+        Text(plain(f"{sign} {alert.text}".strip()), TONES[level] if level else Tone.STRONG),
         Gap(),
-        field("severity", plain(severity.strip()), TONES[level]),
+        field("severity", plain(f"{sign} {alert.severity}".strip()), TONES[level]),
         field("kind", alert.kind),
         field("status", alert.status),
-        field("agent", named(look.names.agent, alert.agent)),
-        field("company", named(look.names.company, alert.company)),
+        link("agent", look.names.agent, alert.agent, "agents"),
+        link("company", look.names.company, alert.company, "companies"),
         field("since", when(alert.at, look)),
         field("used", fmt.percent(alert.share) if alert.share is not None else None),
         field("threshold", fmt.percent(alert.threshold) if alert.threshold is not None else None),
-        field("spent", _sum(alert.spent)),
-        field("limit", _sum(alert.limit)),
+        field("spent", fmt.money(alert.spent)),
+        field("limit", fmt.money(alert.limit)),
         field("id", safe(alert.id)),
     ]
 
 
 def activity_details(entry: model.Activity, look: Look) -> list[Item]:
+    names = look.names
+    severity = f"{signs.derived if entry.severity_derived else ''}{entry.severity}"
+
+    def known(slot: str) -> Callable[[Ref], SafeText]:
+        return lambda ref: names.of_entry(entry, slot) or safe(ref.id or "")
+
     return [
-        Text(entry.text, Tone.STRONG),
+        Text(sentence(entry, names), Tone.STRONG),
         Gap(),
         field("when", when(entry.at, look)),
         field("what", entry.verb),
-        field("agent", named(look.names.agent, entry.agent)),
-        field("by", named(look.names.agent, entry.actor)),
-        field("company", named(look.names.company, entry.company)),
-        field("task", named(lambda ref: ref.name or signs.missing, entry.task)),
-        field("severity", plain(entry.severity)),
+        link("agent", known("agent"), entry.agent, "agents"),
+        field("by", named(known("actor"), entry.actor)),
+        link("company", known("company"), entry.company, "companies"),
+        link("task", known("task"), entry.task, "tasks" if is_listed(entry.task, look) else ""),
+        field(entry.target_type or plain("target"), named(known("target"), entry.target)),
+        field("severity", plain(severity)),
         field("outcome", entry.outcome),
-        field("id", plain("none was sent") if entry.id_derived else safe(entry.id)),
+        field("id", None if entry.id_derived else safe(entry.id)),
     ]
 
 
-def _sum(money: model.Money | None) -> SafeText | None:
-    return None if money is None else fmt.money_full(money)
-
-
 DETAILS: dict[type, Callable[[Any, Look], list[Item]]] = {
-    model.Task: task_details,
-    model.SharedTask: task_details,
-    model.Agent: agent_details,
-    model.Company: company_details,
     model.Budget: budget_details,
     model.Alert: alert_details,
     model.Activity: activity_details,
 }
 
 
-def details(record: model.Record, look: Look, *, raw: bool = False) -> list[Item]:
-    """The items for a record; with `raw` every hidden character of its text is made visible."""
-    items, extra = DETAILS[type(record)](record, look), extra_fields(record.extra)
+def details(
+    record: model.Record, look: Look, *, raw: bool = False, fate: Cell | None = None
+) -> list[Item]:
+    """The items for a record; `raw` shows hidden characters, `fate` what became of a task."""
+    if isinstance(record, Task):
+        items, rest = task_details(record, look, fate), [Gap(), *asked_for(record)]
+    else:
+        items, rest = DETAILS[type(record)](record, look), beyond(record)
+    return [*items, *(beyond(record, raw=True) if raw else rest)]
+
+
+def beyond(record: model.Record, *, raw: bool = False) -> list[Item]:
+    """What was sent beyond the fields that are known; with `raw` all, hidden characters shown."""
+    extra = extra_fields(record.extra)
     if raw:
         whole = {**msgspec.to_builtins(record), "extra": extra}
         whole.pop("content", None)
         text = msgspec.json.format(_encode(whole), indent=2).decode("utf-8", "replace")
         lines = text.split("\n")
         most = max(map(len, lines))
-        heading = Heading(plain("All fields, hidden characters shown"))
-        return [*items, Gap(), heading, *(Text(escaped(line, 12 * most)) for line in lines)]
-    return [*items, *([Gap(), *asked_for(record)] if isinstance(record, Task) else table(extra))]
+        told = Gap(), *origins(record), Heading(plain("All fields, hidden characters shown"))
+        return [*told, *(Text(escaped(line, 12 * most)) for line in lines)]
+    return table(extra)
+
+
+def origins(record: model.Record) -> Iterator[Item]:
+    """What is shown otherwise than it was sent."""
+    if isinstance(record, Task) and record.title_from not in ("title", "name"):
+        yield FieldLine(plain("title"), plain(f"not sent; this is its {record.title_from}"))
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if isinstance(value, Money) and (words := fmt.money_origin(value)):
+            yield FieldLine(plain(name), plain(words))
 
 
 _NAME: Final = 200
@@ -253,13 +219,14 @@ Row = tuple[SafeText, SafeText, Tone]
 
 def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
     """The task, whole: title, `facts`, sums, description, all other fields, created and id."""
-    known = field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))
-    return [*head(task), *facts, *asked_for(task), Gap(), *known]
+    told = *head(task), *facts, field("id", safe(task.sent_id, _WHOLE))
+    cost = [] if task.cost else [field("cost", None)]
+    return [*told, *cost, *asked_for(task), Gap(), field("created", when(task.created, look))]
 
 
 def asked_for(task: Task) -> list[Item]:
     sums, fields = sums_of(task)
-    told = [(plain("cost"), fmt.money_full(task.cost))] if task.cost else []
+    told = [(plain("cost"), fmt.money(task.cost))] if task.cost else []
     told += sums
     width = min(_LABELS, max((LABEL_WIDTH, *(cell_width(label) + 2 for label, _ in told))))
     items: list[Item] = [FieldLine(label, value, Tone.STRONG, width) for label, value in told]
@@ -273,8 +240,6 @@ def head(task: Task) -> list[Item]:
     items: list[Item] = [Text(whole_title(task), Tone.STRONG)]
     if isinstance(task, SharedTask):
         items.append(warning(f"{signs.warning} {task.refusal}"))
-    if task.title_from not in ("title", "name"):
-        items.append(Text(plain(f"(no title was sent; this is its {task.title_from})"), Tone.DIM))
     if task.cut is not None:
         items.append(warning(f"{signs.warning} too long to be shown whole: {task.cut}"))
     texts = _texts_in(extra_fields(task.extra))
@@ -303,11 +268,8 @@ def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
         inside = fields[name] if type(fields[name]) is dict else {"": fields[name]}
         items += [Gap(), Heading(safe(name, _NAME)), *_rows(inside, unit)]
     if flat:
-        empty = [safe(name, _NAME) for name, value in flat.items() if value is None]
         told = {name: value for name, value in flat.items() if value is not None}
-        items += [Gap(), Heading(plain(heading)), *_rows(told, unit)] if told else [Gap()]
-        if empty:
-            items.append(Text(plain(f"nothing in {', '.join(empty)}"), Tone.DIM))
+        items += [Gap(), Heading(plain(heading)), *_rows(told, unit)] if told else []
     return items
 
 
@@ -316,6 +278,19 @@ def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> FieldLi
     if value is None or value == signs.missing:
         return FieldLine(plain(name), signs.missing, Tone.DIM)
     return FieldLine(plain(name), value, tone)
+
+
+def link(name: str, name_of: Callable[[Ref], SafeText], ref: Ref | None, place: str) -> FieldLine:
+    """A field with a name that has a page of its own, on that screen."""
+    line = field(name, named(name_of, ref))
+    is_one = place and ref is not None and ref.id is not None
+    return replace(line, key=f"{place}:{ref.id}") if is_one and ref else line
+
+
+def is_listed(task: Ref | None, look: Look) -> bool:
+    """Whether there is a page of a task: only those that are listed have one."""
+    store = look.store
+    return task is not None and (task.id in store.pending.records or task.id in store.tasks.records)
 
 
 def when(moment: Moment | None, look: Look) -> SafeText | None:

@@ -6,38 +6,43 @@ import asyncio
 from collections import Counter
 from functools import cached_property, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import AwaitMount
+from textual.widgets._toast import ToastRack
 
 from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
-from agentco_tui.keys import COMMANDS, Place
+from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
-from agentco_tui.live.store import Change
+from agentco_tui.live.store import Change, named
 from agentco_tui.model import Task
 from agentco_tui.screens.dialogs.base import HelpScreen, SizedScreen
 from agentco_tui.screens.header_footer import footer_cells, header_cells, tab_cells
-from agentco_tui.screens.key_app import bindings_of
+from agentco_tui.screens.key_app import KeyApp, bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.trail import MOST_BEHIND, Spot
 from agentco_tui.state_folder import ListMemory, Remembered
-from agentco_tui.text import plain, safe, signs
+from agentco_tui.text import clipboard_text, plain, safe, signs
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.router import DialogRouter
     from agentco_tui.screens.reload_key import KeyRenewal
+    from agentco_tui.screens.targets import Target
 
+ABOVE_LIST = 3  # lines of the header, the tabs and the title
 BENEATH = 0.5  # seconds after which lines that stand beneath a dialog say what has become of them
 SECONDS_BETWEEN_AGES = 10  # between two times that ages are told anew, on a thin line
 STANDS = {Step.HELD: "held", Step.UNKNOWN: "unknown"}  # decisions without an outcome
@@ -67,8 +72,11 @@ class MainScreen(SizedScreen[None]):
         self.body = Container(classes="frame--body")
         self.prompt = Prompt()
         self.footer = StatusLine(classes="frame--footer")
+        self.recent: list[Target] = []  # what was gone to or run by its words, the latest first
         self.denied: dict[str, str] = {}  # why commands would be refused now, by their id
-        self._footer_for: tuple[object, ...] = ()
+        self.behind: tuple[Spot, ...] = ()  # where one came from, the nearest last
+        self._last: tuple[Spot, ...] = ()  # where one was last, with what lay behind it then
+        self._awaited: Spot | None = None  # whose line the first answers have yet to bring
         self._decided: set[str] = set()
         self._seconds = 0
 
@@ -80,7 +88,9 @@ class MainScreen(SizedScreen[None]):
         store.subscribe(self.take)
         store.subscribe_freshness(self.take_freshness)
         self.session.decisions.subscribe(self.take_decisions)
+        self.session.needs.look(self)
         self.view = self._made(self.place)
+        self.session.needs.on_found = self.take_needs
         # Its answer may be here already. What is asked beside it waits for the first picture,
         # which sending and reading four more would put off by as much as drawing it takes.
         pace = paces(self.place)[FeedName.PENDING]
@@ -105,7 +115,14 @@ class MainScreen(SizedScreen[None]):
         start_worker(self, self._follow_journal, "follow the journal")
 
     def take(self, change: Change) -> None:
-        late = self.session.decisions.take(change)
+        late, session = self.session.decisions.take(change), self.session
+        scope = session.poller.query.company
+        if change.feed is FeedName.COMPANIES and scope is not None:
+            found = named(scope, session.store.companies)
+            if len(found) == 1 and found[0].id != scope:
+                # The settings have its name, the platform is asked by its id.
+                self.behind = self._last = ()
+                self.call_later(self.set_scope, found[0].id)
         with self.app.batch_update():
             about = list[str]()  # tasks of which the log has something new
             if change.feed is FeedName.ACTIVITY:
@@ -113,14 +130,22 @@ class MainScreen(SizedScreen[None]):
                 about = [
                     entry.task.id for entry in entries if entry and entry.task and entry.task.id
                 ]
+            if change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
+                session.needs.look(self)
             for view in self.views.values():
                 view.take(change)
                 if about:
                     view.take_decisions(about)
+            if self._awaited is not None and self._awaited.place == self.place:
+                self._stand(self._awaited)
             self.show_frame()
         for decision in late:
             work = partial(self.dialogs.read_after_all, decision)
             start_worker(self, work, f"read {decision.task.id} after all", group="writes")
+
+    def take_needs(self) -> None:
+        self.view.take_needs()
+        self.show_frame()
 
     def take_decisions(self, task_id: str) -> None:
         """Tell of changes soon, for sets change many at once; later where a dialog stands over the
@@ -134,6 +159,7 @@ class MainScreen(SizedScreen[None]):
 
     def _show_decisions(self) -> None:
         changed, self._decided = self._decided, set()
+        self.session.needs.take_decisions(self)
         for view in self.views.values():
             view.take_decisions(changed)
         self.show_frame()
@@ -144,7 +170,7 @@ class MainScreen(SizedScreen[None]):
         self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
-        if feed in (*self.view.lists, *self.view.beside):
+        if feed in (*self.view.lists, *self.view.beside, *self.view.counts):
             self.view.show_head()
         self.show_frame()
         if isinstance(self.session.store.freshness[feed].failure, KeyRejected):
@@ -152,13 +178,16 @@ class MainScreen(SizedScreen[None]):
 
     def tick(self) -> None:
         self._seconds += 1
+        self.session.poller.look_for_late()
+        if self._seconds % SECONDS_BETWEEN_AGES == 0:
+            self.session.needs.look(self)  # a task becomes urgent by waiting alone
         if not self.session.thin or self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.view.tick()
             self.show_frame()
 
     def show_frame(self) -> None:
         session, view, width = self.session, self.view, self.size.width
-        self.header.show(*header_cells(session, (*view.lists, *view.beside)))
+        self.header.show(*header_cells(session, (*view.lists, *view.beside), width))
         self.tabs.show(tab_cells(session, self.place, width))
         reasons = {
             one.id: session.permissions.denied(Verb(one.verb)) for one in COMMANDS if one.verb
@@ -170,17 +199,78 @@ class MainScreen(SizedScreen[None]):
             for each in session.decisions.open
         )
         words = "  ".join(f"{stands[name]} {name}" for name in sorted(stands, key=ORDER.index))
-        drawn_for = (self.place, self.denied, view.reading, width, words)
-        if drawn_for != self._footer_for:
-            self._footer_for = drawn_for
-            open_ = [Cell(plain(f" {signs.unknown} {words} "), Tone.WARNING)] if words else []
-            room, keys = width - total_width(open_), session.settings.keys
-            cells = footer_cells(self.place, keys, self.denied, reading=view.reading, width=room)
-            self.footer.show([*open_, *cells])
+        held = {"approve.take_back": ""} if stands["held"] else {}
+        offers = {**held, **view.offers()}
+        open_ = [Cell(plain(f" {signs.unknown} {words} "), Tone.WARNING)] if words else []
+        room, keys = width - total_width(open_), session.settings.keys
+        cells = footer_cells(offers, keys, self.denied, reading=view.reading, width=room)
+        self.footer.show([*open_, *cells])
 
     async def action_show(self, place: Place) -> None:
-        await self.turn_to(place)
+        """Show a screen as a whole; what was entered from there is left, the rest stays behind."""
+        if place == self.place and not self.view.reading:
+            self.view.arrive()
+            return
+        scope = self.session.poller.query.company
+        at = [(spot.place, spot.scope) for spot in self.behind]
+        here = at.index((place, scope)) if (place, scope) in at else len(at)
+        await self._move(*self.behind[:here], Spot(place, scope))
         self.focus_again()
+
+    async def action_last(self) -> None:
+        if self._last:
+            await self._move(*self._last)
+
+    def go(
+        self,
+        place: Place,
+        row_id: str | None = None,
+        *,
+        scope: str | None = "",
+        is_open: bool = False,
+        filter: str | None = None,
+    ) -> AwaitMount:
+        """Go in, to a screen or to one of its lines, which stands open then if `is_open`; `esc`
+        comes back. Everything is shown of another company if `scope` names one, and of all if it
+        is None; to open a company is to show everything of it.
+        """
+        if place == "companies" and is_open:
+            scope = row_id
+        scope = self.session.poller.query.company if scope == "" else scope
+        here = self.here()
+        to = Spot(place, scope, row_id, is_open, filter)
+        left = () if to == Spot(here.place, here.scope, is_open=here.is_open) else (here,)
+        return self._move(*self.behind, *left, to)
+
+    def here(self) -> Spot:
+        view, scope = self.view, self.session.poller.query.company
+        row = view.opened_from.view.cursor
+        return Spot(self.place, scope, row, view.reading, view.filter_text, view.called())
+
+    def _move(self, *spots: Spot) -> AwaitMount:
+        """Be at the last of these spots, with those before it behind."""
+        self._last, to = (*self.behind, self.here()), spots[-1]
+        self.behind = spots[-MOST_BEHIND - 1 : -1]
+        if to.scope != self.session.poller.query.company:
+            self.set_scope(to.scope)
+        is_new = to.place not in self.views
+        mounted = self.body.mount() if to.place == self.place else self.turn_to(to.place)
+        if is_new:
+            # The view's own queue: it has its rows only once it is mounted.
+            self.view.call_after_refresh(self._stand, to)
+        else:
+            self._stand(to)
+        return mounted
+
+    def _stand(self, at: Spot) -> None:
+        """Put the cursor on its line; on one that is still to come, as soon as it is there."""
+        if self.view.place != at.place:
+            return
+        is_there = self.view.stand(at)
+        self.set_paces()
+        self._awaited = None if is_there or not self.view.incomplete else at
+        if not is_there and self._awaited is None and at.filter is None:
+            self.say("that is not in the list any more")
 
     def _made(self, place: Place) -> ListView[Any]:
         """A screen that is visited for the first time, as it was left; its module is read now."""
@@ -217,23 +307,18 @@ class MainScreen(SizedScreen[None]):
         all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists
         self.session.poller.set_paces(paces(self.place, all_tasks=all_tasks))
 
-    def show_record(self, place: Place, row_id: str) -> None:
-        self.turn_to(place)
-        # The view's own queue: a view that is visited first has its rows only once it is mounted.
-        self.view.call_after_refresh(self.view.show_row, row_id)
-
     def set_scope(self, company_id: str | None) -> None:
         query = self.session.poller.query
         for view in self.views.values() if company_id != query.company else ():
             view.leave_scope()
         self.session.poller.set_query(Query(company=company_id, activity=query.activity))
+        self.session.needs.look(self)
         for view in self.views.values():
             view.rescope()
         self.show_frame()
-        self.say(f"every screen shows {self.session.names.scope(company_id)} now")
 
     def action_go_to(self) -> None:
-        GoToWords(self, self.session.store)
+        GoToWords(self)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Keys that go elsewhere leave the prompt, or escape could not; a filter stays."""
@@ -249,11 +334,18 @@ class MainScreen(SizedScreen[None]):
         self.call_after_refresh(self.focus_again)
 
     def action_back(self) -> None:
-        self.view.action_back()
+        """Leave what hides lines or marks them, else go back to where one came from."""
+        if self.view.leave():
+            return
+        if self.behind:
+            self._move(*self.behind)
+        elif self.view.reading:
+            self._stand(Spot(self.place))
 
     def action_unscope(self) -> None:
         if self.session.poller.query.company is not None:
             self.set_scope(None)
+            self.say("every screen shows all companies now")
 
     def action_poll_now(self) -> None:
         """Ask the platform now, bring the list up to date, and read a key again that is refused."""
@@ -268,7 +360,8 @@ class MainScreen(SizedScreen[None]):
         if task is None:
             self.say("nothing is held back that could be taken back")
         else:
-            self.say(f"{signs.good} {task.title}: taken back, nothing was sent")
+            title = self.session.titled(task.title, task)
+            self.say(f"{signs.good} {title}: taken back, nothing was sent")
 
     def action_help(self) -> None:
         keys = self.session.settings.keys
@@ -277,15 +370,23 @@ class MainScreen(SizedScreen[None]):
     @on(StatusLine.Pressed)
     def _pressed(self, event: StatusLine.Pressed) -> None:
         if event.line is self.tabs:
-            self.turn_to(event.key)  # type: ignore[arg-type]
+            start_worker(self, partial(self.action_show, event.key), "show a screen")  # type: ignore[arg-type]
         elif event.line is self.footer:
-            self.run_command(event.key)
+            start_worker(self, partial(self.run, event.key), event.key)
 
-    def run_command(self, command_id: str) -> None:
-        for node, binding, *_ in self.active_bindings.values():
-            if binding.id == command_id:
-                start_worker(self, partial(self.app.run_action, binding.action, node), command_id)
-                return
+    def action_copy_id(self) -> None:
+        """Send the line's id to the terminal's clipboard; whether it took it, no terminal tells."""
+        app, subject = cast("KeyApp", self.app), self.view.subject()
+        # One that is held down has just answered a question.
+        if subject is not None and not app.presses.held_down:
+            app.copy_to_clipboard(clipboard_text(subject.id))
+            self.say(f"sent to the terminal's clipboard: {safe(subject.id, 60)}")
+
+    async def run(self, command_id: str) -> None:
+        """Run a command as its key does, also one that has none."""
+        command = COMMANDS_BY_ID[command_id]
+        own = self.view.table if command.cursor else self.view
+        await self.app.run_action(command.run, self if command.where == "every" else own)
 
     @cached_property
     def dialogs(self) -> DialogRouter:
@@ -318,6 +419,18 @@ class MainScreen(SizedScreen[None]):
                 self.say(f"{signs.warning} {found.trouble}", bad=True)
             told = found.trouble
             await asyncio.sleep(FOLLOW_EVERY)
+
+    @on(RecordTable.CursorMoved)
+    def keep_clear(self) -> None:
+        """Notices stand in the half of the screen in which the line under the cursor is not."""
+        rack, (_, height) = self.query_one(ToastRack), self.size
+        table = self.focused if isinstance(self.focused, RecordTable) else self.view.table
+        row = table.region.y + 1 + table.view.cursor_at - table.view.top
+        edge = "top" if row >= height // 2 else "bottom"
+        if rack.display and rack.styles.dock != edge:
+            rack.styles.dock, rack.styles.align_vertical = edge, edge
+            rack.styles.margin = (ABOVE_LIST, 0, 1, 0)
+            rack.styles.max_height = height // 2 + 1  # its margins included
 
     def leave_first(self) -> bool:
         """Leaving was asked for: leave the prompt if words are being typed into it."""

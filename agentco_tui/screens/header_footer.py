@@ -1,71 +1,102 @@
-"""The header, the tabs and the footer: which cells they are made of."""
+"""The header, the tabs, the footer, and what a list says of itself: their cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
+from typing import Any
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
-from agentco_tui.config import Settings
-from agentco_tui.keys import COMMANDS_BY_ID, FOOTER, FOOTER_EVERYWHERE, SCREENS, Place, keys_of
+from agentco_tui.config import DEFAULT_PROFILE, Settings
+from agentco_tui.keys import COMMANDS_BY_ID, FOOTER_EVERYWHERE, SCREENS, Place, shown_key
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
+from agentco_tui.live.insight import Level
+from agentco_tui.model import Listing, Moment
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.text_pane import Cells, Item, Text
-from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, faded, total_width
 
 
-def header_cells(session: Session, feeds: Iterable[FeedName]) -> tuple[list[Cell], list[Cell]]:
+def header_cells(
+    session: Session, feeds: Iterable[FeedName], width: int
+) -> tuple[list[Cell], list[Cell]]:
     """Left program, profile and company scope, where what is not as usual stands out; right how
-    fresh these feeds are, and the alerts.
+    fresh these feeds are, and how much needs a person. Where it is narrow the profile comes first.
     """
     settings, scope = session.settings, session.names.scope(session.poller.query.company)
     left = [
         Cell(plain(" agentco "), Tone.STRONG),
-        Cell(plain(f" {safe(settings.profile, 24)} "), Tone.ACCENT),
-        Cell(plain(f"{signs.vertical} ")),
-        Cell(scope, Tone.PLAIN if session.poller.query.company is None else Tone.WARNING),
+        environment(settings),
+        Cell(plain(f" {signs.vertical} ")),
+        Cell(scope, Tone.PLAIN if session.poller.query.company is None else Tone.ACCENT),
     ]
+    if session.scope_phase() is Phase.FAILED:
+        left[-1] = Cell(plain(f"{signs.critical} {scope}"), Tone.CRITICAL)
     if settings.read_only:
-        left.append(Cell(plain("  read-only"), Tone.WARNING))
+        left.append(Cell(plain("  read-only"), Tone.ACCENT))
     elif session.permissions.off is not None:
-        left.append(Cell(plain("  writing off"), Tone.WARNING))
+        left.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
     if session.thin:
-        left.append(Cell(plain("  thin"), Tone.WARNING))
+        left.append(Cell(plain("  thin"), Tone.ACCENT))
     freshness = worst(session.store.freshness[feed] for feed in feeds)
     latency, now = session.client.transport.measured.steady_latency, session.clock.monotonic()
+    if width < NARROW:
+        left, latency = left[1:], None
     right = health_cells(freshness, latency, now, refresh=settings.refresh)
-    critical, warning = session.waiting.open_alerts(session.poller.query.company)
-    if critical:
-        right.append(Cell(plain(f"  {signs.critical} {fmt.count(critical)}"), Tone.CRITICAL))
-    if warning:
-        right.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
-    return left, [*right, Cell(plain(" "))]
+    levels, needs = session.needs.levels, list[Cell]()
+    if critical := levels[Level.CRITICAL]:
+        needs.append(Cell(plain("  ")))
+        needs.append(Cell(plain(f" {signs.critical} {fmt.count(critical)} "), Tone.ALARM))
+    if warning := levels[Level.WARNING]:
+        needs.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
+    phases = [session.store.freshness[feed].phase for feed in (FeedName.PENDING, FeedName.ALERTS)]
+    return left, [*right, *faded(needs, Phase.STALE in phases), Cell(plain(" "))]
+
+
+NARROW = 60  # columns
+
+
+def environment(settings: Settings) -> Cell:
+    """Which platform it is: the profile's name, filled if it tells of production; without a profile
+    the host.
+    """
+    name = settings.profile
+    if name == DEFAULT_PROFILE:
+        name = settings.base_url.host
+    is_production = re.search(r"(?i)\b(prod(uction)?|live)\b", name.replace("_", " ")) is not None
+    return Cell(plain(f" {safe(name, 24)} "), Tone.BADGE if is_production else Tone.ACCENT)
 
 
 def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
     """The six tabs with their counts; names are shortened where the line is narrow."""
-    store, scope = session.store, session.poller.query.company
+    store = session.store
     lengths = {"companies": len(store.companies), "agents": len(store.agents)}
     counts = {tab: Cell(fmt.count(each), Tone.DIM) for tab, each in lengths.items() if each}
-    if store.freshness[FeedName.PENDING].answered_at is not None:
-        waiting = session.waiting.of(scope).count
+    if store.freshness[FeedName.PENDING].answered_at is not None and session.is_scope_shown():
+        waiting = session.needs.queue.count
         counts["tasks"] = Cell(fmt.count(waiting), Tone.ACCENT if waiting else Tone.DIM)
-    critical, warning = session.waiting.open_alerts(scope)
-    if critical:
+    money = session.needs.money
+    if critical := money[Level.CRITICAL]:
         counts["budget"] = Cell(plain(f"{signs.critical}{critical}"), Tone.CRITICAL)
-    elif warning:
+    elif warning := money[Level.WARNING]:
         counts["budget"] = Cell(plain(f"{signs.warning}{warning}"), Tone.WARNING)
+    for tab, feed in (("tasks", FeedName.PENDING), ("budget", FeedName.ALERTS)):
+        if tab in counts and store.freshness[feed].phase is Phase.STALE:
+            counts[tab] = Cell(counts[tab].text, Tone.DIM)
     cells: list[Cell] = []
-    for longest in (None, 4):
+    for longest in (None, 4, 3, 0):
         cells = []
         for at, tab in enumerate(SCREENS, start=1):
             here, count = tab == place, counts.get(tab)
             title = tab.title() if here else tab.title()[:longest]
+            words = f"{at} {title} " if title else f"{at} "
             cells += [
                 Pressable(signs.cursor if here else plain(" "), Tone.ACCENT, key=tab),
-                Pressable(plain(f"{at} {title} "), Tone.STRONG if here else Tone.DIM, key=tab),
+                Pressable(plain(words), Tone.STRONG if here else Tone.DIM, key=tab),
             ]
             if count is not None:
                 cells.append(Pressable(plain(f"{count.text} "), count.tone, key=tab))
@@ -75,54 +106,86 @@ def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
 
 
 OPEN_DETAIL = ("list.open", "companies.scope", "budget.alerts")
+LONGEST_REASON = 30
 
 
 def footer_cells(
-    place: Place, keys: Mapping[str, str], denied: Mapping[str, str], *, reading: bool, width: int
+    offers: Mapping[str, str],
+    keys: Mapping[str, str],
+    denied: Mapping[str, str],
+    *,
+    reading: bool,
+    width: int,
 ) -> list[Cell]:
-    """The screen's keys; where not all fit, those before help and quit give way from the right."""
-    ids = [*FOOTER[place], *FOOTER_EVERYWHERE]
+    """The keys of what is offered, with other words than their labels where it has some, and why
+    not; where not all fit, those before help and quit give way from the right.
+    """
+    ids, reasons = [*offers, *FOOTER_EVERYWHERE], set[str]()
     if reading:
-        first = [id_ for id_ in FOOTER[place][:3] if id_ not in OPEN_DETAIL]
-        ids = ["app.back", *first, "list.raw", "list.copy_id", "app.help", "app.quit"]
+        first = [id_ for id_ in [*offers][:3] if id_ not in (*OPEN_DETAIL, "app.back")]
+        ids = ["app.back", "list.open", *first, "list.raw", "list.copy_id", "app.help", "app.quit"]
+        offers = {**offers, "app.back": ""}
     groups: list[list[Cell]] = []
     for id_ in ids:
         tones = (Tone.DIM, Tone.DIM) if id_ in denied else (Tone.ACCENT, Tone.PLAIN)
-        words = f" {COMMANDS_BY_ID[id_].label.lower()}  "
-        if bound := keys_of(id_, keys):
-            parts = zip((shown_key(bound[0]), words), tones, strict=True)
+        words = f" {offers.get(id_) or COMMANDS_BY_ID[id_].label.lower()}  "
+        if key := shown_key(id_, keys):
+            parts = zip((key, words), tones, strict=True)
             groups.append([Pressable(plain(part), tone, key=id_) for part, tone in parts])
+        if (reason := denied.get(id_)) is not None and reason not in reasons:
+            reasons.add(reason)
+            groups.append([Cell(plain(f"{safe(reason, LONGEST_REASON)}  "), Tone.DIM)])
     while len(groups) > 2 and sum(map(total_width, groups)) > width - 1:
         groups.pop(-3)
     return [Cell(plain(" ")), *(cell for group in groups for cell in group)]
-
-
-SHOWN_KEYS = {
-    "slash": "/",
-    "colon": ":",
-    "question_mark": "?",
-    "asterisk": "*",
-    "escape": "esc",
-    "pagedown": "pgdn",
-    "pageup": "pgup",
-}
-
-
-def shown_key(name: str) -> str:
-    return SHOWN_KEYS.get(name, name)
-
-
-def refresh_key(settings: Settings) -> SafeText:
-    keys = keys_of("app.refresh", settings.keys)
-    return plain(shown_key(keys[0]) if keys else "Refresh in the palette")
 
 
 def key_advice(settings: Settings) -> SafeText | None:
     """What to do when the API key is refused, after the words that tell of it; None for nothing."""
     place = settings.key_place
     if place is not None and place.can_change:
-        return plain(f"{refresh_key(settings)} reads the key again")
+        return plain(f"{shown_key('app.refresh', settings.keys)} reads the key again")
     return None if place is None else plain("start again with another key")
+
+
+def without_lines(phase: Phase, none: SafeText) -> SafeText:
+    """What stands where there are no lines: nothing there is not the same as nothing read."""
+    words = {Phase.LOADING: "loading…", Phase.FAILED: "nothing could be read yet"}
+    return plain(words.get(phase, none))
+
+
+OLD_FILTER = 3_600.0  # seconds
+
+
+def misleads(
+    session: Session, error: str | None, rows: TableModel[Any], since: float, recalled: bool
+) -> Iterator[Item]:
+    """What a list must say, lest it misleads: that what was asked for does not exist, and that a
+    filter of an earlier time hides something.
+    """
+    now = session.clock.now()
+    if error is not None:
+        yield Text(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
+    if not rows.filter or not (recalled or now - since >= OLD_FILTER):
+        return
+    when = f"of {fmt.clock(Moment(since), now)}" if since else "of an earlier run"
+    number = f"{fmt.count(len(rows.shown))} of {fmt.count(len(rows.records))}"
+    parts = f"filter {when}: {number}", shown_key("app.back", session.settings.keys)
+    words = f" {signs.separator} ".join(filter(None, parts))
+    yield Text(plain(f"{signs.warning} {words}"), Tone.WARNING)
+
+
+def told_cells(told: Listing[Any], shown: int) -> list[Cell]:
+    """What a list says of itself: records that couldn't be read, and that more exist."""
+    words = []
+    if told.unread:
+        words.append(f"{fmt.count(told.unread)} could not be read")
+    if told.capped:
+        words.append(f"only the first {fmt.count(shown)} were fetched")
+    cells = [Cell(plain(f" {signs.warning} {each}"), Tone.WARNING) for each in words]
+    if told.more and not told.capped:
+        cells.append(Cell(plain(" and more"), Tone.DIM))
+    return cells
 
 
 WORST_FIRST = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)
@@ -158,9 +221,11 @@ def health_cells(
         unit = next((unit for unit in (86_400, 3_600, 60) if most >= unit), 1)
         age = plain(f"<{fmt.age(ceil(most / unit) * unit)}")
     found = (words for kind, words in REASONS.items() if isinstance(freshness.failure, kind))
-    reason = next(found, "failing")
+    reason = next(found, "failing" if freshness.failure else "no answer")
     match freshness.phase:
         case Phase.LOADING:
+            if freshness.late:
+                return [Cell(plain(f"{signs.unknown} no answer yet"), Tone.WARNING)]
             return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]
         case Phase.LIVE:
             word = "slow" if freshness.slowed else "live"
@@ -179,7 +244,11 @@ def notice(
     """What is said of a feed that fails: age, next try, and why; `about` names what fails."""
     failure = freshness.failure
     if failure is None:
-        return []
+        words = "asked, and no answer yet"
+        if freshness.phase is Phase.STALE:
+            words = f"{fmt.age(freshness.age(monotonic))} old {signs.separator} {words}"
+        late = Cell(plain(f"{signs.unknown} {about}{words}"), Tone.WARNING)
+        return [Cells((late,))] if freshness.late else []
     wait, again = freshness.wait(monotonic), ""
     if wait is not None:
         again = "asking again now" if wait <= 0 else f"again in {fmt.age(wait)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
 from typing import ClassVar
 
 from textual import events
@@ -11,12 +10,12 @@ from textual.binding import Binding, BindingType
 
 from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.textual_patches.patched_app import PatchedApp
+from agentco_tui.widgets.link_pane import LinkPane
 from agentco_tui.widgets.table.layout import R
 from agentco_tui.widgets.table.widget import RecordTable
 
 REPEAT = 0.7  # seconds from which a key was surely pressed anew: keyboards repeat it sooner
 APART = 0.25  # seconds from which a finger may have: keyboards are faster, but for the first pause
-KEYS_KEPT = 200
 FINGERS = 2  # so many pauses of that kind in a row are a finger's: a keyboard makes but one
 
 
@@ -26,30 +25,15 @@ class KeyPresses:
     def __init__(self) -> None:
         self.key: str | None = None
         self.at = 0.0  # steady clock: when it was read from the terminal, not when its turn came
-        self.before: str | None = None
-        self.gap = 0.0  # seconds between the last two keys
         self.held_down = False  # whether it is one of those that come while a key stays down
-        self._last: dict[str, tuple[float, int]] = {}  # when, and a finger's pauses before that
+        self._pauses = 0  # so many in a row that a finger may have made
 
-    def take(self, key: str, at: float, *, repeated: bool = False) -> None:
-        """A key was read from the terminal; `repeated` if that says that it is held down."""
-        if len(self._last) > KEYS_KEPT:
-            self._last = {known: seen for known, seen in self._last.items() if known == self.key}
-        last, pauses = self._last.get(key, (-REPEAT, 0))
-        if repeated or at - last < APART:
-            self.held_down, pauses = True, 0
-        elif at - last < REPEAT:
-            pauses += 1
-            self.held_down = pauses < FINGERS
-        else:
-            self.held_down, pauses = False, 0
-        self._last[key] = at, pauses
-        self.before, self.gap = self.key, at - self.at
+    def take(self, key: str, at: float) -> None:
+        """A key was read from the terminal."""
+        gap = at - self.at if key == self.key else REPEAT
+        self._pauses = self._pauses + 1 if APART <= gap < REPEAT else 0
+        self.held_down = gap < REPEAT and self._pauses < FINGERS
         self.key, self.at = key, at
-
-    def goes_on(self) -> bool:
-        again = self.held_down and self.key == self.before
-        return again and monotonic() - self.at < REPEAT
 
 
 def bindings_of(place: Place, *ids: str, cursor: bool = False) -> list[BindingType]:
@@ -65,6 +49,11 @@ class ListTable(RecordTable[R], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", cursor=True)
     MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
     hand_comes: Callable[[], None]
+    takes: Callable[[events.Key], bool] | None = None  # keys that something else on the view wants
+
+
+class DetailPane(LinkPane, inherit_bindings=False):
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", cursor=True)
 
 
 class KeyApp(PatchedApp):
@@ -78,12 +67,12 @@ class KeyApp(PatchedApp):
         """Keep the moment of a key, and move the cursor here and now if it does only that: the
         queues of all widgets take longer than the move itself.
         """
-        # Terminals with kitty's keyboard protocol can say so (textual_patches/input_parser.py).
-        held_down = getattr(event, "held_down", False)
-        self.presses.take(event.key, event.time, repeated=held_down)
+        self.presses.take(event.key, event.time)
         moved = self.focused
         if not isinstance(moved, ListTable) or not self.app_focus:
             return False
+        if moved.takes is not None and moved.takes(event):
+            return True
         for action in self.bound_actions(moved, event.key):
             if action in moved.MOVES:
                 moved.hand_comes()

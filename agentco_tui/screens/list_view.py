@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 from textual import events, on
@@ -15,51 +15,33 @@ from textual.widget import Widget
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
-from agentco_tui.keys import Place, keys_of
-from agentco_tui.live.feeds import NAMES, FeedName, Phase
+from agentco_tui.keys import FOOTER, FOR_A_LINE, Place
+from agentco_tui.live.feeds import NAMES, SCOPED, FeedName, Freshness, Phase
 from agentco_tui.live.store import Change
-from agentco_tui.model import Listing, Record, SharedTask, Task
-from agentco_tui.screens.decision_notes import decision_items, fate_of, line_note
+from agentco_tui.model import Company, Record
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.header_footer import notice, worst
-from agentco_tui.screens.key_app import KeyApp, ListTable, bindings_of
+from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
+from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
 from agentco_tui.screens.prompts import FilterWords
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.trail import Spot, crumbs, name_of
 from agentco_tui.state_folder import LONGEST_FILTER, ListMemory
-from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
-from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column, R
-from agentco_tui.widgets.table.widget import RecordTable, TableState
-from agentco_tui.widgets.text_pane import Item, Notice, TextPane
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.table.model import GONE
+from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.text_pane import Item, Notice
+from agentco_tui.widgets.tones import Cell, Tone, faded, total_width
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
 
 HAND = 10.0  # seconds without a key after which a person's hand is taken to have left the list
-AFTER_APPROVE = 1.0  # seconds after `a` in which `y` copies nothing: it was meant for a question
+LARGE = 50_000  # bytes of a record from which on its detail is not told anew each second
 MANY = 5_000  # records of one change from which on the list is taken anew
 SOON = 0.15  # seconds from the cursor's last move to the detail: longer than a held key repeats
 WIDE = 120
-STATES = {
-    Phase.LOADING: TableState.LOADING,
-    Phase.LIVE: TableState.READY,
-    Phase.STALE: TableState.STALE,
-    Phase.FAILED: TableState.FAILED,
-}
-
-
-def told_cells(told: Listing[Any], shown: int) -> list[Cell]:
-    """What a list says of itself: records that couldn't be read, and that more exist."""
-    words = []
-    if told.unread:
-        words.append(f"{fmt.count(told.unread)} could not be read")
-    if told.capped:
-        words.append(f"only the first {fmt.count(shown)} were fetched")
-    cells = [Cell(plain(f" {signs.warning} {each}"), Tone.WARNING) for each in words]
-    if told.more and not told.capped:
-        cells.append(Cell(plain(" and more"), Tone.DIM))
-    return cells
 
 
 class ListView(Widget, Generic[R]):
@@ -69,12 +51,12 @@ class ListView(Widget, Generic[R]):
     empty: ClassVar[str]
     sort: ClassVar[tuple[str, bool] | None] = None
     calm: ClassVar[bool] = True  # whether the order stands still under a person's hand
-    can_mark: ClassVar[bool] = False
+    keeps_filter: ClassVar[bool] = True  # from one run to the next
+    beside_page: ClassVar[int] = WIDE  # columns from which on the list stays beside what is open
     lists: tuple[FeedName, ...]
     beside: ClassVar[tuple[FeedName, ...]] = ()
+    counts: ClassVar[tuple[FeedName, ...]] = ()  # feeds that bring rows, too, but slower
     prefixes: ClassVar[Mapping[FeedName, str]] = {}  # for ids of feeds that may be the same
-    task_rows: ClassVar[str | None] = None  # what stands before a task's id in its row's
-    gone: ClassVar[str] = "gone"  # what a ghost says whose fate isn't known
     names_from: ClassVar[frozenset[FeedName]] = NAMES  # the feeds that cells take names from
     figures_from: ClassVar[frozenset[FeedName]] = frozenset()  # by which rows are sorted
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
@@ -99,17 +81,17 @@ class ListView(Widget, Generic[R]):
             **session.store.collections,
             FeedName.ACTIVITY: session.store.activity,
         }
-        self.title_line = StatusLine(classes="view--title")
-        self.notice = Notice()
+        self.title_line, self.notice = StatusLine(classes="view--title"), Notice()
         self.table = self.make_table()
+        self.open_anew()
         self.opened_from: RecordTable[Any] = self.table  # to whose line the detail belongs
-        self.detail = TextPane(classes="list--detail")
-        self.filter_text = ""
-        self.reading = self._raw = False
+        self.detail = DetailPane(classes="list--detail")
+        self.filter_text, self.filtered_at = "", 0.0
+        self.reading = self._raw = self._recalled = False  # recalled: a filter of an earlier run
         self._whole: Record | None = None  # the record under the cursor, as it was read by itself
         self._names_seen: Mapping[str, SafeText] = {}
         self._soon: Timer | None = None
-        self._touched_at = 0.0
+        self._stood: str | None = None  # the line whose detail stands from its top already
         self._reload_due = self._hold_due = False
 
     def make_table(self) -> ListTable[R]:
@@ -117,8 +99,6 @@ class ListView(Widget, Generic[R]):
             self.columns(),
             search_text=self.search_text,
             sort=self.sort,
-            empty_text=plain(self.empty),
-            can_mark=self.can_mark,
         )
         table.hand_comes = self.touch
         table.view.thin = self.session.thin
@@ -135,14 +115,15 @@ class ListView(Widget, Generic[R]):
         """Show what the store has already, laid out for the terminal from the first picture on."""
         self._fit()
         self.reload()
+        self.main.show_frame()
 
     @on(events.Resize)
     def _fit(self) -> None:
         # On a thin line a detail beside the list would cost more than the list at each move; but
         # it goes only where a person asked for that, for nothing may jump by itself.
-        wide = self.app.size.width >= WIDE and not self.session.settings.thin
-        self.set_class(wide, "-wide")
-        self.set_class(not wide, "-narrow")
+        width = 0 if self.session.settings.thin else self.app.size.width
+        self.set_class(width >= WIDE, "-wide")
+        self.set_class(width < self.beside_page, "-narrow")
 
     @property
     def main(self) -> MainScreen:
@@ -151,6 +132,7 @@ class ListView(Widget, Generic[R]):
     def columns(self) -> list[Column[R]]:
         raise NotImplementedError
 
+    read_one: Any = None  # reads a record by itself: it may have fields that the list leaves out
     search_text: Any = None  # where a filter looks for words, if not in the text of all cells
 
     def wanted(self, record: R) -> bool:
@@ -158,10 +140,7 @@ class ListView(Widget, Generic[R]):
 
     def fate(self, row_id: str) -> Cell:
         """What became of a record that the list has no more, for its ghost."""
-        record = self.subject(row_id)
-        if isinstance(record, Task):
-            return fate_of(self.session, record.id)
-        return Cell(plain(self.gone), Tone.DIM)
+        return GONE
 
     def reload(self) -> None:
         self._reload_due = False
@@ -219,34 +198,90 @@ class ListView(Widget, Generic[R]):
             self.show_detail()
         self.show_head()
 
+    def take_needs(self) -> None:
+        """What needs a person has been found anew."""
+
     def _names(self) -> dict[str, SafeText]:
         collections = map(self.session.store.collections.__getitem__, self.names_from)
         return {r.id: r.name for records in collections for r in records if r.name is not None}
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether answers to the question of now are still to come: no count or order is final."""
+        return any(each.awaited for each in self._bring_rows())
+
+    def _bring_rows(self) -> list[Freshness]:
+        """Of the feeds by which rows are there and in their order."""
+        feeds = (*self.lists, *self.counts, *self.figures_from)
+        return [self.session.store.freshness[feed] for feed in feeds]
+
+    def open_anew(self) -> None:
+        """Until the answers that are to come have come, the cursor is the first line's."""
+        self.table.view.opening, self._touched_at = True, 0.0
+        self._opened_at = self.session.clock.monotonic()
+
+    def offers(self) -> dict[str, str]:
+        """What means something here and now, most wanted first; its words, "" for its label."""
+        not_now = frozenset[str]() if self.subject() is not None else FOR_A_LINE
+        if self.session.poller.query.company is None:
+            not_now |= {"company.unscope"}
+        return {id_: "" for id_ in FOOTER[self.place] if id_ not in not_now}
+
     def leave_scope(self) -> None:
-        """Another company is about to be in scope."""
+        """Another company is about to be in scope: that is a load, which leaves no ghosts."""
+        self.table.release()
 
     def rescope(self) -> None:
         self.table.release()
+        if not set(self.lists).isdisjoint(SCOPED):
+            self.table.action_first()
+            self.open_anew()
         self.reload()
 
     def show_head(self, phase: Phase | None = None) -> None:
         """What stands above the list, by the worst of its feeds; what its rows are worth, by the
         worst of those listed that were answered, if no `phase` says it.
         """
-        session, known = self.session, self.session.store.freshness
-        feeds = (*self.lists, *self.beside)
+        if not self.is_attached:  # the program may be ending
+            return
+        session, feeds = self.session, (*self.lists, *self.beside)
+        known = session.store.freshness
         freshness = worst(known[feed] for feed in feeds)
         failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
         about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
-        self.notice.show(notice(freshness, session.clock.monotonic(), about, session.settings))
+        told = notice(freshness, session.clock.monotonic(), about, session.settings)
+        since = self.filtered_at, self._recalled
+        self.notice.show([*misleads(session, self.error(), self.table.rows, *since), *told])
         listed = [known[feed] for feed in self.lists]
         answered = [each for each in listed if each.answered_at is not None]
         phase = phase or worst(answered or listed).phase
-        failed = phase is Phase.FAILED
+        words = without_lines(phase, self.nothing())
+        if FeedName.COMPANIES not in self.lists and not session.is_scope_shown():
+            phase = session.scope_phase()
+            words = self.nothing() if phase is Phase.FAILED else without_lines(phase, words)
         self.table.view.thin = session.thin
-        self.table.set_state(STATES[phase], plain("nothing could be read yet") if failed else None)
-        self.title_line.show(*self.title())
+        self.table.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
+        self.detail.fade(is_old := phase is Phase.STALE)
+        (name, *about_it), right = self.title()
+        if self.reading:
+            name, about_it = Cell(plain(f" {self.called()}"), Tone.STRONG), []
+        rest = GAP + total_width([name, *about_it, *right])
+        way = crumbs(self.main.behind, self.size.width - rest)
+        self.title_line.show([*way, name, *faded(about_it, is_old)], faded(right, is_old))
+        self.table.view.opening &= self._is_opening() or not self.table.idle.is_set()
+
+    def _is_opening(self) -> bool:
+        """Whether answers are to come that may change which row is the first, as the list opens."""
+        known = (each for each in self._bring_rows() if each.failure is None)
+        return any(each.awaited or (each.answered_at or 0.0) < self._opened_at for each in known)
+
+    def nothing(self) -> SafeText:
+        """What the list says if it is empty: of what there is nothing."""
+        return self.session.none_here(self.empty)
+
+    def error(self) -> SafeText | None:
+        """What was asked for and does not exist, so that an empty list is no good news."""
+        return self.session.scope_error()
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         """The cells left and right of the title; a list that hides something always says so."""
@@ -264,7 +299,8 @@ class ListView(Widget, Generic[R]):
             right.append(Cell(plain(f"{rows.waiting} new, r shows  "), Tone.ACCENT))
         if self.sort is not None and key is not None:
             sign = signs.down if descending else signs.up
-            right.append(Cell(plain(f"by {key} {sign} "), Tone.DIM))
+            by_level = "worst first " if descending else "worst last "
+            right.append(Cell(plain(by_level if key == "level" else f"by {key} {sign} "), Tone.DIM))
         if self.filter_text:
             left.append(Cell(plain(f"  /{safe(self.filter_text, 40)}"), Tone.ACCENT))
         return left, right
@@ -272,8 +308,12 @@ class ListView(Widget, Generic[R]):
     @on(events.Key)
     @on(events.Click)
     def touch(self) -> None:
-        """A hand is on the list: what comes waits from now on, and what goes leaves a ghost."""
-        self._touched_at = self.session.clock.monotonic()
+        """A hand is on the list: what comes waits from now on, and what goes leaves a ghost. While
+        the first answers come in, nobody who has not moved has chosen a line yet.
+        """
+        if self.incomplete and not (self.table.marked or self.table.view.touched):
+            return
+        self._touched_at, self.table.view.opening = self.session.clock.monotonic(), False
         # Holding a large table would end its sorting or filtering in one go.
         self._hold_due = not self.table.idle.is_set()
         if self.calm and not self._hold_due and not self.table.rows.held and self.table.rows.shown:
@@ -295,9 +335,10 @@ class ListView(Widget, Generic[R]):
         self.take_decisions()
         self.show_head()
         self.table.tick()
+        if self.app.screen is self.screen and len(getattr(self.subject(), "extra", b"")) < LARGE:
+            self.show_detail()  # its ages are those of the line
         if self.table.marked and not self.table.rows.held:
-            # What is marked is about to be acted on, whether a hand is on the list or not.
-            self.touch()
+            self.touch()  # what is marked is about to be acted on, hand or no hand
         if not self.table.rows.held:
             return
         if self.app.screen is not self.screen:
@@ -317,41 +358,23 @@ class ListView(Widget, Generic[R]):
         return None if row_id is None else self.table.rows.record(row_id)
 
     def show_detail(self, *, top: bool = False) -> None:
-        """The record under the cursor, and what is known of a decision about it."""
-        record, items, decisions = self.subject(), list[Item](), self.session.decisions.by_task
+        """The record under the cursor, and what is known of it."""
+        record = self.subject()
         if record is not None and self._whole is not None and self._whole.id == record.id:
             record = self._whole
-        decision = decisions.get(record.id) if isinstance(record, Task) else None
-        if decision is not None:
-            items += decision_items(self.session, decision)
-            read = None if decision.outcome is None else decision.outcome.record
-            if isinstance(read, Task) and self.table.rows.ghost_note(record.id):
-                record = read  # as it was read since it left the list
-        if record is not None:
-            items += details(record, self.look, raw=self._raw)
-        self.detail.show(items, top=top)
+        if self.display:
+            self.detail.show([] if record is None else self.detail_items(record), top=top)
+
+    def detail_items(self, record: Any) -> list[Item]:
+        return details(record, self.look, raw=self._raw)
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
-        """Say on tasks' lines how far a decision is, and on these ghosts what it came to."""
-        if self.task_rows is None or not self.is_attached:  # the program may be ending
-            return
-        decisions, table = self.session.decisions, self.table
-        notes = {f"{self.task_rows}{d.task.id}": line_note(self.session, d) for d in decisions.open}
-        table.remark(notes)
-        for task_id in task_ids:
-            row_id = f"{self.task_rows}{task_id}"
-            if table.rows.ghost_note(row_id):
-                table.ghost(row_id, fate_of(self.session, task_id))
-        subject = self.subject()
-        if isinstance(subject, Task) and subject.id in decisions.by_task:
-            self.show_detail()
+        """Say on tasks' lines what is known of decisions, where there are such lines."""
 
-    def read_whole(self, read_one: Callable[[str], Awaitable[Record]], row_id: str) -> None:
-        """Read a record by itself: it may have fields that the list leaves out."""
-
+    def read_whole(self, row_id: str) -> None:
         async def read() -> None:
             try:
-                record = await read_one(row_id)
+                record = await self.read_one(row_id)
             except ApiError as error:
                 self.main.say(str(error), bad=True)
                 return
@@ -373,7 +396,8 @@ class ListView(Widget, Generic[R]):
 
     def _show_moved(self) -> None:
         self._soon = None
-        self.show_detail(top=True)
+        self.show_detail(top=self.table.view.cursor != self._stood)
+        self.main.show_frame()
 
     @on(RecordTable.Opened)
     def _opened(self, message: RecordTable.Opened) -> None:
@@ -381,18 +405,45 @@ class ListView(Widget, Generic[R]):
         self.open(message.row_id)
 
     def open(self, row_id: str) -> None:
-        self.reading = True
-        self.add_class("-reading")
+        self.main.go(self.place, row_id, is_open=True)
+
+    @on(DetailPane.Entered)
+    def _entered(self, message: DetailPane.Entered) -> None:
+        """Go where the line leads: a screen, or a row of it; from a company's page all is shown of
+        that company.
+        """
+        subject, (place, _, row_id) = self.subject(), message.key.partition(":")
+        scope = subject.id if isinstance(subject, Company) else ""
+        self.main.go(cast("Place", place), row_id or None, scope=scope, is_open=bool(row_id))
+
+    def stand(self, at: Spot) -> bool:
+        """Be as that spot says; False if the list doesn't have its line."""
+        if at.filter not in (None, self.filter_text):
+            self.set_filter(at.filter)
+        is_there = at.row in (None, self.opened_from.view.cursor) or self.go_to(at.row)
+        self.table.view.opening &= at.row is None
+        self.reading, self._stood = at.is_open and is_there, self.table.view.cursor
+        self.set_class(self.reading, "-reading")
         # At once: a key that follows in the same packet is for the detail.
-        self.screen.set_focus(self.detail)
+        if not self.main.prompt.display:
+            self.screen.set_focus(self.detail if self.reading else self.opened_from)
         self.main.show_frame()
+        self.show_head()
         self.show_detail(top=True)
+        if self.reading and self.read_one is not None:
+            self.read_whole(at.row or "")
+        return is_there
+
+    def called(self) -> SafeText:
+        """What the way here calls it: the record that stands open, else the screen."""
+        record = self.subject() if self.reading else None
+        return name_of(record, self.session.names) if record else plain(self.place.title())
 
     def set_filter(self, text: str) -> SafeText | None:
         self.bring_up_to_date()
         error = self.table.set_filter(text)
-        if error is None:
-            self.filter_text = text
+        self.filter_text, self._recalled = "" if error else text, False
+        self.filtered_at = self.session.clock.now()
         self.touch()
         self.show_head()
         return error
@@ -401,37 +452,31 @@ class ListView(Widget, Generic[R]):
         sortable = {column.key for column in self.table.rows.columns if column.sort_key is not None}
         if memory.sort in sortable:
             self.table.sort_by(memory.sort, memory.descending)
-        if memory.filter and self.table.set_filter(memory.filter) is None:
-            self.filter_text = memory.filter
+        if memory.filter and self.keeps_filter and self.table.set_filter(memory.filter) is None:
+            self.filter_text, self._recalled = memory.filter, True
+            self.filtered_at = memory.filtered_at or 0.0
 
     @property
     def memory(self) -> ListMemory:
-        return ListMemory(*self.table.sort, self.filter_text[:LONGEST_FILTER])
-
-    def show_row(self, row_id: str) -> None:
-        if not self.go_to(row_id):
-            self.main.say("that is not in the list any more")
+        kept = self.filter_text[:LONGEST_FILTER], self.filtered_at
+        return ListMemory(*self.table.sort, *(kept if self.keeps_filter else ()))
 
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a record; False if the list doesn't have it."""
         self.bring_up_to_date()
         if self.table.rows.record(row_id) is None:
             return False
-        if self.filter_text:
+        if self.filter_text and row_id not in self.table.rows.shown:
             self.set_filter("")
         self.touch()
+        self.opened_from = self.table
         return self.table.move_cursor_to(row_id)
 
-    def action_back(self) -> None:
-        if self.reading:
-            self.reading = False
-            self.remove_class("-reading")
-            self.screen.set_focus(self.opened_from)
-            self.main.show_frame()
-        elif self.filter_text:
+    def leave(self) -> bool:
+        """Leave what hides or marks lines; False if there is nothing of that kind."""
+        if hides := bool(self.filter_text and not self.reading):
             self.set_filter("")
-        elif self.table.marked:
-            self.table.clear_marks()
+        return hides
 
     def action_filter(self) -> None:
         self.table.warm_filter()
@@ -452,33 +497,3 @@ class ListView(Widget, Generic[R]):
 
     def action_form(self, command_id: str) -> None:
         self.main.dialogs.form(command_id, self.subject())
-
-    def action_copy_id(self) -> None:
-        """Send the line's id to the terminal's clipboard; whether it took it, no terminal tells."""
-        app, subject = cast(KeyApp, self.app), self.subject()
-        approve, presses = keys_of("tasks.approve", self.session.settings.keys), app.presses
-        # A `y` right behind the key of approve was meant for a question, which didn't come; one
-        # that is held down has just answered one.
-        meant_yes = presses.before in approve and presses.gap < AFTER_APPROVE
-        if subject is not None and not meant_yes and not presses.goes_on():
-            app.copy_to_clipboard(clipboard_text(subject.id))
-            self.main.say(f"sent to the terminal's clipboard: {safe(subject.id, 60)}")
-
-    def _selected_task(self, to: str) -> Task | None:
-        subject = self.subject()
-        if isinstance(subject, Task):
-            return subject
-        self.main.say(f"put the cursor on a task to {to}")
-        return None
-
-    def action_approve(self) -> None:
-        task = self._selected_task("approve it")
-        if isinstance(task, SharedTask):
-            self.main.say(task.refusal)
-        elif task is not None:
-            self.main.dialogs.approve(task)
-
-    def action_trace(self) -> None:
-        task = self._selected_task("read its trace")
-        if task is not None:
-            self.main.dialogs.trace(task)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Mapping
 from functools import partial
-from itertools import islice
-from typing import TypeVar
 
 import msgspec
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
 
 from agentco_tui import format as fmt
 from agentco_tui import model
-from agentco_tui.background import at_once, in_slices, start_worker
+from agentco_tui.api.errors import ApiError
+from agentco_tui.keys import Place, shown_key
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
@@ -24,14 +23,27 @@ from agentco_tui.model import Budget, BudgetScope, Task
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.decision_notes import said_of
+from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import bindings_of
-from agentco_tui.screens.list_view import ListView, told_cells
+from agentco_tui.screens.overview_panels import (
+    about_of,
+    agents_of,
+    day_of,
+    is_noisy,
+    latest_items,
+    money_items,
+    money_of,
+    preview_items,
+    staff,
+)
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, cell_width, fit, plain, signs
+from agentco_tui.screens.task_lines import TaskLines
+from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
-from agentco_tui.widgets.tones import Cell, Tone, bar
+from agentco_tui.widgets.text_pane import Item, Text, TextPane
+from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.width import fit_ends
 
 
 class NeedLine(msgspec.Struct, frozen=True):
@@ -46,20 +58,22 @@ def line_of(need: insight.Need, look: Look) -> NeedLine:
     names, record = look.names, need.record
     match record:
         case Task():
-            trust = look.trust_of(record)
-            words = (record.priority, None if trust is None else f"trust {fmt.number(trust)}")
+            tasks = need.alike or (record,)
+            trusts = sorted({trust for task in tasks if (trust := look.trust_of(task)) is not None})
+            ends = "–".join(map(fmt.number, trusts[:: max(1, len(trusts) - 1)]))
+            words = (record.priority, f"trust {ends}" if ends else None)
             told = f" {signs.separator} ".join(word for word in words if word)
+            title = cells.title_cell(record).text
             return NeedLine(
                 plain("approve"),
-                insight.waiting_since(record),
-                cells.title_cell(record).text,
-                names.agent(record.agent),
+                min(filter(None, map(insight.waiting_since, tasks)), default=None),
+                plain(f"{title} ×{fmt.count(len(tasks))}") if need.alike else title,
+                agents_of(tasks, names),
                 plain(told) if told else signs.missing,
             )
         case Budget(share=share):
             why = "budget spent" if share is not None and share >= 1 else "budget low"
-            told = f"{cells.share_text(record)} of {fmt.money(record.limit)}"
-            figure = cells.spent_text(record) if record.unlimited else plain(told)
+            figure = plain(f"{fmt.percent(share)} of {fmt.money(record.limit)}")
             what = names.budget(record)
             agent = what if record.scope is BudgetScope.AGENT else signs.missing
             return NeedLine(plain(why), None, what, agent, figure)
@@ -74,25 +88,24 @@ def line_of(need: insight.Need, look: Look) -> NeedLine:
             return NeedLine(plain("agent failed"), None, what, agent, record.model or signs.missing)
 
 
-R = TypeVar("R", Task, model.Agent, Budget, model.Alert)
-
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
-NOT_AT_WORK = (model.AgentState.PAUSED, model.AgentState.STOPPED, model.AgentState.ERROR)
-MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
-SECONDS_BETWEEN_LOOKS = 10  # a task becomes urgent by waiting alone
-MANY = 5_000  # tasks above which they are looked through in slices
-MINUTE = 60.0
-GAUGE, LEAST_GAUGE = 14, 3
-BESIDE_GAUGE = 12  # columns of a spend line for blanks, per cent and sign, which must stay whole
-NARROW_SPEND = 50  # columns below which the spend panel leaves the sum out
-
-Found = tuple[list[insight.Need], tuple[int, int]]
-"""What needs a person, the worst first, and how many are critical and how many warnings."""
+LOW = 20  # lines of a terminal below which no preview takes two of them
+REST = 0.6  # seconds that the cursor stands before more than the list is read for its line
+STACKED, BESIDE = 100, 150  # columns from which panels stand one below the other, and beside
 
 
-class OverviewView(ListView[insight.Need]):
+PLACES: Mapping[insight.NeedKind, Place] = {
+    insight.NeedKind.TASK: "tasks",
+    insight.NeedKind.BUDGET: "budget",
+    insight.NeedKind.ALERT: "budget",
+    insight.NeedKind.AGENT: "agents",
+}
+
+
+class OverviewView(TaskLines[insight.Need]):
     place = "overview"
     empty = "nothing needs you"
+    keeps_filter = False  # so that none of yesterday hides what is critical today
     lists = (
         FeedName.PENDING,
         FeedName.ALERTS,
@@ -100,38 +113,56 @@ class OverviewView(ListView[insight.Need]):
         FeedName.COMPANY_BUDGETS,
         FeedName.ACTIVITY,
     )
-    gone = "settled"
+    counts = (FeedName.AGENT_BUDGETS, FeedName.AGENTS)
     task_rows = f"{insight.NeedKind.TASK}:"
     BINDINGS = bindings_of("overview")
     DEFAULT_CSS = """
     OverviewView {
         & .overview--needs { height: 1fr; min-height: 5; }
         & > Horizontal { height: 38%; min-height: 6; max-height: 16; }
+        & .overview--preview {
+            display: block; width: 1fr; max-width: 100%; height: 2; scrollbar-size: 0 0;
+        }
         & .overview--panel { width: 1fr; height: 1fr; }
         & .overview--title { background: $panel; }
         & TextPane { height: 1fr; padding: 0 1; }
         & .overview--spend { margin-right: 1; }
+        &.-stacked > Horizontal { layout: vertical; }
+        &.-stacked .overview--panel { height: 2fr; }
+        &.-stacked .overview--spend { margin-right: 0; height: 3fr; }
     }
     """
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.table.empty_text = plain(f"{signs.good} {self.empty}")
         self.table.add_class("overview--needs")
         self.spend_title = StatusLine(classes="overview--title")
         self.latest_title = StatusLine(classes="overview--title")
         self.spend, self.latest = TextPane(), TextPane()
-        self.spend.can_focus = self.latest.can_focus = False
-        self._levels = (0, 0)
+        self.detail.add_class("overview--preview")
+        self.detail.can_focus = self.spend.can_focus = self.latest.can_focus = False
+        self._rest: Timer | None = None
+        self.needs = session.needs
         self._shown_by: tuple[object, ...] = ()
-        self._looking = self._look_again = self._behind = False
+        self._noisy = False
+        self._bad_only: bool | None = None  # None: while so much happens
         self._loaded: dict[str, insight.Need] = {}
-        self._ticks = 0
-        self._decisions_open: tuple[str, ...] = ()
 
     def columns(self) -> list[Column[insight.Need]]:
         look, names = self.look, self.look.names
         line = partial(line_of, look=look)
+
+        def tone(need: insight.Need) -> Tone:
+            return Tone.STRONG if need.level >= Level.CRITICAL else Tone.PLAIN
+
+        def drawn(need: insight.Need, width: int) -> Cell:
+            """A title that is too long gives way to the number of its tasks."""
+            what = line(need).what
+            return Cell(fit_ends(what, width) if need.alike else what, tone(need))
+
+        def company(need: insight.Need) -> SafeText:
+            found = {names.company(names.company_of(r)) for r in need.alike or (need.record,)}
+            return next(iter(found)) if len(found) == 1 else plain(f"{len(found)} companies")
 
         # fmt: off
         return [
@@ -139,15 +170,24 @@ class OverviewView(ListView[insight.Need]):
             cells.text_column("need", "WHY", (13, 12), lambda n: line(n).why,
                 lambda n: TONES[n.level], sort_key=lambda n: line(n).why, aliases=("why", "kind")),
             cells.age_column(look, "age", "SINCE", lambda n: line(n).since, descending_first=True,
-                cell=lambda n: Cell(look.age(line(n).since), TONES[n.level]),
+                cell=lambda n: Cell(look.wait(line(n).since), TONES[n.level]),
                 aliases=("since", "waits", "waiting")),
-            cells.text_column("what", "WHAT", (24, 22), lambda n: line(n).what, Tone.STRONG,
-                grow=3, aliases=("task", "title")),
+            cells.text_column("what", "WHAT", (24, 22), lambda n: line(n).what, tone,
+                grow=3, aliases=("task", "title"), drawn=drawn),
             cells.text_column("agent", "AGENT", (10, 6), lambda n: line(n).agent, priority=2),
-            cells.text_column("company", "COMPANY", (15, 8),
-                lambda n: names.company(names.company_of(n.record)), priority=3),
+            cells.text_column("company", "COMPANY", (15, 8), company, priority=3),
             cells.text_column("figure", "FIGURE", (22, 12), lambda n: line(n).figure, priority=1,
                 sort_key=None),
+            cells.text_column("description", "ABOUT", (40, 30), lambda n: about_of(n.record, look),
+                Tone.DIM, priority=6, grow=4, sort_key=None),
+            *cells.told_columns(id=lambda n: safe(n.record.id),
+                status=lambda n: getattr(n.record, "status", None)),
+            cells.money_column("cost", "COST", (8, 8), lambda n: getattr(n.record, "cost", None),
+                shown=False),
+            cells.column("priority", "PRIORITY", (8, 8),
+                lambda n: cells.priority_cell(getattr(n.record, "priority", None)), shown=False,
+                filter_value=lambda n: getattr(n.record, "priority", None),
+                rank=cells.rank_of_priority),
         ]
         # fmt: on
 
@@ -155,6 +195,7 @@ class OverviewView(ListView[insight.Need]):
         yield self.title_line
         yield self.notice
         yield self.table
+        yield self.detail
         with Horizontal():
             with Vertical(classes="overview--panel overview--spend"):
                 yield self.spend_title
@@ -164,115 +205,44 @@ class OverviewView(ListView[insight.Need]):
                 yield self.latest
 
     def on_resize(self, event: events.Resize) -> None:
+        self.set_class(STACKED <= self.app.size.width < BESIDE, "-stacked")
+        self.detail.display = self.app.size.height >= LOW and not self.session.settings.thin
+        self._lay_out()
+
+    def _lay_out(self) -> None:
         self._shown_by = ()
         self.call_after_refresh(self.show_head)
 
     def take(self, change: Change) -> None:
-        if not self.display:
-            self._behind = True
-            return
-        if change.feed is not FeedName.ACTIVITY:
-            self._find_needs()
-        self.show_head()
-        self._show_latest()
-        if change.feed not in (FeedName.ACTIVITY, FeedName.PENDING):
-            self._show_spend()
+        if self.display:
+            self.show_head()
+            if change.feed in (FeedName.ACTIVITY, *self.names_from):
+                self._show_latest()
 
     def arrive(self) -> None:
-        """Shown again: what happened meanwhile is taken in once there is room to show it."""
+        """Shown again: what happened meanwhile is taken in, beside the list once there is room."""
+        self._reload_due = True
         super().arrive()
-        if self._behind:
-            self._behind = False
-            self.call_after_refresh(self.reload_calmly)
+        self._lay_out()
 
     def reload(self) -> None:
         self._reload_due = False
-        self._shown_by = ()
-        self._find_needs()
-        self.show_head()
-
-    def tick(self) -> None:
-        self._ticks += 1
-        if self._ticks % SECONDS_BETWEEN_LOOKS == 0:
-            self._find_needs()
-        super().tick()
-        self._show_latest()
+        self.take_needs()
 
     def show_head(self, phase: Phase | None = None) -> None:
         freshness = self.session.store.freshness
         phases = [freshness[feed].phase for feed in self.lists]
         shown_by = self.session.thin, *phases
+        self.spend.fade(Phase.STALE in phases[2:4])
+        self.latest.fade(phases[4] is Phase.STALE)
         if shown_by != self._shown_by:
             self._shown_by = shown_by
             self._show_spend()
             self._show_latest()
         super().show_head(min(phases[:2], key=FIRST_TOLD.index))
 
-    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
-        now = tuple(decision.task.id for decision in self.session.decisions.open)
-        if self.display and self._decisions_open != now:
-            self._decisions_open = now
-            self._find_needs()
-            self.show_head()
-        super().take_decisions(task_ids)
-
-    def _find_needs(self) -> None:
-        if self._looking:
-            self._look_again = True
-        elif len(self.session.store.pending) > MANY:
-            start_worker(self, self._look_in_slices, "finding what needs you")
-        else:
-            self._show_needs(at_once(self._look()))
-
-    async def _look_in_slices(self) -> None:
-        self._looking = self._look_again = True
-        try:
-            while self._look_again and self.display:
-                self._look_again = False
-                self._show_needs(await in_slices(self._look()))
-                self.show_head()
-        finally:
-            self._looking = False
-
-    def _look(self) -> Generator[None, None, Found]:
-        store, limits, now = self.session.store, self.look.limits, self.look.clock.now()
-        tasks = self._in_scope(store.pending)
-        first, counted = yield from insight.worst_tasks(tasks, now, limits, MOST_NEEDS)
-        budgets: list[Budget] = []
-        for collection in (store.budget, store.company_budgets, store.agent_budgets):
-            budgets += yield from insight.picked(
-                collection, lambda b: insight.budget_level(b, limits) >= Level.WARNING
-            )
-        agents = yield from insight.picked(store.agents, insight.is_failing)
-        found = insight.needs(
-            pending=first,
-            budgets=self._in_scope(budgets),
-            alerts=self._in_scope(store.alerts),
-            agents=self._in_scope(agents),
-            now=now,
-            limits=limits,
-        )
-        there = {need.record.id for need in found if need.kind is insight.NeedKind.TASK}
-        # Before all else: what was said yes to, and is not known to have been done.
-        undecided = [
-            insight.Need(Level.WARNING, insight.NeedKind.TASK, decision.task, ())
-            for decision in self.session.decisions.open
-            if decision.task.id not in there
-        ]
-        levels = [need.level for need in found if need.kind is not insight.NeedKind.TASK]
-        critical = levels.count(Level.CRITICAL)
-        warnings = len(levels) - critical + counted[Level.WARNING] + len(undecided)
-        return [*undecided, *found], (critical + counted[Level.CRITICAL], warnings)
-
-    def _in_scope(self, records: Iterable[R]) -> Iterable[R]:
-        company_of, scope = self.session.names.company_of, self.session.poller.query.company
-        if scope is None:
-            return records
-        return (record for record in records if insight.in_scope(company_of(record), scope))
-
-    def _show_needs(self, looked: Found) -> None:
-        found, self._levels = looked
-        shown, before, table = {n.key: n for n in found[:MOST_NEEDS]}, self._loaded, self.table
+    def take_needs(self) -> None:
+        shown, before, table = {n.key: n for n in self.needs.shown}, self._loaded, self.table
         changed = [(key, need) for key, need in shown.items() if before.get(key) != need]
         if table.rows.held:
             # New needs wait, those that are over leave a ghost.
@@ -286,115 +256,151 @@ class OverviewView(ListView[insight.Need]):
         else:
             table.load(shown.items())
             self._reload_due = False
-            # While the first picture is being put together and nobody's hand is on it, the cursor
-            # stands on the worst, whichever answer came first.
-            freshness = self.session.store.freshness
-            feeds = (*self.lists, FeedName.AGENT_BUDGETS, FeedName.AGENTS)
-            loading = any(freshness[feed].phase is Phase.LOADING for feed in feeds)
-            if loading and self._touched_at == 0.0:
-                table.action_first()
         self._loaded = shown
         table.renew()
+        self.show_head()
+        self.show_detail()
+        self._show_spend()
+
+    def fate(self, row_id: str) -> Cell:
+        """That a need is settled is said only where its record is there and shows it."""
+        store = self.session.store
+        record, over = self.subject(row_id), False
+        match record:
+            case Task():
+                return super().fate(row_id)
+            case Budget(id=key, scope=scope):
+                budget = store.budgets[scope].get(key)
+                over = budget is not None and self.look.level_of(budget) is Level.OK
+            case model.Alert(id=key):
+                over = (alert := store.alerts.get(key)) is not None and not insight.is_open(alert)
+            case model.Agent(id=key):
+                agent = store.agents.get(key)
+                over = agent is not None and agent.state is model.AgentState.ACTIVE
+        return Cell(plain("settled" if over else "left the list"), Tone.DIM)
 
     def subject(self, row_id: str | None = None) -> model.Record | None:
         need: insight.Need | None = super().subject(row_id)
         return None if need is None else need.record
 
+    def need(self) -> insight.Need | None:
+        """What the cursor is on."""
+        row_id = self.table.view.cursor
+        return None if row_id is None else self.table.rows.record(row_id)
+
+    def offers(self) -> dict[str, str]:
+        offers, need = super().offers(), self.need()
+        if need is not None and need.alike and "tasks.approve" in offers:
+            offers["tasks.approve"] = f"approve {fmt.count(len(need.alike))}"
+        return offers
+
+    def action_approve(self) -> None:
+        if (need := self.need()) is not None and need.alike:
+            self.main.dialogs.approve_many(need.alike)
+        else:
+            super().action_approve()
+
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
-        pending, (critical, warning) = self.session.store.pending, self._levels
-        queue, told = self.session.waiting.of(self.session.poller.query.company), pending.listing
+        levels, queue = self.needs.levels, self.needs.queue
+        critical, warning = levels[Level.CRITICAL], levels[Level.WARNING]
+        pending = self.session.store.pending
         (_, _, *filtered), right = super().title()
         cells = [Cell(plain(" NEEDS YOU "), Tone.STRONG)]
         if critical:
             cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
         if warning:
             cells.append(Cell(plain(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
-        if self.session.store.freshness[FeedName.PENDING].answered_at is not None:
-            oldest = f", the oldest {self.look.age(queue.oldest)}" if queue.oldest else ""
-            more = "at least " if told.capped or told.more else ""
-            waits = f" {more}{fmt.count(queue.count)} tasks wait{oldest}"
-            cells.append(Cell(plain(waits)))
-        unread: model.Listing[Task] = model.Listing(records=(), unread=told.unread)
-        cells += [*told_cells(unread, queue.count), *filtered]
-        if agents := self.session.store.agents.records:
-            states = Counter(agent.state for agent in agents.values())
-            words = [f"{fmt.count(len(agents))} agents"]
-            words += [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
-            right.append(Cell(plain(", ".join(words) + " "), Tone.DIM))
+        listed = map(self.table.rows.record, self.table.rows.shown)
+        shown = sum(len(need.alike) or 1 for need in listed if need is not None)
+        if self.filter_text or critical + warning > self.needs.listed:
+            counted = plain(f"{fmt.count(shown)} of {fmt.count(critical + warning)} shown")
+            cells += [Cell(counted), *filtered, Cell(plain(" "))]
+        if (critical or warning) and self.incomplete:
+            cells.append(Cell(plain("so far "), Tone.DIM))
+        is_read = self.session.store.freshness[FeedName.PENDING].answered_at is not None
+        if is_read and self.session.is_scope_shown():
+            oldest = f", the oldest {self.look.wait(queue.oldest)}" if queue.oldest else ""
+            cells.append(Cell(plain(f" {fmt.count(queue.count)} tasks wait{oldest}")))
+        cells += told_cells(pending.listing, len(pending))
+        if agents := staff(self.session.store.agents):
+            right.append(Cell(plain(f"{agents} "), Tone.DIM))
         return cells, right
 
+    def nothing(self) -> SafeText:
+        is_good = self.session.scope_phase() is Phase.LIVE
+        return plain(f"{signs.good if is_good else signs.unknown} {super().nothing()}")
+
     def show_detail(self, *, top: bool = False) -> None:
-        """The screen that enter opens has it."""
+        """What the line is about, in two; the screen that enter opens has the rest."""
+        need, width = self.need(), self.detail.scrollable_content_region.width
+        trace = None if need is None else self.session.traces.get(need.record.id)
+        known = None if isinstance(trace, ApiError) else trace
+        self.detail.show(preview_items(need, self.session, known, width))
+
+    def _show_moved(self) -> None:
+        super()._show_moved()
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(REST, self._read_trace, name="trace")
+
+    async def _read_trace(self) -> None:
+        """Where a hand has put the cursor to rest, the task's trace is read, once."""
+        task, session, self._rest = self.subject(), self.session, None
+        is_live = session.store.freshness[FeedName.PENDING].phase is Phase.LIVE
+        if not (self.table.view.touched and is_live and self.detail.display and not session.thin):
+            return
+        if isinstance(task, Task) and not task.shared_id and task.id not in session.traces:
+            await session.trace_of(task)
+            self.show_detail()
 
     def _show_spend(self) -> None:
-        store, scope = self.session.store, self.session.poller.query.company
-        companies = [b for b in store.company_budgets if scope is None or b.id == scope]
-        companies.sort(key=lambda budget: -(budget.share or -1))
-        whole = store.whole_budget if scope is None else None
-        if scope is not None and not companies:
-            companies = list(self._in_scope(store.agent_budgets))
-        shown = companies if whole is None else [whole, *companies]
-        width = self.spend.scrollable_content_region.width
-        sums = [
-            cells.spent_text(budget, short=True)
-            if width >= NARROW_SPEND or budget.unlimited
-            else plain(f"of {fmt.money(budget.limit, short=True)}")
-            for budget in shown
-        ]
-        room = width - BESIDE_GAUGE - max(map(cell_width, sums), default=0)
-        name_width = max(1, min(18, max(15, width // 5), room - LEAST_GAUGE))
-        gauge = max(LEAST_GAUGE, min(GAUGE, room - name_width))
-        lines: list[Item] = []
-        for budget, of in zip(shown, sums, strict=True):
-            level, share = self.look.level_of(budget), budget.share
-            is_all = budget.scope is BudgetScope.ALL
-            name = plain("all") if is_all else self.session.names.budget(budget)
-            line = [Cell(fit(name, name_width)), Cell(plain(" "))]
-            if share is not None and not budget.unlimited:
-                line.append(Cell(bar(share, gauge, track=not self.session.thin), TONES[level]))
-                line.append(Cell(fit(cells.share_text(budget), 6, "right"), TONES[level]))
-            line.append(Cell(plain(f" {cells.level_sign(level)} "), TONES[level]))
-            lines.append(Cells(tuple(line), (Cell(of, Tone.DIM),)))
+        width, height = self.spend.scrollable_content_region.size
+        budgets = money_of(self.session, height)
+        lines = money_items(budgets, self.session, width)
         self.spend.show(lines or [self._instead(FeedName.BUDGET, "no budgets")])
-        period = next((b.period for b in shown if b.period), None)
-        self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(period or plain(""))])
+        period = next((b for b in budgets if b.period or b.resets), None)
+        words = plain("") if period is None else day_of(period, self.look.clock.now())
+        self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(words)])
 
     def _show_latest(self) -> None:
-        names, lines = self.session.names, list[Item]()
-        for entry in islice(reversed(self.session.store.activity), max(1, self.latest.size.height)):
-            at, level = entry.at.at if entry.at else None, cells.SEVERITY_LEVELS[entry.severity]
-            # The age of the newest only by its bound: a dozen of them counting seconds would cost
-            # more on the line than all else on this screen.
-            new = at is not None and self.look.clock.now() - at < MINUTE
-            age = fit(plain("<1 m") if new else self.look.age(at), 5, "right")
-            sign = Cell(plain(f" {cells.level_sign(level)} "), TONES[level])
-            who = Cell(plain(f"{names.agent(entry.agent or entry.actor)} "), Tone.ACCENT)
-            lines.append(Cells((Cell(age, Tone.DIM), sign, who, Cell(entry.text, TONES[level]))))
+        activity, now = self.session.store.activity, self.look.clock.now()
+        self._noisy = is_noisy(activity, self._noisy)
+        bad_only = self._noisy if self._bad_only is None else self._bad_only
+        lines = latest_items(activity, self.look, self.latest.size, bad_only=bad_only)
+        if bad_only and not lines and activity:
+            none = plain(f"no {signs.critical} or {signs.warning} among the latest")
+            lines = [Text(none, Tone.DIM)]
         self.latest.show(lines or [self._instead(FeedName.ACTIVITY, "nothing happened yet")])
-        self.latest_title.show([Cell(plain(" LATEST"), Tone.STRONG)])
+        zone = Cell(plain(f"  {fmt.zone(now)}"), Tone.DIM)
+        bad, keys = f"{signs.critical} {signs.warning} only", self.session.settings.keys
+        key = shown_key("overview.latest", keys)
+        right = [Cell(plain(f"{bad}  "), Tone.DIM)] * bad_only
+        if key and (bad_only or self._noisy):
+            words = " all " if bad_only else f" {bad} "
+            right += [Cell(plain(key), Tone.ACCENT), Cell(plain(words), Tone.DIM)]
+        self.latest_title.show([Cell(plain(" LATEST"), Tone.STRONG), zone], right)
+
+    def action_latest(self) -> None:
+        self._bad_only = not (self._noisy if self._bad_only is None else self._bad_only)
+        self._show_latest()
 
     def _instead(self, feed: FeedName, none: str) -> Item:
-        """What stands in a panel without lines: nothing there is not the same as nothing read."""
-        words = {Phase.LOADING: "loading…", Phase.FAILED: "nothing could be read yet"}
-        return Text(plain(words.get(self.session.store.freshness[feed].phase, none)), Tone.DIM)
+        phase = self.session.store.freshness[feed].phase
+        return Text(without_lines(phase, self.session.none_here(none)), Tone.DIM)
 
     def open(self, row_id: str) -> None:
         match self.subject():
             case Task() as task if self.session.store.pending.get(task.id) is None:
                 decision = self.session.decisions.by_task.get(task.id)
                 if decision is not None:
-                    self.main.say(f"{task.title}: {said_of(self.session, decision)}")
+                    title = self.session.titled(task.title, task)
+                    self.main.say(f"{title}: {said_of(self.session, decision)}")
                     self.session.decisions.look_at(task.id)
-            case Task() as task:
-                self.main.show_record("tasks", task.id)
-            case Budget() as budget:
-                self.main.show_record("budget", f"{budget.scope}:{budget.id}")
-            case model.Alert(agent=agent, company=company):
-                ref = agent or company
-                scope = "agent" if agent else "company"
-                self.main.show_record("budget", f"{scope}:{ref.id}" if ref else "all:all")
-            case model.Agent() as agent_record:
-                self.main.show_record("agents", agent_record.id)
+            case Task(title=title) as task if (need := self.need()) and need.alike:
+                words = max(title.split('"'), key=len)  # a filter has no other way to quote one
+                self.main.go("tasks", task.id, filter=f'task:"{words}"')
+            case _ if need := self.need():
+                self.main.go(PLACES[need.kind], need.key.partition(":")[2], is_open=True)
 
     def action_raw(self) -> None:
         """The Overview has no detail; the screen that enter opens has."""

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
-from agentco_tui.keys import SCREENS, Place
-from agentco_tui.live.store import Store
-from agentco_tui.model import Agent, Company
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui import format as fmt
+from agentco_tui.background import in_slices, start_worker
+from agentco_tui.keys import Command, Place, shown_key
+from agentco_tui.model import Agent, Company, Task
+from agentco_tui.screens import targets
+from agentco_tui.screens.targets import Meant, Target
+from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.prompt import WordSuggester
+from agentco_tui.widgets.table.filter import completed as completed_name
+from agentco_tui.widgets.text_pane import Cells, Item
+from agentco_tui.widgets.tones import Cell, Tone
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
     from agentco_tui.screens.list_view import ListView
 
-R = TypeVar("R", Agent, Company)
-
 
 class FilterWords:
     def __init__(self, frame: MainScreen, view: ListView[Any]) -> None:
         self._frame, self._view = frame, view
-        keys = [column.key for column in view.table.rows.columns if column.key != "level"]
-        hint = plain("words  !not  " + " ".join(keys)[:60])
+        columns = view.table.rows.columns
+        named = next(column.key for column in columns if column.grow)
+        hint = plain(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
+        suggester = WordSuggester(lambda text: completed_name(text, columns))
         frame.footer.display = False
-        frame.prompt.ask("/", view.filter_text, hint, asking=self)
+        frame.prompt.ask("/", view.filter_text, hint, suggester, asking=self)
 
     def typed(self, text: str) -> None:
         error = self._view.set_filter(text)
-        keep = plain("enter keeps it, esc drops it")
-        self._frame.prompt.hint(error or keep, bad=error is not None)
+        self._frame.prompt.hint(error or plain("enter keeps it, esc drops it"), bad=bool(error))
 
     async def entered(self, text: str) -> None:
         # Enter may come before the list was filtered by the words that it keeps.
@@ -45,122 +48,123 @@ class FilterWords:
         self._view.set_filter("")
         self._frame.close_prompt()
 
+    def step(self, by: int) -> bool:
+        return False
+
+
+RECORDS: Final[dict[str, Place]] = {
+    "company": "companies",
+    "agent": "agents",
+    "task": "tasks",
+    "alert": "budget",
+}
+
 
 class GoToWords:
-    def __init__(self, frame: MainScreen, store: Store) -> None:
-        self._frame, self._store = frame, store
-        suggester = WordSuggester(lambda text: suggestion(text, store))
+    """Goes to what is meant or runs it: all that is found is offered, at first every command. Enter
+    takes what is beyond doubt or was chosen.
+    """
+
+    def __init__(self, frame: MainScreen) -> None:
+        self._frame, self._session = frame, frame.session
         frame.footer.display = False
-        frame.prompt.ask(":", "", USAGE, suggester, asking=self)
+        suggester = WordSuggester(lambda text: targets.completion(text, self._targets()))
+        frame.prompt.ask(":", "", plain("any command, or a name"), suggester, asking=self)
+        self._show(self._commands())
+
+    def _targets(self) -> Iterator[Target]:
+        return targets.targets(self._session, self._frame.place)
+
+    def _commands(self) -> Meant:
+        """What was chosen lately, and every command of the screen."""
+        latest = {(target.kind, target.id) for target in self._frame.recent}
+        own = (target for target in self._targets() if isinstance(target.of, Command))
+        rest = (target for target in own if (target.kind, target.id) not in latest)
+        return Meant("", (*self._frame.recent, *rest))
 
     def typed(self, text: str) -> None:
-        """The suggestion says what there is to say."""
+        work = partial(self._find, text)
+        start_worker(self._frame, work, "find what is meant", group="find", exclusive=True)
+
+    async def _find(self, text: str, *, asked: bool = False) -> None:
+        found = self._commands()
+        if text.strip():
+            steps = targets.search(text, self._targets(), self._frame.recent)
+            found = await in_slices(steps, asked=asked)
+        if self._frame.prompt.asking is self and self._frame.prompt.input.value == text:
+            self._show(found)
+
+    def _show(self, found: Meant) -> None:
+        self._found, self._chosen = found, -1
+        self._paint()
+
+    def _paint(self) -> None:
+        """The targets round the one that is chosen."""
+        found, prompt, rebound = self._found, self._frame.prompt, self._session.settings.keys
+        start = max(0, self._chosen - prompt.rows + 1)
+        lines: list[Item] = []
+        for at, target in enumerate(found.targets[start : start + prompt.rows], start=start):
+            here, denied = at == self._chosen, self._frame.denied
+            about = targets.about(target, self._session, denied)
+            right = safe(target.id, 24) if isinstance(target.of, Task | Agent | Company) else None
+            if isinstance(target.of, Command):
+                right = plain(shown_key(target.of.id, rebound))
+            left = (
+                Cell(signs.cursor if here else plain(" "), Tone.ACCENT),
+                Cell(plain(f"{target.kind:<8} "), Tone.DIM),
+                Cell(plain(f"{target.name:<12}  "), Tone.STRONG if here else Tone.PLAIN),
+                Cell(about, Tone.DIM),
+            )
+            tone = Tone.ACCENT if isinstance(target.of, Command) else Tone.DIM
+            lines.append(Cells(left, (Cell(right, tone),) if right else ()))
+        prompt.offer(lines)
+        if found.all:
+            which = f"{self._chosen + 1} of " if self._chosen >= 0 else ""
+            prompt.hint(plain(f"{which}{fmt.count(found.all)}  {signs.up}{signs.down} choose"))
+
+    def step(self, by: int) -> bool:
+        """Choose the next; up from the words is to those entered before."""
+        last = len(self._found.targets) - 1
+        if last < 0 or (by < 0 and self._chosen < 0):
+            return False
+        self._chosen = max(0, min(last, self._chosen + by))
+        self._paint()
+        return True
 
     async def entered(self, text: str) -> None:
         """Go there, or say why nowhere; those words stay to be mended."""
-        frame, word = self._frame, text.strip().casefold()
-        if word in ("", "q", "quit", "help", "?"):
+        frame = self._frame
+        if text != self._found.words:
+            await self._find(text, asked=True)
+        found, chosen = self._found, self._chosen
+        target = found.targets[chosen] if chosen >= 0 else found.sure
+        target = target or targets.unread_status(text, self._session.store)
+        if target is not None:
             frame.close_prompt()
-            if word in ("q", "quit"):
-                await frame.app.run_action("leave")
-            elif word:
-                frame.action_help()
-            return
-        to = parse(text, self._store)
-        if not isinstance(to, Destination):
-            frame.prompt.hint(to, bad=True)
-            return
-        frame.close_prompt()
-        if to.scope is not None:
-            frame.set_scope(to.scope or None)
-        await frame.action_show(to.place)
-        status = getattr(frame.view, "show_status", None)
-        if to.status is not None and status is not None:
-            frame.view.call_after_refresh(status, to.status)
-        if to.record_id is not None:
-            frame.show_record(to.place, to.record_id)
+            before = (each for each in frame.recent if each[::2] != target[::2])
+            frame.recent = [target, *before][: targets.MOST]
+            await self._go(target)
+        elif not text.strip():
+            frame.close_prompt()
+        elif found.targets:
+            words = f"{fmt.count(found.best)} may be meant: {signs.down} chooses"
+            frame.prompt.hint(plain(words), bad=True)
+        else:
+            frame.prompt.hint(targets.nowhere(text, self._targets()), bad=True)
+
+    async def _go(self, target: Target) -> None:
+        frame = self._frame
+        match target.kind:
+            case "screen" | "command":
+                await frame.run(target.id)
+            case "status":
+                await frame.action_show("tasks")
+                view: Any = frame.view
+                view.call_after_refresh(view.show_status, target.id.partition(" ")[2])
+            case kind if target.id:
+                await frame.go(RECORDS[kind], target.id, is_open=True)
+            case _:
+                await frame.go("companies", scope=None)
 
     def left(self) -> None:
         self._frame.close_prompt()
-
-
-class Destination(msgspec.Struct, frozen=True):
-    place: Place
-    record_id: str | None = None
-    status: str | None = None
-    scope: str | None = None  # the company to scope to; "" for all companies
-
-
-WORDS = (*SCREENS, "agent", "company", "task", "all", "quit", "help")
-USAGE = plain("overview, tasks pending, agent NAME, company NAME, task ID, all")
-
-
-def parse(text: str, store: Store) -> Destination | SafeText:
-    """Where the words lead, or a sentence that says why nowhere."""
-    word, _, rest = text.strip().partition(" ")
-    word, rest = word.casefold().lstrip(":"), rest.strip()
-    match word:
-        case "tasks":
-            return Destination("tasks", status=rest.casefold() or None)
-        case "agent":
-            agent = find(rest, store.agents)
-            return Destination("agents", agent.id) if agent else _nothing("agent", rest)
-        case "company" | "all" if word == "all" or rest.casefold() in ("", "all"):
-            return Destination("companies", scope="")
-        case "company":
-            company = find(rest, store.companies)
-            if company is None:
-                return _nothing("company", rest)
-            return Destination("companies", company.id, scope=company.id)
-        case "task":
-            known = store.pending.get(rest) or store.tasks.get(rest)
-            return Destination("tasks", known.id) if known else _nothing("task", rest)
-        case _:
-            if screen := next((screen for screen in SCREENS if screen == word), None):
-                return Destination(screen)
-            near = get_close_matches(word, WORDS, 1)
-            hint = f": did you mean {near[0]}?" if near else f": {USAGE}"
-            return plain(f"no such place as {safe(word, 30)}{hint}")
-
-
-def find(words: str, records: Iterable[R]) -> R | None:
-    """The record with that id or name, else the first whose name or id begins so."""
-    wanted, begins = words.casefold(), None
-    for record in records if wanted else ():
-        name = (record.name or "").casefold()
-        if record.id == words or name == wanted:
-            return record
-        if begins is None and (record.id.casefold().startswith(wanted) or name.startswith(wanted)):
-            begins = record
-    return begins
-
-
-def completed(typed: str, words: Iterable[str]) -> str | None:
-    """What was typed, completed to the first of these words that begins so."""
-    begins = typed.casefold()
-    found = next((word for word in words if typed and word.casefold().startswith(begins)), None)
-    return None if found is None else typed + found[len(typed) :]
-
-
-def suggestion(text: str, store: Store) -> str | None:
-    word, blank, rest = text.partition(" ")
-    if not blank:
-        return next((known for known in WORDS if word and known.startswith(word.casefold())), None)
-    match word:
-        case "agent":
-            known: Iterable[str] = (agent.name or safe(agent.id) for agent in store.agents)
-        case "company":
-            known = (company.name or safe(company.id) for company in store.companies)
-        case "tasks":
-            statuses = {str(task.status) for task in store.tasks if task.status}
-            known = ["pending", *sorted(statuses | {"all"})]
-        case _:
-            return None
-    found = completed(rest, known)
-    return None if found is None else f"{word} {found}"
-
-
-def _nothing(kind: str, words: str) -> SafeText:
-    if not words:
-        return plain(f"which {kind}? type its name or its id")
-    return plain(f"no {kind} here has the name or id {safe(words, 40)}")

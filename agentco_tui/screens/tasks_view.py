@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from operator import attrgetter
 
-from textual import on
+from textual import events, on
 from textual.timer import Timer
 
+from agentco_tui import format as fmt
+from agentco_tui.actions.batch_summary import costs_of
 from agentco_tui.actions.outcome import GOOD
+from agentco_tui.background import start_worker
+from agentco_tui.keys import keys_of
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.model import SharedTask, Task
+from agentco_tui.model import SharedTask, Task, TaskState
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.decision_notes import READ_AFTER, fate_of
 from agentco_tui.screens.key_app import ListTable, bindings_of
-from agentco_tui.screens.list_view import ListView
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.screens.list_view import MANY
+from agentco_tui.screens.task_lines import TaskLines
+from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 
 
 def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
@@ -39,7 +47,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
 
     def waiting(task: Task) -> Cell:
         since = insight.waiting_since(task)
-        return Cell(look.age(since), Tone.DIM if since is None else TONES[level(task)])
+        return Cell(look.wait(since), Tone.DIM if since is None else TONES[level(task)])
 
     def title(task: Task) -> Cell:
         return cells.title_cell(task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN)
@@ -53,37 +61,50 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
         cells.column("priority", "  PRIORITY", (10, 6),
             lambda task: cells.priority_cell(task.priority), priority=1,
             sort_key=lambda task: insight.priority_rank(task.priority),
+            filter_value=lambda task: task.priority, rank=cells.rank_of_priority,
             shared=attrgetter("priority")),
-        cells.column("task", "TASK", (28, 28), title, grow=3, aliases=("title",),
+        cells.column("task", "TASK", (28, 26), title, grow=8, aliases=("title",),
             sort_key=lambda task: task.title.casefold(), shared=attrgetter("title")),
         # Its name as it came with the task, which many agents share, else by who it is.
         cells.text_column("agent", "AGENT", (10, 6), lambda task: names.agent(task.agent),
-            priority=2, shared=lambda task: task.agent and (task.agent.name or task.agent)),
+            priority=3, shared=lambda task: task.agent and (task.agent.name or task.agent)),
         # Its own, else that of its agent.
         cells.text_column("company", "COMPANY", (15, 8),
-            lambda task: names.company(names.company_of(task)), priority=3,
+            lambda task: names.company(names.company_of(task)), priority=2, grow=1,
             shared=lambda task: task.company or (task.agent,)),
         cells.number_column("trust", "TRUST", (5, 5),
-            lambda task: cells.trust_cell(look.trust_of(task)), look.trust_of, priority=5,
-            ticks=True,
+            lambda task: cells.text_cell(fmt.number(look.trust_of(task))), look.trust_of,
+            priority=5, ticks=True,
             shared=lambda task: task.agent.id if task.trust is None and task.agent else task.trust),
     ]
     status: Column[Task] = cells.column("status", "  STATUS", (13, 8), cells.task_status_cell,
-        sort_key=lambda task: task.status or "", aliases=("state",))
+        sort_key=lambda task: task.status or "", aliases=("state",), shown=statuses)
+    told: list[Column[Task]] = cells.told_columns(
+        id=lambda task: safe(task.sent_id),
+        description=lambda task: task.description,
+        role=lambda task: agent.role if (agent := names.agent_of(task.agent)) else None,
+    )
+    cost: Column[Task] = cells.money_column("cost", "COST", (8, 8), lambda task: task.cost,
+        shown=False)
     # fmt: on
-    return [*columns[:2], status, *columns[2:]] if statuses else columns
+    return [*columns[:2], status, *columns[2:], cost, *told]
 
 
+A_ROW = 8  # statuses that stand beside each other at most
+FEW = 200  # marked tasks up to which the footer tells what they cost
+OLD = 60.0  # seconds after which counts of a list that isn't asked for any more are not known
 PENDING = "pending"
 ALL = "all"
 
 
-class TasksView(ListView[Task]):
+def word_of(status: str | None, state: str | None) -> str:
+    return (status or state or "no status").casefold()
+
+
+class TasksView(TaskLines[Task]):
     place = "tasks"
-    task_rows = ""
     sort = ("waiting", True)
     empty = "no task waits for a person"
-    can_mark = True
     lists: tuple[FeedName, ...] = (FeedName.PENDING,)
     BINDINGS = bindings_of("tasks")
 
@@ -93,11 +114,15 @@ class TasksView(ListView[Task]):
     _marked: tuple[str, ...] = ()  # what was marked in sight when that was told last
     _hidden_marks: Mapping[str, Task] = {}  # while another company or status is listed
     _leaving = False  # whether the list that is there is about to be another
+    _choosing = False  # whether the next key chooses a tab
+    _counted_for: tuple[object, ...] = ()
+    _counts: Mapping[str, int] = {}  # tasks by status, those that wait as PENDING
 
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()
         if self.showing != PENDING:
             table.sort_by("waiting", False)
+        table.takes = self._choose
         return table
 
     def columns(self) -> list[Column[Task]]:
@@ -114,36 +139,148 @@ class TasksView(ListView[Task]):
             return False
         if self.showing == PENDING:
             return insight.waits_for_person(record)
-        return self.showing in (ALL, self.word(record))
+        return self.showing in (ALL, word_of(record.status, record.state))
 
-    @staticmethod
-    def word(task: Task) -> str:
-        return (task.status or task.state or "no status").casefold()
+    def nothing(self) -> SafeText:
+        session, status = self.session, self.showing
+        if status == PENDING:
+            return super().nothing()
+        words = "no tasks" if status == ALL else f"no task with status {safe(status, 40)}"
+        waits, told = session.needs.queue.count, ""
+        if session.store.freshness[FeedName.PENDING].answered_at is not None:
+            told = f"; {fmt.count(waits)} wait"
+        return plain(f"{session.none_here(words)}{told}")
+
+    def error(self) -> SafeText | None:
+        """Also a status that no task has, and that is none of those known everywhere."""
+        wrong, tasks = super().error(), self.session.store.tasks
+        answered = self.session.store.freshness[FeedName.TASKS].answered_at is not None
+        known = self.showing in (PENDING, ALL, *TaskState) or bool(self.table.rows.records)
+        if wrong is not None or known or not answered or not tasks.listing.whole:
+            return wrong
+        return self.nothing()
+
+    def tabs(self) -> dict[str, SafeText]:
+        """The statuses that can be shown, in their order, each with its count if that is known."""
+        session, scope = self.session, self.session.poller.query.company
+        tasks, known = session.store.tasks, session.store.freshness
+        wanted = tasks.version, session.store.agents.version, scope
+        if self._counted_for != wanted:
+            few = () if len(tasks) > MANY else tasks
+            ours = tasks if scope is None else filter(session.is_in_scope, few)
+            self._counted_for, counts = wanted, Counter[str]()
+            for words, number in Counter(map(attrgetter("status", "state"), ours)).items():
+                counts[PENDING if words[1] is TaskState.PENDING else word_of(*words)] += number
+            self._counts = counts
+        age = known[FeedName.TASKS].age(session.clock.monotonic())
+        is_old = FeedName.TASKS not in self.lists and (age is None or age > OLD)
+        more = "" if tasks.listing.whole else "+"
+        found = {word: plain(f"{fmt.count(number)}{more}") for word, number in self._counts.items()}
+        found[ALL] = plain(f"{fmt.count(sum(self._counts.values()))}{more}")
+        if is_old or known[FeedName.TASKS].awaited or (scope is not None and len(tasks) > MANY):
+            found = dict.fromkeys(found, signs.missing)
+        found.pop(PENDING, None)
+        waits = known[FeedName.PENDING].answered_at is not None and session.is_scope_shown()
+        waiting = fmt.count(session.needs.queue.count) if waits else signs.missing
+        others = {*found, self.showing} - {PENDING, ALL}
+        # Of more than there is room for, that which is shown is not cut off.
+        order = sorted(others, key=lambda i: (len(others) > A_ROW and i != self.showing, i))
+        return {PENDING: waiting, **{i: found.get(i, signs.missing) for i in (ALL, *order)}}
+
+    def letters(self, tabs: Sequence[str]) -> dict[str, str]:
+        """The tabs by their keys: the first of their letters that no other has."""
+        found = dict[str, str]()
+        own = keys_of("tasks.statuses", self.session.settings.keys)
+        for word in tabs:
+            free = (each for each in word if "a" <= each <= "z" and each not in (*found, *own))
+            found |= {letter: word for letter in [next(free, "")] if letter}
+        return found
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
-        """As for every list, with how many are marked, which a long filter must not cut off."""
-        left, right = super().title(plain(self.shows))
-        marked = len({*self._hidden_marks, *self.table.marked})
+        """The statuses as tabs, and how many are marked, which a long filter must not cut off."""
+        (name, _, *left), right = super().title()
+        marked, statuses = len(self.marks), self.tabs()
+        letters = {word: key for key, word in self.letters([*statuses]).items()}
         cells = [Cell(plain(f"{signs.mark} {marked} marked  "), Tone.ACCENT)] if marked else []
-        return left, [*cells, *right]
+        tabs, order = list[Cell](), [cell for cell in right if cell.tone is Tone.DIM]
+        right = [*cells, *(cell for cell in right if cell.tone is not Tone.DIM)]
+        for longest in (None, 4):
+            tabs = []
+            for word, count in statuses.items():
+                here = word == self.showing
+                shown = f"{fmt.count(len(self.table.rows.shown))} of " if self.filter_text else ""
+                words = f"{safe(word, 30)[: None if here else longest]} {shown if here else ''}"
+                key = f"{letters.get(word, ' ')} " if self._choosing else ""
+                tabs += [
+                    Pressable(signs.cursor if here else plain(" "), Tone.ACCENT, key=word),
+                    Pressable(plain(key), Tone.ACCENT, key=word),
+                    Pressable(
+                        plain(f"{words}{count} "), Tone.STRONG if here else Tone.DIM, key=word
+                    ),
+                ]
+            room = self.size.width - GAP - total_width([name, *tabs, *left, *right])
+            if room >= 0:
+                break
+        return [name, *tabs, *left], [*right, *(order if total_width(order) <= room else [])]
+
+    @on(StatusLine.Pressed)
+    def _tab_pressed(self, event: StatusLine.Pressed) -> None:
+        if event.line is self.title_line:
+            self.show_status(event.key)
+
+    def offers(self) -> dict[str, str]:
+        """As for every list; with marks, for how many it would be done, and what marks more."""
+        offers, marked = super().offers(), self.marks
+        if not marked:
+            return offers
+        words, tasks = f"approve {fmt.count(len(marked))}", self._marked_tasks(islice(marked, FEW))
+        costs = costs_of(tasks) if all(task.cost for task in tasks) else []
+        if len(marked) <= FEW and len(costs) == 1:
+            words += f" (cost {fmt.money(costs[0])})"
+        unmark = {} if self.filter_text else {"app.back": "unmark"}
+        more = {"tasks.mark_shown": "all shown", "tasks.mark_range": "to here"}
+        offers.pop("tasks.approve", None)
+        offers.pop("tasks.mark", None)
+        return {"tasks.approve": words, **unmark, **more, **offers}
 
     def go_to(self, row_id: str) -> bool:
-        """As for every list; a task that waits is looked for where those that wait are shown."""
+        """As for every list; one that isn't there is looked for among those that wait, and all."""
         if super().go_to(row_id):
             return True
-        if self.showing == PENDING or self.session.store.pending.get(row_id) is None:
+        store = self.session.store
+        where = PENDING if store.pending.get(row_id) else ALL if store.tasks.get(row_id) else None
+        if where in (None, self.showing):
             return False
-        self.show_status(PENDING)
+        self.show_status(where)
         return super().go_to(row_id)
 
     def action_statuses(self) -> None:
-        """Show the next: all, then each status that occurs, then pending again."""
-        words = sorted({self.word(task) for task in self.session.store.tasks} - {PENDING})
-        cycle = [PENDING, ALL, *words]
-        at = cycle.index(self.showing) if self.showing in cycle else 0
-        self.show_status(cycle[(at + 1) % len(cycle)])
+        """The tabs show their keys, for the next one; the same again shows the next status."""
+        tabs, read = self.tabs(), self.session.poller.read_again
+        if self.reading:
+            self.main.action_back()
+        elif self._choosing:
+            words = [*tabs]
+            self.show_status(words[(words.index(self.showing) + 1) % len(words)])
+        elif tabs[ALL] == signs.missing:
+            start_worker(self, partial(read, FeedName.TASKS), "read which statuses there are")
+        self._choosing = True
+        self.show_head()
+
+    def _choose(self, event: events.Key) -> bool:
+        """Show the tab whose key it is, right after `v`; whether it was meant for the tabs."""
+        keys = self.session.settings.keys
+        if not self._choosing or event.key in keys_of("tasks.statuses", keys):
+            return False
+        self._choosing, word = False, self.letters([*self.tabs()]).get(event.key)
+        if word is not None:
+            self.show_status(word)
+        self.show_head()
+        return event.key == "escape" or (len(event.key) == 1 and event.key.isalpha())
 
     def show_status(self, showing: str) -> None:
+        if showing == self.showing:
+            return
         before, was_pending, pending = self.table, self.showing == PENDING, showing == PENDING
         self.showing, self.shows = showing, "all statuses" if showing == ALL else showing
         if was_pending is not pending:
@@ -152,6 +289,7 @@ class TasksView(ListView[Task]):
             self.lists = (FeedName.PENDING if pending else FeedName.TASKS,)
             # A table with other columns takes the place of the one there is.
             self.table = self.opened_from = self.make_table()
+            self.open_anew()
             self._marked = ()
             before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
             before.remove()
@@ -179,6 +317,19 @@ class TasksView(ListView[Task]):
             self.session.read[task.id] = task.content
             self.session.decisions.look_at(task.id)
 
+    @property
+    def marks(self) -> dict[str, None]:
+        """The ids of all marked tasks, in sight or not."""
+        return {**dict.fromkeys(self._hidden_marks), **self.table.view.marks}
+
+    def _marked_tasks(self, ids: Iterable[str]) -> list[Task]:
+        store, hidden, rows = self.session.store, self._hidden_marks, self.table.rows
+        found = (
+            rows.record(i) or store.pending.get(i) or store.tasks.get(i) or hidden.get(i)
+            for i in ids
+        )
+        return [task for task in found if task is not None]
+
     def marked(self) -> dict[str, SafeText | None]:
         """The ids of all marked tasks, each with why its line is not in sight, if so."""
         names, why = self.session.names, dict[str, SafeText | None]()
@@ -205,6 +356,7 @@ class TasksView(ListView[Task]):
             {i: t.title if t else i for i, t in records.items() if t is None or rows.ghost_note(i)}
         )
         self.show_head()
+        self.main.show_frame()
 
     def _tell_lost(self, titles: Mapping[str, str]) -> None:
         """What became of marked tasks that wait no more; those approved from here are known."""
@@ -227,6 +379,7 @@ class TasksView(ListView[Task]):
         self._hidden_marks, self._marked = {**self._hidden_marks, **marked}, ()
         self._leaving = True
         self.table.clear_marks()
+        super().leave_scope()
 
     def unmark(self, task_ids: Iterable[str]) -> None:
         ids = set(task_ids)
@@ -261,13 +414,18 @@ class TasksView(ListView[Task]):
             self._tell_lost(lost)
         super().show_head(phase)
 
-    def action_back(self) -> None:
+    def leave(self) -> bool:
         """As for every list; marks that are hidden with their list go last."""
-        if not self._hidden_marks or self.reading or self.filter_text or self.table.marked:
-            super().action_back()
-            return
-        self._hidden_marks = {}
+        if super().leave():
+            return True
+        if self.reading or not (self.table.marked or self._hidden_marks):
+            return False
+        if self.table.marked:
+            self.table.clear_marks()
+        else:
+            self._hidden_marks = {}
         self.show_head()
+        return True
 
     def action_mark(self, change: str) -> None:
         """Let the table mark or unmark; what can't be acted on keeps no mark."""
@@ -281,12 +439,8 @@ class TasksView(ListView[Task]):
 
     def action_approve(self) -> None:
         """Ask whether to approve what is marked, else the task under the cursor."""
-        marked, store, hidden = self.marked(), self.session.store, self._hidden_marks
-        found = (
-            self.table.rows.record(i) or store.pending.get(i) or store.tasks.get(i) or hidden.get(i)
-            for i in marked
-        )
-        tasks: Sequence[Task] = [task for task in found if task is not None]
+        marked = self.marked()
+        tasks = self._marked_tasks(marked)
         here, note = self.subject(), None
         if not tasks:
             super().action_approve()

@@ -59,13 +59,16 @@ class Crash(msgspec.Struct, frozen=True):
 
     def report(self, redact: Callable[[str], str]) -> str:
         """The whole report: versions, then each traceback without locals, redacted, no controls."""
+        # It reads mail headers, zip and csv files: 40 ms of the start, for nothing but a crash.
+        from importlib.metadata import version  # noqa: PLC0415
+
         lines = [
             f"agentco-tui {__version__}",
             f"at {datetime.now(UTC).isoformat(timespec='seconds')}",
             f"Python {platform.python_version()} on {platform.system()} {platform.release()}",
             f"terminal {os.environ.get('TERM', '–')}",
             f"encoding {getattr(sys.__stderr__, 'encoding', '–')}",
-            *(f"{name} {_version(name)}" for name in _PACKAGES),
+            *(f"{name} {version(name)}" for name in _PACKAGES),
         ]
         for error in self.errors:
             found = traceback.TracebackException.from_exception(_cause(error), capture_locals=False)
@@ -106,13 +109,3 @@ def _cause(error: BaseException) -> BaseException:
     """A worker's failure wraps what failed, without its place."""
     inner = getattr(error, "error", None)
     return inner if isinstance(inner, BaseException) else error
-
-
-def _version(package: str) -> str:
-    # Reads mail headers, zip and csv files with it: 40 ms of the start, for nothing but a crash.
-    from importlib import metadata  # noqa: PLC0415
-
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"

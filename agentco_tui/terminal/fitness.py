@@ -22,6 +22,16 @@ from agentco_tui.text import cell_width, nearest_ascii
 
 _PLAIN: Final = frozenset({"", "dumb", "unknown"})
 _SIXTEEN: Final = ("linux", "vt", "ansi", "cons25")
+_TRUE: Final = ("alacritty", "foot", "wezterm", "xterm-ghostty", "xterm-kitty", "contour")
+"""Terminals that have true colour, by what TERM begins with, also where COLORTERM is not set."""
+_TRUE_COLOUR: Final = 16_777_216
+SYSTEMS: Final = {16: "standard", 256: "256", _TRUE_COLOUR: "truecolor"}
+"""What Textual calls it, in TEXTUAL_COLOR_SYSTEM."""
+SIXTEEN_THEMES: Final = {
+    **dict.fromkeys((None, "agentco-dark", "agentco-contrast"), "ansi-dark"),
+    "agentco-light": "ansi-light",
+}
+"""What is taken where the terminal has 16 colours: they are its own, and it knows its ground."""
 HANDLER: Final = "agentco-ascii"
 """Name of an error handler of encoders that puts ASCII of the same width for what an encoding
 lacks. Python's own would write `\\u2502`: six cells for one, so every row shifts."""
@@ -63,18 +73,10 @@ def check(
     elif kind in _PLAIN:
         named = f"TERM={term} says that this terminal" if term else "TERM is not set: it"
         refusal = f"{named} can't draw a screen"
-    if kind in _PLAIN or environ.get("NO_COLOR") is not None:
-        colours = 0
-    elif kind.startswith(_SIXTEEN):
-        colours = 16
-    elif environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
-        colours = 16_777_216
-    else:
-        colours = 256 if kind.endswith(("256color", "kitty", "direct")) else 16
     return Fitness(
         refusal=refusal and f"{refusal}; `agentco-tui status` and `agentco-tui tail` work without",
         ascii=ascii_wanted(encoding, as_set),
-        colours=colours,
+        colours=_colours(kind, environ),
         columns=columns,
         rows=rows,
         term=term,
@@ -83,7 +85,7 @@ def check(
 
 
 def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) -> None:
-    """Make this process write what the terminal can show. Call once, before Textual's app exists.
+    """Make this process write what the terminal can show. Call once, before Textual is imported.
 
     In ASCII the streams get that encoding with `ascii_for` for the rest, so that Textual's
     own borders and scroll bars come out as `|`, `-`, `+` and `#` and rows keep their width.
@@ -93,10 +95,11 @@ def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) ->
     for stream in (sys.__stdout__, sys.__stderr__):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="ascii" if fitness.ascii else None, errors=HANDLER)
-    if fitness.colours == 16:
-        # COLORTERM survives sudo, su and screen; the console they run on has 16 colours all the
-        # same, and Textual asks this variable first.
+    if fitness.colours != _TRUE_COLOUR:
         environ.pop("COLORTERM", None)
+    if environ.get("TEXTUAL_COLOR_SYSTEM") not in SYSTEMS.values():
+        # Of a word that it does not know Textual makes a KeyError.
+        environ["TEXTUAL_COLOR_SYSTEM"] = SYSTEMS.get(fitness.colours, "standard")
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -104,6 +107,26 @@ def _is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
+
+
+def _colours(term: str, environ: Mapping[str, str]) -> int:
+    """How many colours there are. What the environment says may be of another terminal: COLORTERM
+    survives sudo, su and GNU screen, and is not sent over SSH.
+    """
+    if term in _PLAIN or environ.get("NO_COLOR") is not None:
+        return 0
+    for colours, system in SYSTEMS.items():
+        if environ.get("TEXTUAL_COLOR_SYSTEM") == system:
+            return colours
+    if term.startswith(_SIXTEEN):
+        return 16
+    in_tmux = "TMUX" in environ and term.startswith(("tmux", "screen"))
+    in_screen = "STY" in environ and not in_tmux  # screen 4 takes true colours for dim and reverse
+    told = environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}
+    # tmux lowers true colours for the terminal it runs in, better than could be done here.
+    if in_tmux or (told and not in_screen) or term.startswith(_TRUE) or term.endswith("direct"):
+        return _TRUE_COLOUR
+    return 256 if term.endswith("256color") else 16
 
 
 def ascii_for(character: str) -> str:

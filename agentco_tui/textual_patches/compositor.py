@@ -15,11 +15,13 @@ between is never told of. So a layout is compared here with the last layout.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from rich.color import ColorSystem
+from rich.color import Color, ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from rich.style import Style
@@ -52,9 +54,30 @@ def _look(style: Style, system: ColorSystem) -> Rendition:
     color, ground = style.color, style.bgcolor
     return (
         attributes,
-        "" if color is None else _codes(color.downgrade(system).get_ansi_codes()),
-        "" if ground is None else _codes(ground.downgrade(system).get_ansi_codes(False)),
+        "" if color is None else _codes(lowered(color, system).get_ansi_codes()),
+        "" if ground is None else _codes(lowered(ground, system).get_ansi_codes(False)),
     )
+
+
+_LEVELS: Final = (0, 95, 135, 175, 215, 255)
+"""Of red, green and blue in the cube of the 256 colours."""
+_BETWEEN: Final = (48, 115, 155, 195, 235)
+"""From which value on the next of them is the nearest."""
+
+
+def lowered(color: Color, system: ColorSystem) -> Color:
+    """A colour as far as the terminal has it; of 256 the nearest of the cube and the greys.
+
+    Rich looks for a grey only where there is next to no tint: a dark blue-grey becomes navy.
+    """
+    wanted = color.triplet
+    if system is not ColorSystem.EIGHT_BIT or wanted is None:
+        return color.downgrade(system)
+    near = [bisect(_BETWEEN, value) for value in wanted]
+    grey = min(23, max(0, round((sum(wanted) / 3 - 8) / 10)))
+    if math.dist([8 + 10 * grey] * 3, wanted) < math.dist([_LEVELS[n] for n in near], wanted):
+        return Color.from_ansi(232 + grey)
+    return Color.from_ansi(16 + 36 * near[0] + 6 * near[1] + near[2])
 
 
 def _codes(codes: tuple[str, ...]) -> str:
@@ -97,9 +120,6 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
         for text, style, control in strip:
             if control or not text:
                 out.append(text)
-            elif style is not None and style.link:
-                out += _change(now, _PLAIN), Strip.render_style(style, text, system)
-                now = _PLAIN
             else:
                 look = _PLAIN if style is None else _look(style, system)
                 if look is not now:
@@ -191,41 +211,27 @@ def _paints_as_expected() -> bool:
 # ---- shown events
 
 _KEPT: Final = "_agentco_map_of_the_last_layout"
-_original_map: Final[Any] = vars(_compositor.Compositor).get("full_map")
 _original_reflow: Final[Any] = vars(_compositor.Compositor).get("reflow")
 
 
 def install_shown_events() -> bool:
     return SHOWN_EVENTS.install(
         _tells_as_expected,
-        lambda: (
-            (_compositor.Compositor, "full_map", property(_full_map)),
-            (_compositor.Compositor, "reflow", _reflow),
-        ),
+        lambda: ((_compositor.Compositor, "reflow", _reflow),),
     )
-
-
-def _full_map(compositor: _compositor.Compositor) -> _compositor.CompositorMap:
-    before = compositor._full_map
-    now = cast("_compositor.CompositorMap", _original_map.fget(compositor))
-    if now is not before:
-        vars(compositor).setdefault(_KEPT, before)
-    return now
 
 
 def _reflow(
     compositor: _compositor.Compositor, parent: Widget, size: Size
 ) -> _compositor.ReflowResult:
-    compositor._full_map = vars(compositor).pop(_KEPT, compositor._full_map)
-    return cast("_compositor.ReflowResult", _original_reflow(compositor, parent, size))
+    compositor._full_map = vars(compositor).get(_KEPT, compositor._full_map)
+    result = cast("_compositor.ReflowResult", _original_reflow(compositor, parent, size))
+    vars(compositor)[_KEPT] = compositor._full_map
+    return result
 
 
 def _tells_as_expected() -> bool:
-    """True if a compositor has the members that this replaces, with the same parameters."""
-    found: Any = vars(_compositor.Compositor)
-    code = found["reflow"].__code__
-    return (
-        isinstance(found["full_map"], property)
-        and code.co_varnames[: code.co_argcount] == ("self", "parent", "size")
-        and {"_full_map", "_full_map_invalidated"} <= vars(_compositor.Compositor()).keys()
-    )
+    """True if a compositor has what this replaces, with the same parameters, and keeps its map."""
+    code = _compositor.Compositor.reflow.__code__
+    is_same = code.co_varnames[: code.co_argcount] == ("self", "parent", "size")
+    return is_same and "_full_map" in vars(_compositor.Compositor())

@@ -15,16 +15,14 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable
 from time import monotonic
 from typing import Final
 
-from textual import constants, events, messages
+from textual import constants, events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._keyboard_protocol import FUNCTIONAL_KEYS
-from textual._xterm_parser import IS_ITERM, XTermParser
-from textual.keys import Keys
+from textual._xterm_parser import XTermParser
 from textual.message import Message
 
 from agentco_tui.patterns import lazy_pattern
@@ -35,9 +33,6 @@ LONGEST_STRING: Final = 5.0
 LONGEST_SEQUENCE: Final = 128  # characters of the longest sequence that can mean anything
 LARGEST_PASTE: Final = 65_536  # characters of a paste that are kept
 LARGEST_SCREEN: Final = 1_000  # columns, and rows, of the largest terminal that is believed
-REST_OF_PASTE: Final = 30.0
-"""Seconds in which the rest of a paste may come that was taken to have ended."""
-TYPED_AT_ONCE: Final = 16  # more characters than this, in one read, are nobody's keys in that time
 
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
@@ -68,11 +63,11 @@ _KEY: Final = lazy_pattern(
     r"\x1b\[(\d{0,7})(?::[\d:]*)?(?:;(\d{0,3})(?::(\d?)[\d:]*)?(?:;([\d:]*))?)?([u~ABCDEFHPQRS])"
 )
 _OTHER_KEY: Final = lazy_pattern(r"\x1b\[27;(\d{1,3});(\d{1,7})~")
-_MOUSE: Final = lazy_pattern(r"\x1b\[<\d{1,4};-?\d{1,6};-?\d{1,6}[Mm]")
+_REPORT: Final = lazy_pattern(r"\x1b\[(?:[IO]|<\d{1,4};-?\d{1,6};-?\d{1,6}[Mm]|\?\d{1,5};\d\$y)")
+"""Of the focus, of the mouse, and of a mode."""
 _SIZE: Final = lazy_pattern(
     r"\x1b\[48;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?t"
 )
-_MODE: Final = lazy_pattern(r"\x1b\[\?(\d{1,5});(\d)\$y")
 _CURSOR: Final = lazy_pattern(r"\x1b\[\d+;\d+R")
 
 _log = logging.getLogger(__name__)
@@ -84,19 +79,16 @@ def as_expected() -> bool:
     return [getattr(event, "key", "") for event in found] == ["a", "up", ""]
 
 
-class InputParser(XTermParser):
+class InputParser:
     """Takes the place of Textual's parser, with the two methods that a driver calls."""
 
-    def __init__(self, debug: bool = False, clock: Callable[[], float] = monotonic) -> None:
-        super().__init__(debug)
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._textual = XTermParser()
         self._clock = clock
         self._held = ""  # the beginning of a sequence, at the end of what has been read
         self._string = ""  # what introduced the string that is being passed over; "" outside of one
         self._paste: str | None = None
         self._came = self._began = 0.0  # when there was input last, and when the string began
-        self._cut: float | None = None
-        """When a paste was taken to have ended though its end had not come."""
-        self._dropped = 0
         self._told = -PATIENCE
 
     @property
@@ -110,14 +102,10 @@ class InputParser(XTermParser):
         """
         found: list[Message] = []
         self._came = self._clock()
-        if self._cut is not None and self._paste is None:
-            # A paste that stood still for too long may go on: none of it may become keys.
-            end, begin = data.find(PASTE_ENDS), data.find(PASTE_BEGINS)
-            another = begin >= 0 and (end < 0 or begin < end)
-            if another or self._came - self._cut > REST_OF_PASTE:
-                self._cut = None
-            elif end >= 0 or (len(data) > TYPED_AT_ONCE and data[0] != "\x1b"):
-                self._paste = ""
+        rest, end, _ = data.partition(PASTE_ENDS)
+        if end and "\x1b" not in rest and not self._string:
+            # Of a paste that stood still for too long: none of it may become keys.
+            self._paste = self._paste or ""
         text, self._held = self._held + data, ""
         at = 0
         while at < len(text):
@@ -136,7 +124,7 @@ class InputParser(XTermParser):
         idle = now - self._came
         if self._paste is not None:
             if idle >= PATIENCE:
-                self._held, self._cut = "", now
+                self._held = ""
                 self._drop("the end of a paste, which never came")
                 self._end_paste(found)
         elif self._string:
@@ -156,7 +144,7 @@ class InputParser(XTermParser):
         match here.lastgroup:
             case "text":
                 for character in token:
-                    self._take(self._keys, character, found)
+                    self._take(character, found)
             case "odd":
                 code = ord(token[0]) & 0xFF
                 if len(token) == 1 and chr(code) in _EIGHT_BIT:
@@ -170,8 +158,12 @@ class InputParser(XTermParser):
             case "string":
                 self._begin_string(token[1])
                 return text, at + 2
-            case "sequence":
-                self._take(self._meaning, token, found)
+            case "sequence" if token == PASTE_BEGINS:
+                self._paste = ""
+            case "sequence" if known := self._known(token):
+                self._take(known, found)
+            case "sequence" if len(token) != 2:
+                self._drop(token)
             case _:
                 self._alone(token, found)
         return text, end
@@ -205,7 +197,6 @@ class InputParser(XTermParser):
         self._paste += _NO_TEXT.sub("", text[at:stop])[: LARGEST_PASTE - len(self._paste)]
         if end < 0:
             return len(text)
-        self._cut = None
         self._end_paste(found)
         return end + len(PASTE_ENDS)
 
@@ -216,110 +207,65 @@ class InputParser(XTermParser):
 
     # ---- what it means
 
-    def _take(
-        self, meaning: Callable[[str], Iterable[Message]], sequence: str, found: list[Message]
-    ) -> None:
+    def _take(self, sequence: str, found: list[Message]) -> None:
+        """Ask Textual what something whole means that is known to be its own."""
         try:
-            found.extend(meaning(sequence))
+            found.extend(self._textual.feed(sequence))
         except Exception as error:
             # The thread that reads the keys must go on, whatever they are.
+            self._textual = XTermParser()
             self._drop(sequence, error)
-
-    def _keys(self, sequence: str) -> Iterable[Message]:
-        for event in self._sequence_to_key_events(sequence):
-            if event.key != Keys.Ignore:
-                yield event
 
     def _alone(self, begun: str, found: list[Message]) -> None:
         """What did not go on: an ESC is the key, with one character more that one with alt."""
         if begun == "\x1b":
             found.append(events.Key("escape", "\x1b"))
         elif len(begun) == 2:
-            self._take(partial(self._sequence_to_key_events, alt=True), begun[1], found)
+            found.extend(self._textual._sequence_to_key_events(begun[1], alt=True))
         else:
             self._drop(begun)
 
-    def _meaning(self, sequence: str) -> Iterable[Message]:
-        if not sequence.startswith("\x1b["):
-            if sequence in ANSI_SEQUENCES_KEYS:
-                return self._keys(sequence)
-            if len(sequence) == 2:
-                return self._sequence_to_key_events(sequence[1], alt=True)
-        elif key := _KEY.fullmatch(sequence):
+    def _known(self, sequence: str) -> str:
+        """A sequence as Textual's parser reads it; "" for one that means nothing."""
+        if key := _KEY.fullmatch(sequence):
             return self._pressed(key)
-        elif sequence in ANSI_SEQUENCES_KEYS:
-            return self._keys(sequence)
-        elif _MOUSE.fullmatch(sequence):
-            event = self.parse_mouse_code(sequence)
-            return () if event is None else (event,)
-        elif sequence == "\x1b[I":
-            return (events.AppFocus(),)
-        elif sequence == "\x1b[O":
-            return (events.AppBlur(),)
-        elif size := _SIZE.fullmatch(sequence):
+        if size := _SIZE.fullmatch(sequence):
             # For terminals that tell it unasked, in cells and in pixels.
             rows, columns, height, width = map(int, size.groups())
             if 0 < columns <= LARGEST_SCREEN and 0 < rows <= LARGEST_SCREEN:
-                resized = events.Resize.from_dimensions((columns, rows), (width, height))
-                self.terminal_size = resized.size
                 # Without pixels there is nothing to divide a mouse report by.
-                self.terminal_pixel_size = resized.pixel_size if width and height else None
-                self.mouse_pixels = True
-                return (resized,)
-        elif mode := _MODE.fullmatch(sequence):
-            setting = int(mode[2])
-            if mode[1] == "2026" and setting > 0:
-                return (messages.TerminalSupportsSynchronizedOutput(),)
-            if mode[1] == "2048" and constants.SMOOTH_SCROLL and not IS_ITERM:
-                return (messages.InBandWindowResize.from_setting_parameter(setting),)
-            return ()
-        self._drop(sequence)
-        return ()
+                return f"\x1b[48;{rows};{columns};{height or rows};{width or columns}t"
+            return ""
+        known = sequence in ANSI_SEQUENCES_KEYS or _REPORT.fullmatch(sequence)
+        return sequence if known else ""
 
-    def _pressed(self, match: re.Match[str]) -> Iterable[Message]:
-        """A key with its number, modifiers, kind of event, and text.
-
-        The keyboard's own repeats (kind 2) are keys with an attribute `held_down` that is True;
-        releases (kind 3) are none.
+    def _pressed(self, match: re.Match[str]) -> str:
+        """A key with its number, modifiers and text; those that are let go of or repeated, which
+        nobody asks a terminal for, are none.
         """
         sequence = match.group()
-        if sequence in (PASTE_BEGINS, PASTE_ENDS):
-            self._paste = "" if sequence == PASTE_BEGINS else None
-            return
         if other := _OTHER_KEY.fullmatch(sequence):  # xterm's modifyOtherKeys
             number, modifiers, kind, text, final = other[2], other[1], "", "", "u"
         else:
             number, modifiers, kind, text, final = match.groups(default="")
-        pressed = kind in ("", "1", "2") and int(modifiers or 0) <= 256
-        if not pressed or _CURSOR.fullmatch(sequence):
-            if kind != "3":
-                self._drop(sequence)
-            return
+        if kind not in ("", "1") or int(modifiers or 0) > 256 or _CURSOR.fullmatch(sequence):
+            return ""
         if not all(_can_be_text(int(code or 0)) for code in text.split(":")):
             text = ""
         code = int(number or 1)
-        named = f"{code}{final}" in FUNCTIONAL_KEYS
-        if not named and (final != "u" or not (text or _can_be_text(code))):
+        is_text = final == "u" and (text or _can_be_text(code))
+        if not is_text and f"{code}{final}" not in FUNCTIONAL_KEYS:
             # A number that is no character; Textual would make one of it all the same.
-            keys = None if final == "u" else ANSI_SEQUENCES_KEYS.get(sequence)
-            if isinstance(keys, tuple):
-                yield from (events.Key(key.value, None) for key in keys)
-            else:
-                self._drop(sequence)
-            return
+            return ""
         fields = ";".join((number, modifiers, text)).rstrip(";")
-        for event in self._sequence_to_key_events(f"\x1b[{fields}{final}"):
-            if kind == "2":
-                vars(event)["held_down"] = True
-            yield event
+        return f"\x1b[{fields}{final}"
 
     def _drop(self, what: str, error: Exception | None = None) -> None:
         """Log what is not passed on: its beginning only, and at most one line in a second, because
         a terminal may send any amount, and whatever a person has in the clipboard.
         """
-        self._dropped += 1
         if self._came - self._told >= PATIENCE:
-            _log.info("dropped from the terminal (%d): %.24r", self._dropped, what, exc_info=error)
+            _log.info("dropped from the terminal: %.24r", what, exc_info=error)
             self._told = self._came
 
 

@@ -21,9 +21,9 @@ class Patch(msgspec.Struct, frozen=True):
     """One entry. `issue` is one of Textualize/textual that describes the same, if there is one."""
 
     name: str
-    textual: str
     answers: str
     issue: str | None = None
+    textual: str = "8.2.8"
     replaced: list[tuple[Any, str, Any]] = msgspec.field(default_factory=list)
     """While it is in force: owner, name and Textual's own member."""
 
@@ -57,45 +57,38 @@ class Patch(msgspec.Struct, frozen=True):
 
 PARTIAL_PAINT: Final = Patch(
     "partial_paint",
-    "8.2.8",
     "A cell that changed is written with all that stands left of it (203 bytes in place of 50), and"
     " every segment with a reset and both its colours.",
     issue="5625",
 )
 DRIVER: Final = Patch(
     "driver",
-    "8.2.8",
     "Job control: after SIGSTOP the driver starts a second time over itself, after `fg` only"
     " changes are painted, `kill %1` stops it once more, ctrl+z while painting hangs for ever.",
 )
 INPUT_PARSER: Final = Patch(
     "input_parser",
-    "8.2.8",
     "Key releases, replies of the terminal and bytes that are no UTF-8 end the thread that reads"
     " the keys, or are taken for keys.",
     issue="6417",
 )
 ENDING: Final = Patch(
     "ending",
-    "8.2.8",
     "What still comes in while the widgets are closed makes a crash of an end that was asked for.",
 )
 LATE_TIMERS: Final = Patch(
     "late_timers",
-    "8.2.8",
     "A timer of one tick that is late before it has begun to wait (the machine is busy) never"
     " ticks: a new size of the terminal is waited for with one, and with it all sizes to come.",
 )
 KEY_QUEUE: Final = Patch(
     "key_queue",
-    "8.2.8",
     "Of several keys in one packet the later ones go to where the focus was before the first has"
     " done anything.",
     issue="4704",
 )
 SHOWN_EVENTS: Final = Patch(
     "shown_events",
-    "8.2.8",
     "What is displayed just before somebody asks for a size is neither told so nor painted: notices"
     " that don't come or don't go, lists of another company.",
     issue="5024",

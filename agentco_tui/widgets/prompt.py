@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar, Protocol
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.suggester import Suggester
 from textual.widgets import Input
 
 from agentco_tui.text import SafeText, cell_width, plain
 from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import Item, Notice, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
+
+MOST_PAST = 50  # entered words that are kept
 
 
 class Asking(Protocol):
@@ -23,15 +26,53 @@ class Asking(Protocol):
     def typed(self, text: str) -> None: ...  # other words stand there now
     async def entered(self, text: str) -> None: ...  # enter: these words are meant
     def left(self) -> None: ...  # escape: nothing is meant
+    def step(self, by: int) -> bool: ...  # down or up: choose; False where nothing is offered
 
 
-class Words(Input):
+class LineInput(Input):
+    """One line of text; of several that are pasted, all are kept, with blanks between them."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        lines = filter(None, map(str.strip, event.text.splitlines()))
+        self.replace(" ".join(lines), *self.selection)
+
+
+class Words(LineInput):
     """The words; enter is dealt with before the next key, which may be there already."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "earlier(1)", "Earlier words", show=False),
+        Binding("down", "earlier(-1)", "Later words", show=False),
+        Binding("tab", "complete", "Complete", show=False),
+    ]
+
     async def action_submit(self) -> None:
-        asking = self.query_ancestor(Prompt).asking
-        if asking is not None:
-            await asking.entered(self.value)
+        prompt, words = self.query_ancestor(Prompt), self.value
+        if prompt.asking is not None:
+            await prompt.asking.entered(words)
+            if not prompt.display and words.strip():
+                before = (each for each in prompt.past if each != words)
+                prompt.pasts[prompt.sign] = [words, *before][:MOST_PAST]
+
+    def action_earlier(self, by: int) -> None:
+        """Words that were entered before, the newest first; then again what was being typed.
+        While something is offered, that is gone through instead.
+        """
+        prompt = self.query_ancestor(Prompt)
+        if not prompt.back and prompt.asking is not None and prompt.asking.step(-by):
+            return
+        if prompt.back == 0:
+            prompt.typing = self.value
+        prompt.back = max(0, min(len(prompt.past), prompt.back + by))
+        self.value = prompt.past[prompt.back - 1] if prompt.back else prompt.typing
+        self.cursor_position = len(self.value)
+
+    def action_complete(self) -> None:
+        """Take what is suggested."""
+        self.action_end()
+        self.action_cursor_right()
 
     def on_hide(self, event: events.Hide) -> None:
         """Keep the keys if the line has been opened again since it was hidden."""
@@ -39,16 +80,20 @@ class Words(Input):
             event.prevent_default()
 
 
-class Prompt(Horizontal):
-    """Hidden until asked; escape leaves it, enter takes what was typed."""
+class Prompt(Vertical):
+    """Hidden until asked; escape leaves it, enter takes what was typed. What is wrong with the
+    words stands above them, whole.
+    """
 
     DEFAULT_CSS = """
     Prompt {
-        height: 1; display: none;
-        & > .prompt--sign { width: 3; }
-        & > Input { border: none; height: 1; padding: 0; width: 1fr; background: $panel; }
-        & > Input:focus { border: none; }
-        & > .prompt--hint { width: 1fr; }
+        height: auto; display: none;
+        & > Horizontal { height: 1; }
+        & .prompt--sign { width: 3; }
+        & Input { border: none; height: 1; padding: 0; width: 1fr; background: $panel; }
+        & Input:focus { border: none; }
+        & .prompt--hint { width: 1fr; }
+        & .prompt--offer { display: none; background: $panel; }
     }
     """
 
@@ -58,13 +103,38 @@ class Prompt(Horizontal):
         super().__init__()
         self.asking: Asking | None = None
         self._sign_line = StatusLine(classes="prompt--sign")
+        self.sign = ""
+        self.pasts: dict[str, list[str]] = {}  # what was entered, by the sign, the newest first
+        self.back, self.typing = 0, ""  # how far back in it the words are; what was typed before
+        self.wrong = Notice()
         self._hint = StatusLine(classes="prompt--hint")
         self.input = Words(compact=True, select_on_focus=False)
+        self._offer = TextPane(classes="prompt--offer")
+        self._offer.can_focus = False
 
     def compose(self) -> ComposeResult:
-        yield self._sign_line
-        yield self.input
-        yield self._hint
+        yield self._offer
+        yield self.wrong
+        with Horizontal():
+            yield self._sign_line
+            yield self.input
+            yield self._hint
+
+    @property
+    def past(self) -> list[str]:
+        return self.pasts.get(self.sign, [])
+
+    @property
+    def rows(self) -> int:
+        """How many lines there are for what is offered."""
+        return max(3, min(10, self.app.size.height // 3))
+
+    def offer(self, lines: Iterable[Item]) -> None:
+        """Show what there is to choose; its place stays as high as it is while it is filled."""
+        kept = tuple(lines)
+        self._offer.display = self._offer.display or bool(kept)
+        self._offer.styles.height = self.rows
+        self._offer.show(kept)
 
     def ask(
         self,
@@ -75,8 +145,8 @@ class Prompt(Horizontal):
         *,
         asking: Asking | None = None,
     ) -> None:
-        self.asking = asking
-        self.display = True
+        self.asking, self.sign, self.back = asking, sign, 0
+        self.display, self._offer.display = True, False
         self._sign_line.show([Cell(plain(f" {sign} "), Tone.ACCENT)])
         self.hint(hint)
         self.input.suggester = suggester
@@ -88,11 +158,10 @@ class Prompt(Horizontal):
 
     def hint(self, words: SafeText, *, bad: bool = False) -> None:
         """Say how to go on, or what is wrong with the words."""
-        # What is wrong with the words counts for more than room to type; a usage for less.
-        width = self.app.size.width
-        most = width * 3 // 4 if bad else width // 2
-        self._hint.styles.width = min(cell_width(words) + 1, most)
-        self._hint.show([Cell(words, Tone.WARNING if bad else Tone.DIM)])
+        self.wrong.show([Text(words, Tone.WARNING)] if bad else [])
+        words = plain("") if bad else words
+        self._hint.styles.width = min(cell_width(words) + 1, self.app.size.width // 2)
+        self._hint.show([Cell(words, Tone.DIM)])
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
@@ -105,13 +174,10 @@ class Prompt(Horizontal):
             self.asking.left()
 
 
-Suggest = Callable[[str], str | None]
-
-
 class WordSuggester(Suggester):
     """Suggests the rest of the line from a function of what was typed."""
 
-    def __init__(self, suggest: Suggest) -> None:
+    def __init__(self, suggest: Callable[[str], str | None]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._suggest = suggest
 

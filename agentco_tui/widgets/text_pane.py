@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import msgspec
+from msgspec.structs import replace
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
@@ -13,14 +14,14 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from agentco_tui.text import SafeText, cell_width, fit, plain, wrap
+from agentco_tui.text import Align, SafeText, cell_width, fit, plain, wrap
 from agentco_tui.widgets.status_line import differing, lay_out
-from agentco_tui.widgets.tones import Cell, Tone, TonedWidget
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget
 
 Line = tuple[Cell, ...]
 
 LABEL_WIDTH = 13  # columns of a field's label, the gap behind it included
-MOST_LINES = 4  # lines of a notice
+MOST_LINES = 8  # lines of a notice
 
 
 class Heading(msgspec.Struct, frozen=True):
@@ -36,6 +37,7 @@ class FieldLine(msgspec.Struct, frozen=True):
     value: SafeText
     tone: Tone = Tone.PLAIN
     label_width: int = LABEL_WIDTH
+    key: str = ""  # what a press on it asks for
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -60,6 +62,18 @@ class Gap(msgspec.Struct, frozen=True):
 Item = Heading | FieldLine | Text | Cells | Gap
 
 
+def columns(rows: Sequence[Sequence[Cell]], most: Sequence[int], *sides: Align) -> list[list[Cell]]:
+    """The cells of some lines as wide as the widest in their column, at most so many columns, and
+    on these sides; what stands further right keeps its width.
+    """
+    laid = [list(row) for row in rows]
+    for at, limit in enumerate(most):
+        width = min(limit, max((cell_width(row[at].text) for row in rows), default=0))
+        for row in laid:
+            row[at] = replace(row[at], text=fit(row[at].text, width, *sides[at : at + 1]))
+    return laid
+
+
 def broken(items: Iterable[Item], width: int) -> list[Line]:
     """The items as lines of at most `width` columns."""
     lines: list[Line] = []
@@ -67,7 +81,7 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
         match item:
             case Heading(text):
                 lines.append((Cell(fit(text, width), Tone.ACCENT),))
-            case FieldLine(name, value, tone, label_width):
+            case FieldLine(name, value, tone, label_width, key):
                 label_width = min(label_width, width // 2)
                 blank = Cell(plain(" " * label_width))
                 values = wrap(value, max(1, width - label_width)) or [plain("")]
@@ -77,7 +91,8 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
                     lines.extend((blank, Cell(line, tone)) for line in values if line)
                 else:
                     label = Cell(fit(name, label_width - 1), Tone.DIM)
-                    lines.append((label, Cell(plain(" ")), Cell(values[0], tone)))
+                    said = Pressable(values[0], tone, key) if key else Cell(values[0], tone)
+                    lines.append((label, Cell(plain(" ")), said))
                     lines.extend((blank, Cell(line, tone)) for line in values[1:])
             case Text(text, tone, indent):
                 margin = plain(" " * indent)
@@ -111,6 +126,7 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
     ]
 
     lines: Sequence[Line] = ()  # all of them, also those scrolled out of sight
+    is_old = False  # all of it is dimmed
     _items: tuple[Item, ...] = ()
     _due = False
 
@@ -120,7 +136,15 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
         if self._items != before:
             self._break()
         if top:
-            self.scroll_home(animate=False, immediate=True)
+            self.show_top()
+
+    def show_top(self) -> None:
+        self.scroll_home(animate=False, immediate=True)
+
+    def fade(self, is_old: bool) -> None:
+        if is_old is not self.is_old:
+            self.is_old = is_old
+            self.refresh()
 
     @property
     def below(self) -> int:
@@ -171,8 +195,14 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
         base = self.style_of(None)
         if at >= len(self.lines):
             return Strip.blank(width, base)
-        segments = [Segment(cell.text, self.style_of(cell.tone)) for cell in self.lines[at]]
-        return Strip([*segments, Segment(plain(""), base)]).adjust_cell_length(width, base)
+        ends = Segment(plain(""), base)
+        return Strip([*self.segments(at), ends]).adjust_cell_length(width, base)
+
+    def segments(self, at: int) -> list[Segment]:
+        return [
+            Segment(cell.text, self.style_of(Tone.DIM if self.is_old else cell.tone))
+            for cell in self.lines[at]
+        ]
 
 
 class Notice(TextPane, can_focus=False):

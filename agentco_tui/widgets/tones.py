@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
-from rich.color import ColorType
+from rich.color import ColorSystem, ColorType
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
@@ -17,6 +17,7 @@ from textual.filter import LineFilter
 from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, plain, signs
+from agentco_tui.textual_patches.compositor import lowered
 
 ENOUGH: Final = 4.5  # the contrast that WCAG 2 asks of running text (1 to 21)
 NEARLY: Final = 0.9
@@ -38,6 +39,10 @@ class Tone(Enum):
     WARNING = "warning"
     CRITICAL = "critical"
     ACCENT = "accent"
+    BADGE = "badge"
+    """Filled: what must not be overlooked although nothing is wrong."""
+    ALARM = "alarm"
+    """Filled: how much is critical."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -51,6 +56,16 @@ class Pressable(Cell, frozen=True):
     key: str = ""
 
 
+def faded(cells: Iterable[Cell], is_old: object) -> list[Cell]:
+    """The cells, dimmed if what they tell `is_old`, but for what a person chose."""
+    return [
+        msgspec.structs.replace(cell, tone=Tone.DIM)
+        if is_old and cell.tone is not Tone.ACCENT
+        else cell
+        for cell in cells
+    ]
+
+
 _COLOURS: Final = {
     Tone.PLAIN: "foreground",
     Tone.DIM: "text-muted",
@@ -58,6 +73,8 @@ _COLOURS: Final = {
     Tone.WARNING: "text-warning",
     Tone.CRITICAL: "text-error",
     Tone.ACCENT: "text-accent",
+    Tone.BADGE: "text-accent",
+    Tone.ALARM: "text-error",
 }
 """The variable of the theme that has a tone's colour."""
 
@@ -69,8 +86,8 @@ def tone_style(widget: Widget, tone: Tone) -> Style:
     wherever one is made: a tenth of what the screens take to come up.
     """
     style, app = widget.rich_style, widget.app
-    if tone in (Tone.STRONG, Tone.CRITICAL):
-        style += Style(bold=True)
+    if tone in (Tone.STRONG, Tone.CRITICAL, Tone.BADGE, Tone.ALARM):
+        style += Style(bold=True, reverse=tone in (Tone.BADGE, Tone.ALARM))
     if tone is Tone.DIM and app.native_ansi_color:
         style += Style(dim=True)
     if tone in _COLOURS:
@@ -113,25 +130,30 @@ def total_width(cells: Iterable[Cell]) -> int:
     return sum(cell_width(cell.text) for cell in cells)
 
 
-def bar(share: Decimal | None, width: int, *, track: bool = True) -> SafeText:
+def bar(
+    share: Decimal | None, width: int, *, passed: float | None = None, track: bool = True
+) -> SafeText:
     """A bar of exactly `width` cells for `share` (1 is full), in steps of an eighth of a cell.
 
-    The bar stops at its width, so a share above 1 fills it: the number beside it tells more.
-    Without `track` the rest of its width stays blank, which costs less to write.
-    A share above nothing always shows something, and one below the whole is never full.
+    The last cell stays free for the sign that a share above 1 sticks out. A mark stands where the
+    part `passed` of the time is over. Without `track` the rest stays blank, which costs less to
+    write. A share above nothing always shows something, and one below the whole is never full.
     """
-    empty = signs.bar_empty if track else " "
-    if share is None or width <= 0:
-        return plain(empty * max(0, width))
+    room, empty = max(0, width - 1), signs.bar_empty if track else " "
+    if share is None or not room:
+        return plain(" " * max(0, width))
     steps = len(signs.bar_parts) + 1
-    filled = int(max(Decimal(0), min(Decimal(1), share)) * width * steps)
+    filled = int(max(Decimal(0), min(Decimal(1), share)) * room * steps)
     if share > 0:
         filled = max(1, filled)
     if share < 1:
-        filled = min(width * steps - 1, filled)
+        filled = min(room * steps - 1, filled)
     full, part = divmod(filled, steps)
     head = signs.bar_full * full + (signs.bar_parts[part - 1] if part else "")
-    return plain(head + empty * (width - len(head)))
+    cells = [*head, *empty * (room - len(head)), signs.bar_over if share > 1 else " "]
+    if passed is not None:
+        cells[min(room - 1, int(passed * room))] = signs.vertical
+    return plain("".join(cells))
 
 
 def contrast(one: Color, other: Color) -> float:
@@ -151,7 +173,8 @@ def contrast(one: Color, other: Color) -> float:
 @lru_cache(maxsize=64)
 def coloured(base: Style, tone: Style) -> Style:
     """`base` with the colour of `tone`, moved towards that of `base` as far as it takes to be read
-    as running text should be, or nearly as well as `base` where that can be read less.
+    as running text should be, or nearly as well as `base` where that can be read less; in a colour
+    that a terminal of 256 has, too.
 
     Colours that are the terminal's own are taken as they are: nobody knows them.
     """
@@ -162,7 +185,8 @@ def coloured(base: Style, tone: Style) -> Style:
         return base + Style(color=tone.color)
     wanted, text, ground = (Color.from_rich_color(color) for color in colors)
     enough = min(ENOUGH, NEARLY * contrast(text, ground))
-    mixed = (wanted.blend(text, step / STEPS) for step in range(STEPS + 1))
+    steps = (wanted.blend(text, step / STEPS).rich_color for step in range(STEPS + 1))
+    mixed = (Color.from_rich_color(lowered(step, ColorSystem.EIGHT_BIT)) for step in steps)
     found = next((color for color in mixed if contrast(color, ground) >= enough), text)
     return base + Style(color=found.rich_color)
 

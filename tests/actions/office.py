@@ -24,14 +24,12 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
-from agentco_tui.live.feeds import Clock, Query, SystemClock
+from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task
 
-QUICK = Timing(
-    still_pending=0.02, confirm=0.02, first=0.002, ceiling=0.01, spacing=0.0, hold=0.0, hold_one=0.0
-)
+QUICK = Timing(still_pending=0.02, first=0.002, ceiling=0.01, spacing=0.0, hold=0.0, hold_one=0.0)
 """So short that tests don't wait."""
 
 
@@ -104,7 +102,7 @@ async def office(
     )
     journal = Journal(journal_path)
     store = Store()
-    clock = clock or SystemClock(lambda: transport.measured.clock_skew)
+    clock = clock or Clock(lambda: transport.measured.clock_skew)
     client = Client(transport)
     services = Services(
         client,

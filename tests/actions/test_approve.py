@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_file import Attempt, Settled
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb, WhyNot
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb
 from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Task
@@ -72,12 +72,16 @@ async def test_what_a_poll_brings_meanwhile_is_not_approved(path: Path, desk: Of
 
 
 @pytest.mark.parametrize("status", [404, 409, 429])
-async def test_a_clear_no_is_told_in_the_platforms_words(desk: Office, status: int) -> None:
+async def test_a_clear_no_is_told_in_the_platforms_words(
+    path: Path, desk: Office, status: int
+) -> None:
     task = (await desk.pending())[0]
     desk.platform.faults.add(f"approve:status={status},times=1")
     found, _ = await approved(desk, task)
     assert found.kind is OutcomeKind.REFUSED
-    assert found.http_status == status
+    settled = journal_entries(path)[-1]
+    assert isinstance(settled, Settled)
+    assert settled.http_status == status
     assert found.words
     assert found.sentence == f"refused: {found.words}"
     assert len(desk.sends()) == 1
@@ -89,10 +93,10 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
         first, second = (await desk.pending())[:2]
         found, _ = await approved(desk, first)
         assert found.kind is OutcomeKind.NOT_ALLOWED
-        assert "may not approve tasks" in found.sentence
+        assert "this key may not approve" in found.sentence
         again, _ = await approved(desk, second)
         assert again.kind is OutcomeKind.NOT_SENT
-        assert again.why_not is WhyNot.OFF
+        assert again.off
         assert len(desk.sends()) == 1
         assert desk.services.permissions.denied(Verb.CREATE_TASK) is None
         why = desk.services.permissions.denied(Verb.APPROVE) or ""
@@ -115,7 +119,7 @@ async def test_a_desk_that_was_closed_sends_nothing(desk: Office) -> None:
     task = (await desk.pending())[0]
     await desk.services.close()
     found = await desk.approve(task)
-    assert found.why_not is WhyNot.OFF
+    assert found.off
     assert desk.sends() == []
 
 
@@ -128,7 +132,7 @@ async def test_no_connection_is_not_sent(path: Path, desk: Office) -> None:
 
     found = await desk.approve(task, down)
     assert found.kind is OutcomeKind.NOT_SENT
-    assert found.why_not is None
+    assert not found.off
     assert found.sentence.startswith("nothing was sent: ")
     assert isinstance(journal_entries(path)[1], Settled)
 

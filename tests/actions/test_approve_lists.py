@@ -68,7 +68,6 @@ async def approved(desk: Office, task: Task, lists: Lists, at: Step = Step.SENDI
     steps = {at}
 
     def on(progress: Progress) -> None:
-        assert progress.sentence, "each step says what is going on"
         if progress.step in steps:
             steps.clear()
             desk.platform.requests.clear()
@@ -397,7 +396,7 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
             decisions.follow((await desk.services.follow()).elsewhere)
             return [known.step for task in tasks if (known := decisions.by_task.get(task.id))]
 
-        decisions.tell(tasks[3], Progress(Step.SENDING, plain("sending"), "ours"))
+        decisions.tell(tasks[3], Progress(Step.SENDING, "ours"))
         mark = other.journal.mark()
         for number, task in enumerate(tasks):
             other.journal.begin(
@@ -458,7 +457,7 @@ async def test_what_leaves_late_is_read_again_what_comes_back_is_over(desk: Offi
     for kind in OutcomeKind:
         for attempt_id in ("a1", None):
             decisions = Decisions(desk.services)
-            decisions.tell(task, Progress(Step.SENDING, plain("sending"), "a0"))
+            decisions.tell(task, Progress(Step.SENDING, "a0"))
             left = Change(FeedName.PENDING, removed=(task.id,))
             back = Change(FeedName.PENDING, added=(task.id,))
             assert decisions.take(left) == decisions.take(back) == []

@@ -14,17 +14,22 @@ from agentco_tui.text import plain
 
 
 def test_a_whole_form_has_no_problems() -> None:
-    for title in ("Do it", "x" * 500):
+    for title in ("Do it", "x" * 10_000):
         assert check_form({"title": title, "priority": "high"}) == {}
     assert check_form({"name": "Acme", "template": "shop", "mission": "Sell\nthings"}) == {}
 
 
 def test_every_field_that_is_missing_says_so() -> None:
-    for names in (("title", "priority"), ("name", "template", "mission"), ("name", "mission")):
-        assert set(check_form(dict.fromkeys(names, ""))) == set(names)
+    """What the platform may do without is not demanded."""
+    for names, demanded in (
+        (("title", "priority"), {"title", "priority"}),
+        (("name", "template", "mission"), {"name"}),
+        (("name", "mission"), {"name"}),
+    ):
+        assert set(check_form(dict.fromkeys(names, ""))) == demanded
 
 
-@pytest.mark.parametrize("title", ["two\nlines", "a\x1b[31m", "x" * 501, "a\ud800", "a\u2028b"])
+@pytest.mark.parametrize("title", ["two\nlines", "a\x1b[31m", "x" * 10_001, "a\ud800", "a\u2028b"])
 def test_a_title_is_one_line_of_text(title: str) -> None:
     assert set(check_form({"title": title, "priority": "high"})) == {"title"}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.outcome import OutcomeKind, Progress, Step, WhyNot
+from agentco_tui.actions.outcome import OutcomeKind, Progress, Step
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName, Phase, SystemClock
+from agentco_tui.live.feeds import Clock, FeedName, Phase
 from agentco_tui.live.poller import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
@@ -101,18 +101,18 @@ async def test_a_read_that_hangs_holds_up_the_next_briefly() -> None:
             await go.wait()
         return number
 
-    shared = SingleFlight(read, SystemClock(), patience=0.01)
-    first = asyncio.create_task(shared.after_now())
+    shared = SingleFlight(read, Clock(), patience=0.01)
+    first = shared.next_read()
     await until(lambda: len(begun) == 1)
-    assert await shared.after_now() == 2
+    assert await shared.next_read() == 2
     assert not first.done()
     go.set()
     assert await first == 1
     go.clear()
     begun.clear()
-    hanging = asyncio.create_task(shared.after_now())
+    hanging = shared.next_read()
     await until(lambda: len(begun) == 1)
-    assert await shared.after_now() == 2
+    assert await shared.next_read() == 2
     await shared.close()
     assert (await asyncio.gather(hanging, return_exceptions=True))[0].__class__ is (
         asyncio.CancelledError
@@ -128,10 +128,10 @@ async def test_reads_keep_their_distance() -> None:
     async def read() -> None:
         return None
 
-    shared = SingleFlight(read, SystemClock(), sleep)
-    await shared.after_now(spacing=60)
+    shared = SingleFlight(read, Clock(), sleep)
+    await shared.next_read(spacing=60)
     assert slept == []
-    await shared.after_now(spacing=60)
+    await shared.next_read(spacing=60)
     assert 50 < slept[0] <= 60
 
 
@@ -144,7 +144,6 @@ async def test_no_answer_is_not_an_empty_list(desk: Office, answer: str) -> None
     desk.platform.faults.add(f"tasks:{answer}")
     found = await desk.approve(task)
     assert found.kind is OutcomeKind.NOT_SENT
-    assert found.why_not is WhyNot.NOT_READ
     assert "could not be read again" in found.sentence
 
 

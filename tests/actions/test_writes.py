@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from decimal import Decimal
 from pathlib import Path
@@ -12,10 +13,12 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, WhyNot
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
+from agentco_tui.api.error_messages import Asked, refused
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Ref, Task
+from agentco_tui.text import plain
 from tests.actions.office import (
     QUICK,
     Office,
@@ -112,7 +115,7 @@ async def test_a_platform_that_cannot_be_read_is_not_written_to(desk: Office) ->
         await set_limit(desk.services, Ref(id="ag_1"), "5", shown=None),
     ):
         assert found.kind is OutcomeKind.NOT_SENT
-        assert found.why_not is WhyNot.NOT_READ
+        assert found.error is not None
     assert not [seen for seen in desk.platform.requests if seen.method == "POST"]
 
 
@@ -142,6 +145,37 @@ async def test_a_company_is_made_once(path: Path, desk: Office, fault: str, verb
     attempt = journal_entries(path)[0]
     assert isinstance(attempt, Attempt)
     assert (attempt.verb, attempt.company) == (verb, source.id if cloned else None)
+
+
+ECHOES: list[dict[str, object]] = [
+    {"error": "conflict", "title": "{title}"},
+    {"message": "  {TITLE}. "},
+    {"errors": {"title": ["{title}"]}},
+    {"detail": [{"loc": ["body", "title"], "msg": "{title}"}]},
+]
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+async def test_what_a_person_typed_is_never_quoted_as_the_platforms_words(
+    platform: EmbeddedPlatform, path: Path, echo: dict[str, object]
+) -> None:
+    async with office(platform, path) as desk:
+        form = {**task_form(platform), "title": "Pay ACME for the long winter of 2026 " * 12}
+        title = form["title"].strip()
+        body = json.dumps(echo).replace("{title}", title).replace("{TITLE}", title.upper())
+        asked = Asked("POST", "/api/tasks", plain("the platform"))
+        error = refused(asked, 409, {}, body.encode(), 0.0)
+
+        async def refuse(**_: str) -> NoReturn:
+            raise error
+
+        client = desk.services.decision_client
+        client.create_task = refuse  # type: ignore[method-assign,assignment]
+        found = await create_task(desk.services, form)
+        assert found.kind is OutcomeKind.REFUSED
+        assert found.words is None
+        assert "ACME" not in f"{found.sentence} {found.fields}"
+        assert "409" in found.sentence
 
 
 async def test_a_taken_name_is_refused_beside_the_field(desk: Office) -> None:
@@ -403,7 +437,7 @@ async def test_a_refused_list_stops_a_write(desk: Office, status: int, sent: int
 
 
 async def test_a_yes_that_no_list_can_show_is_known(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path, timing=replace(QUICK, confirm=3_600.0)) as desk:
+    async with office(platform, path, timing=replace(QUICK, still_pending=3_600.0)) as desk:
         agent = platform.world.agents()[0]
         platform.world.agents = lambda company_id=None: []  # type: ignore[method-assign]
         found = await set_limit(desk.services, Ref(id=agent.id), "123", shown=None)

@@ -127,7 +127,7 @@ async def test_a_redirect_is_told_and_the_other_origin_never_hears_of_it(status:
         ("/login", "same host"),
         ("https://127.0.0.1/x", "same host"),
         ("http://[::1", "same host"),
-        ("", "without saying where to"),
+        ("", "same host"),
         ("https://ev\x1b]0;il.example/", "redirects to"),
         ("https://user:word@evil.example/", "evil.example"),
         ("//evil.example/x", "evil.example"),

@@ -12,7 +12,7 @@ import pytest
 from agentco_tui.api import errors
 from agentco_tui.api.errors import Sent
 from agentco_tui.api.transport import Limits
-from tests.api.canary import SHORT, failure, transport
+from tests.api.canary import SHORT, client_of, failure, transport
 from tests.api.wire_server import Answer, Exchange, answering, http
 
 REFUSED: dict[type[errors.ApiError], tuple[int, ...]] = {
@@ -67,8 +67,13 @@ async def test_a_404_of_a_list_blames_the_address_and_one_of_a_record_does_not()
     async with answering(http(b"", 404)) as server, transport(server.base) as wire:
         listing = await failure(wire.request("GET", "/api/tasks"))
         record = await failure(wire.request("GET", "/api/agents/ag_1"))
-    assert "check base_url" in listing.sentence
-    assert "base_url" not in record.sentence
+        assert "check base_url" in listing.sentence
+        assert "base_url" not in record.sentence
+        wire.measured.reached = True
+    assert listing.sentence.endswith(
+        " has no /api/tasks (404), though it answers at other paths: this platform does not offer "
+        "it, or hides it from this key"
+    )
 
 
 @pytest.mark.parametrize("status", [400, 403])
@@ -267,3 +272,21 @@ async def test_a_stream_has_no_total_limit() -> None:
         wire.stream("/api/activity/export") as (_, incoming),
     ):
         assert b"".join([chunk async for chunk in incoming]) == b"x" * 12
+
+
+async def test_an_address_that_has_answered_is_not_doubted() -> None:
+    """Not even by what was told of it before."""
+    answers = http(b'{"data": []}'), http(b"<html>"), http(b"", 405)
+    async with answering(http(b"", 405), *answers) as server:
+        client = client_of(server)
+        early = await failure(client.companies())
+        assert early.sentence.endswith(": check base_url")
+        await client.companies()
+        told = [early, await failure(client.companies()), await failure(client.companies())]
+    async with client:
+        told.append(await failure(client.companies()))
+    kinds = [errors.OtherStatus, errors.WebPage, errors.OtherStatus, errors.Refused]
+    assert [type(error) for error in told] == kinds
+    for error in told:
+        assert "base_url" not in error.sentence
+        assert "port" not in error.sentence

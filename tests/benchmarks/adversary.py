@@ -165,7 +165,7 @@ class Judge:
             (r"^not (done|approved)", not platform.applied(task_id) or "pending" in states),
             (r"no longer pending|no longer waits", states != {"pending"} or None in stood),
         )
-        said = words.strip(" ▌>●▲◌✖○·").strip()
+        said = words.strip(" ▌>■●▲◌✖○·").strip()
         for pattern, true in checks:
             if re.search(pattern, said):
                 self.claims += 1

@@ -32,7 +32,7 @@ from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.transport import Limits
-from agentco_tui.live.feeds import FeedName, Pace, SystemClock
+from agentco_tui.live.feeds import Clock, FeedName, Pace
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from tests.benchmarks.stage import memory
@@ -126,7 +126,7 @@ class Soak:
         platform, store = self.platform, Store()
         base, key = BaseUrl.parse(platform.base_url), ApiKey(platform.full_key)
         async with open_client(base, key, attempts=1, limits=LIMITS) as client:
-            poller = Poller(client, store, SystemClock(), refresh=3600)
+            poller = Poller(client, store, Clock(), refresh=3600)
             poller.set_paces(dict.fromkeys(FeedName, Pace.REFRESH))
             running = asyncio.create_task(poller.run())
             while self.done < polls:

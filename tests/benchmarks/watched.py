@@ -3,7 +3,7 @@
     STALLS=FILE [FROZEN_AGES=1] python -m tests.benchmarks.watched ARGUMENTS
 
 Ten times a second the longest stalls since the last SIGUSR1 are written to FILE as milliseconds.
-With FROZEN_AGES every age reads the same, so that what is written besides ages can be counted.
+With FROZEN_AGES the clock stands, so that what is written besides ages can be counted.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any
 
-from agentco_tui import format as fmt
 from agentco_tui.cli import main
-from agentco_tui.text import plain
+from agentco_tui.live.feeds import Clock
 
 BEAT = 0.002
 
@@ -59,11 +58,8 @@ def patched() -> None:
 
 if __name__ == "__main__":
     if "FROZEN_AGES" in os.environ:
-        from agentco_tui.screens import overview_view
-
-        fmt.age = lambda seconds: plain("1 s")
-        # The newest entries of the log are told as "<1 m" instead; that is an age as well.
-        overview_view.MINUTE = 0.0
+        began = time()
+        Clock.now = lambda _: began  # type: ignore[assignment,method-assign]
     if "STALLS" in os.environ:
         patched()
     sys.exit(main(sys.argv[1:]))

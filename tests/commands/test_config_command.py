@@ -1,4 +1,4 @@
-"""`agentco-tui config path|check|show`."""
+"""`agentco-tui config path|check|show|keys`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentco_tui.keys import COMMANDS
 from tests.commands.conftest import Command
 
 KEY = "ag_0123456789abcdef"
@@ -106,3 +107,19 @@ def test_a_profile_in_use_that_cannot_work_is_a_problem(
     _config(command, f'[profiles.a]\nbase_url = "https://a.example"\n{text}')
     ran = command("config", "check")
     assert (ran.code, problem in ran.out) == (2, True)
+
+
+def test_keys_are_listed_as_they_are_bound_now(command: Command) -> None:
+    path = _config(command, '[keys]\n"tasks.approve" = "f5,A"\n"tasks.trace" = ""\n')
+    ran = command("config", "keys")
+    assert ran.code == 0, ran.err
+    rows = {row.split()[0]: row for row in ran.out.splitlines()}
+    assert set(rows) == {one.id for one in COMMANDS if one.tooltip}
+    assert rows["tasks.approve"].split()[1:3] == ["f5", "A"]
+    assert "no key" in rows["tasks.trace"]
+    told = json.loads(command("config", "keys", "--json").out)
+    assert (told["config"], told["problems"]) == (str(path), [])
+    assert next(one for one in told["keys"] if one["name"] == "tasks.approve")["keys"] == [
+        "f5",
+        "A",
+    ]

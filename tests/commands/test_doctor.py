@@ -9,12 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from agentco_tui.actions.journal_file import Attempt, Settled, stamp, to_line
 from agentco_tui.commands.doctor import WRITES, look
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.terminal.fitness import Fitness
 from tests.commands.conftest import Command
+from tests.live.stage import ChoosyPlatform
 
-READS = 12
+READS = 11  # and the export, which some platforms log
 
 
 def test_everything_answers(command: Command, still: EmbeddedPlatform) -> None:
@@ -24,12 +26,23 @@ def test_everything_answers(command: Command, still: EmbeddedPlatform) -> None:
     assert len({request.operation for request in still.requests}) == READS
     assert f"{READS} of {READS} reads answered" in ran.out
     assert sum(line.startswith("● GET /api/") for line in ran.lines) == READS
+    assert "◌ GET /api/activity/export      not asked: some platforms log who exports" in ran.lines
     assert "3 records" in ran.out
     assert "writes were not tried" in ran.out
     assert "plain http, on this machine only" in ran.out
     assert "from AGENTCO_API_KEY, read at the start only" in ran.out
     assert still.read_key not in ran.out + ran.err
     assert "the clocks agree" in ran.out or "clock is" in ran.out  # a world that stands still
+
+
+def test_a_company_by_its_name(command: Command, still: EmbeddedPlatform) -> None:
+    globex = next(each for each in still.world.state.companies.values() if each.name == "Globex")
+    for words in (("doctor",), ("doctor", "--fields")):
+        still.requests.clear()
+        assert command.on(still)(*words, "--company", "GLOBEX").code == 0
+        assert f"company_id={globex.id}" in {request.query for request in still.requests}
+        ran = command(*words, "--company", "umbrella")
+        assert (ran.code, "no company has the name or id umbrella" in ran.err) == (2, True)
 
 
 def test_json_has_it_all(command: Command, still: EmbeddedPlatform) -> None:
@@ -39,7 +52,7 @@ def test_json_has_it_all(command: Command, still: EmbeddedPlatform) -> None:
     told = json.loads(out)
     assert (told["ok"], told["tls"], told["key_source"]) == (True, False, "AGENTCO_API_KEY")
     assert told["sources"]["base_url"] == "AGENTCO_BASE_URL"
-    assert len(told["reads"]) == READS
+    assert len(told["reads"]) == READS + 1
     companies = told["reads"][0]
     assert (companies["operation"], companies["records"]) == ("GET /api/companies", 3)
     assert companies["shape"]
@@ -55,8 +68,51 @@ def test_what_the_key_may_not_do(command: Command, still: EmbeddedPlatform) -> N
     assert ran.code == 3
     assert told["permissions"]["GET /api/budget/alerts"] == "denied"
     assert told["permissions"]["GET /api/companies"] == "allowed"
-    assert {told["permissions"][write] for write in WRITES} == {"not tried"}
+    assert {told["permissions"][write] for write in WRITES.values()} == {"not tried"}
+    assert told["permissions"]["GET /api/activity/export"] == "not tried"
+    assert told["last_writes"] == {}
     assert "the key may not: GET /api/budget/companies" in command("doctor").out
+    assert not still.requests.matching("export")
+
+
+def test_of_writes_it_tells_what_became_of_the_last_ones_from_here(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    told: list[Attempt | Settled] = []
+    for turn, (verb, became, origin) in enumerate(
+        [
+            ("approve", "not allowed", still.base_url),
+            ("approve", "approved here", still.base_url.upper()),
+            ("set limit", "not allowed", still.base_url),
+            ("clone company", "done", "https://other.example"),
+            ("create task", "unclear", still.base_url),
+        ]
+    ):
+        named: dict[str, Any] = {"attempt": f"{turn}", "time": stamp(1_790_000_000.0 + turn)}
+        named |= {"origin": origin, "profile": "default", "verb": verb}
+        told += [Attempt(**named), Settled(**named, outcome=became)]
+    journal = command.home / ".local" / "state" / "agentco-tui" / "journal.jsonl"
+    journal.parent.mkdir(parents=True)
+    journal.write_bytes(b"".join(map(to_line, told)))
+    ran = command.on(still)("doctor")
+    lines = [line for line in ran.lines if line.startswith("  ")]
+    found = {line[2:18].strip(): line[18:].split(",")[0] for line in lines}
+    never = "not known: never done from here"
+    assert {verb: found[verb] for verb in WRITES} == {
+        "approve": "allowed", "set limit": "denied", "create task": never,
+        "create company": never, "clone company": never,
+    }  # fmt: skip
+    assert any("allowed, as of 2026-09-21" in line for line in lines)
+    assert {request.method for request in still.requests} == {"GET"}
+
+
+def test_it_does_not_point_at_itself(command: Command) -> None:
+    weather = b'{"weather": "fine"}'
+    with ChoosyPlatform(lambda path, query: weather if path == "/api/agents" else query) as odd:
+        ran = command.on(odd)("doctor")
+    [line] = [line for line in ran.lines if line.startswith("✖ GET /api/agents ")]
+    assert "in no known shape" in line
+    assert "agentco-tui doctor`" not in line
 
 
 def test_a_wrong_key_ends_the_questions(command: Command, still: EmbeddedPlatform) -> None:
@@ -114,9 +170,8 @@ def test_a_good_terminal_needs_no_hint() -> None:
 @pytest.mark.parametrize(
     ("changed", "env", "words"),
     [
-        ({"columns": 59}, {}, "60 columns and 16 rows"),
-        ({"rows": 15}, {}, "60 columns and 16 rows"),
-        ({"columns": 79}, {}, "80 columns"),
+        ({"columns": 39}, {}, "40 columns and 12 rows"),
+        ({"rows": 11}, {}, "40 columns and 12 rows"),
         ({"ascii": True}, {}, "UTF-8"),
         ({}, {"NO_COLOR": ""}, "NO_COLOR"),
         ({"colours": 16, "term": "xterm"}, {}, "TERM=xterm-256color"),

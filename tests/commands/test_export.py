@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
 
 import pytest
 
-from agentco_tui.commands.export import LONGEST_LINE, lines_of
+from agentco_tui.demo import interface
+from agentco_tui.demo.connection import Answer
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.log_file import LONGEST_LINE, lines_of
 from tests.commands.conftest import Command
 
 
@@ -108,3 +113,45 @@ async def test_lines_from_pieces_one_without_an_end_is_cut() -> None:
     lines = [line async for line in lines_of(pieces(*[b"x" * LONGEST_LINE] * 3))]
     assert max(map(len, lines)) <= 2 * LONGEST_LINE
     assert sum(map(len, lines)) == 3 * LONGEST_LINE
+
+
+def _ids(entries: Iterable[Any], _: str) -> Answer:
+    sheet = io.StringIO(newline="")
+    rows = csv.writer(sheet)
+    rows.writerow(["id", "company_id", "agent", "agentId", "message"])
+    for entry in entries:
+        company, agent = entry.company, entry.agent
+        ids = company.id if company else "", "Ada", agent.id if agent else "ag_gone"
+        rows.writerow([entry.id, *ids, f'said "{entry.message}",\nand more'])
+    return Answer(200, {"content-type": "text/csv"}, sheet.getvalue().encode())
+
+
+def test_names_stand_beside_ids(
+    command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interface, "_sheet", _ids)
+    ran = command.on(still)("export", "activity", "--names", "--out", "a.csv")
+    assert (ran.code, ran.out) == (0, "")
+    assert f"{len(still.world.activity())} rows" in ran.err.replace(",", "")
+    with (command.home / "a.csv").open(newline="") as file:
+        titles, *rows = csv.reader(file)
+    # Where a column of names is there already, none is added.
+    assert titles == ["id", "company_id", "company_name", "agent", "agentId", "message"]
+    companies = {company.id: company.name for company in still.world.state.companies.values()}
+    assert {row[1]: row[2] for row in rows if row[1]} == companies
+    told = [entry.message for entry in still.world.activity()]
+    assert [row[-1] for row in rows] == [f'said "{message}",\nand more' for message in told]
+    # Without the flag it goes as it came; to a pipe with it as to the file.
+    piped = command("export", "activity", "--names")
+    assert piped.out.encode() == (command.home / "a.csv").read_bytes().replace(b"\r\n", b"\n")
+    assert "company_name" not in command("export", "activity").out
+
+
+def test_an_export_with_names_does_without_those_that_cannot_be_read(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    still.faults.add("agents:status=500")
+    ran = command.on(still)("export", "activity", "--names", "--out", "a.csv")
+    assert ran.code == 0
+    assert "the names of agents are left out" in ran.err
+    assert (command.home / "a.csv").read_bytes().startswith(b"id,timestamp,")

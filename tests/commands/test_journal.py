@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import redirect_stdout
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp, to_line
+from agentco_tui.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving, show, since_when
 
 NOON = 1_700_000_000.0
@@ -32,8 +34,8 @@ def outcome(name: str, kind: str = "approved here", words: str | None = None, **
 
 
 def printed(path: Path, *, as_json: bool = False, since: float | None = None) -> list[str]:
-    out = io.StringIO()
-    assert show(path, as_json=as_json, since=since, out=out) == 0
+    with redirect_stdout(io.StringIO()) as out:
+        assert show(path, as_json=as_json, since=since) == 0
     return out.getvalue().splitlines()
 
 
@@ -119,7 +121,7 @@ def test_no_journal_is_no_error_and_one_that_cannot_be_read_is(
     [line] = printed(tmp_path / "journal.jsonl")
     assert "nothing was approved or changed from here yet" in line
     assert printed(tmp_path / "journal.jsonl", as_json=True) == []
-    assert show(tmp_path, as_json=False, since=None, out=io.StringIO()) == 1
+    assert show(tmp_path, as_json=False, since=None) == 1
     assert "can't be read" in capsys.readouterr().err
 
 
@@ -131,5 +133,5 @@ def test_spans_and_moments() -> None:
     assert since_when("2026-01-31T14:30", 0) == datetime(2026, 1, 31, 14, 30).timestamp()
     assert since_when("2026-01-31T14:30Z", 0) == 1_769_869_800
     for bad in ("", "soon", "2x", "-3d", "\x1b[2J"):
-        with pytest.raises(ValueError, match="give a span as 2h or 3d"):
+        with pytest.raises(UsageError, match="give a span as 2h or 3d"):
             since_when(bad, 0)

@@ -8,15 +8,18 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api.errors import ApiError, NotAllowed
-from agentco_tui.commands.status import Judgement, State, headline, judge, performance
-from agentco_tui.config import AlertLimits
+from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
+from agentco_tui.commands.naming import id_of
+from agentco_tui.commands.status import Judgement, headline, judge
+from agentco_tui.config import SettingsError
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
     Alert,
+    AlertLimits,
     Budget,
     BudgetOverview,
     BudgetScope,
@@ -48,10 +51,7 @@ def test_a_busy_world_is_critical(command: Command, still: EmbeddedPlatform) -> 
     assert first.startswith("CRITICAL - ")
     pending = len(still.world.tasks(status="pending"))
     assert f" - {pending} pending, oldest " in first
-    assert f"| pending={pending};;;0 oldest_wait=" in first
-    assert "companies=3;;;0" in first
     assert any(line.startswith("✖ ") for line in ran.lines[1:])
-    assert "|" not in "".join(ran.lines[1:])
     assert ran.err == ""
     asked = {(request.method, request.path, request.query) for request in still.requests}
     assert len(asked) == len(still.requests) == READS
@@ -87,10 +87,14 @@ def test_unreachable_is_unknown(command: Command, still: EmbeddedPlatform) -> No
     ran = command("status")
     still.start()
     assert ran.code == 3
-    assert ran.lines[0].startswith(f"UNKNOWN - {READS} of {READS} questions without an answer")
-    assert len(ran.lines) == 1 + READS
+    why = "nothing answers at 127.0.0.1"
+    assert ran.lines[0].startswith(
+        f"UNKNOWN - {READS} of {READS} questions without an answer: {why}"
+    )
+    assert len(ran.lines) == 2, "what is the same is told once"
+    assert ran.lines[1].startswith("◌ companies, agents, pending tasks, ")
     ran = command.on(still, key="ag_wrong-key-0123456789")("status")
-    assert (ran.code, "AGENTCO_API_KEY" in ran.out) == (3, True)
+    assert (ran.code, "AGENTCO_API_KEY" in ran.lines[0]) == (3, True)
     assert "ag_wrong" not in ran.out + ran.err
 
 
@@ -104,7 +108,14 @@ def test_a_part_that_cannot_be_read_is_unknown_unless_something_is_critical(
     assert ran.lines[0].startswith("UNKNOWN - ")
     assert any(line.startswith("◌ alerts: ") for line in ran.lines)
     still.faults.add("companies:bad_json")
-    assert command.on(still)("status").code == 2
+    still.faults.add("GET /api/budget/**:status=404")
+    ran = command.on(still)("status")
+    assert ran.code == 2
+    assert "4 of 7 questions without an answer, 2 of them: " in ran.lines[0]
+    told = [line for line in ran.lines if "/api/budget/alerts (404)" in line]
+    assert told
+    assert "it answers at other paths" in told[0]
+    assert "base_url" not in told[0]
 
 
 def test_json_for_scripts(command: Command, still: EmbeddedPlatform) -> None:
@@ -125,6 +136,51 @@ def test_json_for_scripts(command: Command, still: EmbeddedPlatform) -> None:
     told = json.loads(command("status", "--json", "--company", company).out)
     assert (told["company"], told["companies"]) == (company, 1)
     assert told["pending"]["count"] == len(still.world.tasks(company, "pending"))
+
+
+def test_a_company_by_name_and_none_of_that_name(command: Command, still: EmbeddedPlatform) -> None:
+    globex = next(each for each in still.world.state.companies.values() if each.name == "Globex")
+    ran = command.on(still)("status", "--company", "globex")
+    assert " - only Globex; " in ran.lines[0]
+    told = json.loads(command("status", "--company", "globex", "--json").out)
+    assert (told["company"], told["pending"]["count"]) == (globex.id, globex.pending)
+    config = command.home / "c.toml"
+    config.write_text('[profiles.prod]\ncompany = "umbrella"\n')
+    for words, where in (
+        (("--company", "umbrella"), "--company: "),
+        (("--config", str(config)), f"profile prod, {config}:2: "),
+    ):
+        ran = command("status", *words)
+        assert (ran.code, len(ran.lines)) == (3, 1)
+        assert ran.lines[0].startswith("UNKNOWN - ")
+        assert f"{where}no company has the name or id umbrella; the nearest is" in ran.lines[0]
+        told = json.loads(command("status", *words, "--json").out)
+        assert (told["status"], told["exit_code"]) == ("unknown", 3)
+    # Deleted since the settings named it.
+    still.world.state.changed(still.world.state.companies.pop(globex.id))
+    ran = command("status", "--company", globex.id)
+    assert (ran.code, f"no company has the name or id {globex.id}" in ran.out) == (3, True)
+    # Two of one name: which one is meant can't be told.
+    twins = [still.world.create_company(name, "support", "") for name in ("Hooli", "Hooli 2")]
+    twins[1].name = "Hooli"
+    still.world.state.changed(twins[1])
+    ran = command("status", "--company", "hooli")
+    assert ran.code == 3
+    ids = ", ".join(twin.id for twin in twins)
+    assert f"2 have the name hooli: say which by its id ({ids})" in ran.out
+
+
+async def test_what_a_list_that_is_not_whole_lacks_is_asked_for_by_itself() -> None:
+    async def ask(record_id: str) -> Company:
+        if record_id != "cmp_far":
+            raise NotFound(plain("404"), status=404)
+        return Company(id=record_id)
+
+    part: Listing[Company] = _list(more=True)
+    assert await id_of("company", "cmp_far", "--company", part, ask) == "cmp_far"
+    for words, listing in (("cmp_farther", part), ("cmp_far", _list())):
+        with pytest.raises(SettingsError):
+            await id_of("company", words, "--company", listing, ask)
 
 
 def test_settings_that_cannot_be_used_are_unknown_not_critical(command: Command) -> None:
@@ -200,12 +256,12 @@ def _alert(severity: Severity, **more: Any) -> Alert:
 
 def test_all_is_well() -> None:
     judged = _judge()
-    assert (judged.state, judged.findings) == (State.OK, ())
+    assert (judged.level, judged.findings) == (Level.OK, ())
     assert (judged.companies, judged.agents, judged.pending) == (2, 2, 1)
     assert judged.oldest_wait == 60.0
     assert headline(judged) == "1 pending, oldest 1 m; no alerts; spent $20.00 of $100.00"
     limits = AlertLimits(waiting_warning=30.0)
-    assert _judge(limits=limits, pending=_list(_task("t", 60.0))).state is State.WARNING
+    assert _judge(limits=limits, pending=_list(_task("t", 60.0))).level is Level.WARNING
 
 
 def test_what_is_not_known_is_not_told() -> None:
@@ -214,40 +270,39 @@ def test_what_is_not_known_is_not_told() -> None:
         budget=BudgetOverview(whole=Budget(id="all", scope=BudgetScope.ALL)),
     )
     assert headline(judged) == "at least 1 pending, oldest 1 s; no alerts"
-    assert "limit=" not in performance(judged, LIMITS)
 
 
 @pytest.mark.parametrize(
-    ("changed", "state"),
+    ("changed", "level"),
     [
-        ({"pending": _list(_task("t", 15 * 60))}, State.WARNING),
-        ({"pending": _list(_task("t", 15 * 60 - 1))}, State.OK),
-        ({"pending": _list(_task("t", 3600))}, State.CRITICAL),
-        ({"pending": _list(_task("t", 9999, state=TaskState.DONE))}, State.OK),
-        ({"pending": _list(_task("t", None))}, State.OK),
-        ({"agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "80"))}, State.WARNING),
-        ({"agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "100"))}, State.CRITICAL),
-        ({"company_budgets": _list(_budget(BudgetScope.COMPANY, "x", "99"))}, State.WARNING),
-        ({"budget": SPENT}, State.CRITICAL),
-        ({"alerts": _list(_alert(Severity.CRITICAL))}, State.CRITICAL),
-        ({"alerts": _list(_alert(Severity.WARNING))}, State.WARNING),
-        ({"alerts": _list(_alert(Severity.INFO))}, State.OK),
-        ({"alerts": _list(_alert(Severity.CRITICAL, open=False))}, State.OK),
-        ({"companies": DENIED}, State.UNKNOWN),
-        ({"alerts": DENIED}, State.UNKNOWN),
-        ({"pending": _list(unread=1)}, State.UNKNOWN),
+        ({"pending": _list(_task("t", 15 * 60))}, Level.WARNING),
+        ({"pending": _list(_task("t", 15 * 60 - 1))}, Level.OK),
+        ({"pending": _list(_task("t", 3600))}, Level.CRITICAL),
+        ({"pending": _list(_task("t", 9999, state=TaskState.DONE))}, Level.OK),
+        ({"pending": _list(_task("t", None))}, Level.OK),
+        ({"agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "80"))}, Level.WARNING),
+        ({"agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "100"))}, Level.CRITICAL),
+        ({"company_budgets": _list(_budget(BudgetScope.COMPANY, "x", "99"))}, Level.WARNING),
+        ({"budget": SPENT}, Level.CRITICAL),
+        ({"alerts": _list(_alert(Severity.CRITICAL))}, Level.CRITICAL),
+        ({"alerts": _list(_alert(Severity.WARNING))}, Level.WARNING),
+        ({"alerts": _list(_alert(Severity.INFO))}, Level.OK),
+        ({"alerts": _list(_alert(Severity.CRITICAL, open=False))}, Level.OK),
+        ({"companies": DENIED}, Level.UNKNOWN),
+        ({"alerts": DENIED}, Level.UNKNOWN),
+        ({"pending": _list(unread=1)}, Level.UNKNOWN),
     ],
 )
-def test_one_thing_that_is_not_well(changed: dict[str, Any], state: State) -> None:
-    assert _judge(**changed).state is state
+def test_one_thing_that_is_not_well(changed: dict[str, Any], level: Level) -> None:
+    assert _judge(**changed).level is level
 
 
 def test_critical_beats_unknown_beats_warning() -> None:
     warning: dict[str, Any] = {"alerts": _list(_alert(Severity.WARNING))}
     critical: dict[str, Any] = {"pending": _list(_task("t", 9999))}
-    assert _judge(**warning, companies=DENIED).state is State.UNKNOWN
-    assert _judge(**critical, companies=DENIED).state is State.CRITICAL
-    assert _judge(**critical, **warning).state is State.CRITICAL
+    assert _judge(**warning, companies=DENIED).level is Level.UNKNOWN
+    assert _judge(**critical, companies=DENIED).level is Level.CRITICAL
+    assert _judge(**critical, **warning).level is Level.CRITICAL
 
 
 def test_the_worst_is_told_first_with_names() -> None:
@@ -278,24 +333,16 @@ def test_only_one_company_counts() -> None:
         "agents": _list(Agent(id="ag_1", name=plain("Ada"), company=ACME)),
     }
     judged = _judge("cmp_a", **answers)
-    assert (judged.state, judged.pending, judged.companies) == (State.OK, 1, 1)
+    assert (judged.level, judged.pending, judged.companies) == (Level.OK, 1, 1)
     assert judged.budget is not None
     assert judged.budget.id == "cmp_a"
-    assert _judge("cmp_g", **answers).state is State.CRITICAL
+    assert _judge("cmp_g", **answers).level is Level.CRITICAL
 
 
-def test_figures_for_monitoring() -> None:
-    judged = _judge(alerts=_list(_alert(Severity.CRITICAL)))
-    assert performance(judged, LIMITS) == (
-        "pending=1;;;0 oldest_wait=60s;900;3600;0 alerts_critical=1;;;0 alerts_warning=0;;;0"
-        " alerts_info=0;;;0 companies=2;;;0 agents=2;;;0 spent=20;;;0 limit=100;;;0"
-    )
-
-
-@pytest.mark.parametrize(("percent", "state"), [(100, State.CRITICAL), (150, State.WARNING)])
+@pytest.mark.parametrize(("percent", "level"), [(100, Level.CRITICAL), (150, Level.WARNING)])
 def test_from_where_on_an_alert_is_critical_stands_in_the_settings(
-    percent: int, state: State
+    percent: int, level: Level
 ) -> None:
     alert = _alert(Severity.UNKNOWN, share=Decimal("1.2"))
     limits = AlertLimits(critical_percent=Decimal(percent))
-    assert _judge(limits=limits, alerts=_list(alert)).state is state
+    assert _judge(limits=limits, alerts=_list(alert)).level is level

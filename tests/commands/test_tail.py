@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.commands.tail import MISSING, News
+from agentco_tui.commands.tail import News
 from agentco_tui.config import Settings
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.activity_window import is_gap
-from agentco_tui.model import Activity, Listing, Moment
+from agentco_tui.live.activity_window import MISSING, is_gap
+from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Ref
 from agentco_tui.text import plain
 from tests.commands.conftest import Command
 
@@ -86,17 +86,71 @@ def test_json_lines(command: Command, still: EmbeddedPlatform) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", entries[0]["at"])
 
 
-def test_filters_are_sent(command: Command, still: EmbeddedPlatform) -> None:
-    agent = still.world.agents()[0]
-    ran = command.on(still)("tail", "--company", agent.company.id, "--agent", agent.id, "--json")
-    assert ran.code == 0
-    (request,) = still.requests
-    assert request.path == "/api/activity"
-    assert set(request.query.split("&")) == {
-        f"company_id={agent.company.id}",
-        f"agent_id={agent.id}",
-        "limit=100",
-    }
+def test_filters_are_sent_by_id_or_name(command: Command, still: EmbeddedPlatform) -> None:
+    agent = next(each for each in still.world.agents() if each.name == "Linus")
+    for company, of in ((agent.company.id, agent.id), ("globex", "linus")):
+        still.requests.clear()
+        ran = command.on(still)("tail", "--company", company, "--agent", of, "--json")
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.lines
+        (request,) = still.requests.matching("activity")
+        assert set(request.query.split("&")) == {
+            f"company_id={agent.company.id}",
+            f"agent_id={agent.id}",
+            "limit=100",
+        }
+
+
+def test_nobody_of_that_name_is_an_error(command: Command, still: EmbeddedPlatform) -> None:
+    command.on(still)
+    for words in (("--agent", "Linux"), ("--agent", "linux", "--follow")):
+        ran = command("tail", *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert "--agent: no agent has the name or id" in ran.err
+        assert "the nearest is Linus" in ran.err
+    ran = command("tail", "--company", "umbrella")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--company: no company has the name or id umbrella" in ran.err
+    # Linus works elsewhere.
+    ran = command("tail", "--company", "Initech Content", "--agent", "Linus")
+    assert (ran.code, "no agent has" in ran.err) == (2, True)
+    still.faults.add("agents:status=403")
+    ran = command("tail", "--agent", "Linus")
+    assert (ran.code, ran.out) == (0, "")
+    assert "what was named of agent Linus is taken for an id" in ran.err
+    assert "there are no entries of agent Linus" in ran.err
+
+
+def test_ids_have_names_beside_them(command: Command) -> None:
+    with EmbeddedPlatform(speed=0, shape="cents") as platform:
+        command.on(platform)
+        told = {entry["id"]: entry for entry in map(json.loads, command("tail", "--json").lines)}
+        for entry in platform.world.activity()[:100]:
+            assert entry.agent is not None
+            line = told[entry.id]
+            assert line["agent"] == {"id": entry.agent.id, "name": entry.agent.name}
+            assert line["company"]["name"] == entry.agent.company.name
+            assert line["text_derived"]
+            assert entry.actor or line["text"].startswith(f"{entry.agent.name} ")
+        newest = platform.world.activity()[0]
+        assert newest.agent is not None
+        assert f" {newest.agent.name} · " in command("tail").lines[-1]
+        # Where the lists can't be read, ids stand for the names.
+        platform.faults.add("agents:status=403")
+        ran = command("tail", "--limit", "1")
+        assert (ran.code, ran.err) == (0, "")
+        assert f"by {newest.agent.id}" in ran.out
+
+
+async def test_names_are_asked_for_once() -> None:
+    feed = Feed(5)
+    feed.log.agent = Ref(id="a3")
+    await feed.ask([1])
+    await feed.ask([1, 2])
+    assert sorted(feed.log.asked) == ["agents", "companies"]
+    feed.log.agent = Ref(id="a2")
+    await feed.ask([1, 2, 3])
+    assert len(feed.log.asked) == 4
 
 
 def test_errors_exit_3_with_a_sentence(command: Command, still: EmbeddedPlatform) -> None:
@@ -178,6 +232,8 @@ class Log:
     def __init__(self) -> None:
         self.numbers: list[int] = []
         self.newest_first = True
+        self.agent: Ref | None = None
+        self.asked: list[str] = []
 
     async def activity(self, *_: Any, limit: int) -> Listing[Activity]:
         ordered = sorted(self.numbers)[-limit:]
@@ -185,10 +241,23 @@ class Log:
             ordered.reverse()
         return Listing(
             records=tuple(
-                Activity(id=f"e{each}", text=plain(f"entry {each}"), at=Moment(1000.0 + each))
+                Activity(
+                    id=f"e{each}",
+                    text=plain(f"entry {each}"),
+                    at=Moment(1000.0 + each),
+                    agent=self.agent,
+                )
                 for each in ordered
             )
         )
+
+    async def agents(self, _: str | None) -> Listing[Agent]:
+        self.asked.append("agents")
+        return Listing(records=())
+
+    async def companies(self) -> Listing[Company]:
+        self.asked.append("companies")
+        return Listing(records=())
 
 
 class Feed:
@@ -201,8 +270,11 @@ class Feed:
 
     def poll(self, numbers: Iterable[int]) -> list[int | str]:
         """The numbers that are told, with "gap" where some may be missing."""
+        return asyncio.run(self.ask(numbers))
+
+    async def ask(self, numbers: Iterable[int]) -> list[int | str]:
         self.log.numbers = list(numbers)
-        entries = asyncio.run(self._news.poll(cast("Client", self.log)))
+        entries = await self._news.poll(cast("Client", self.log))
         return ["gap" if is_gap(entry) else int(entry.id[1:]) for entry in entries]
 
 

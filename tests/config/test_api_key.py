@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import invalidate_caches
 from pathlib import Path
 
 import pytest
@@ -32,21 +33,21 @@ def key_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def keyring(tmp_path: Path) -> Iterator[Path]:
-    """A module of that name in the search path, which reads a file beside it."""
+    """A program of that name in the search path, which reads a file beside it."""
     folder = tmp_path / "modules"
     folder.mkdir()
     stored = folder / "stored"
     stored.write_text(OLD)
     (folder / "keyring.py").write_text(
-        "import os, pathlib\n"
-        "def get_password(service, profile):\n"
-        "    assert (service, profile) == ('agentco-tui', 'prod')\n"
-        f"    said = pathlib.Path({str(stored)!r}).read_text()\n"
-        "    if said.startswith('session'): return f'{os.getsid(0) == os.getpid()}'\n"
-        "    if said.startswith('locked'): raise RuntimeError('locked, with ag_canary_inside')\n"
-        "    return said or None\n"
+        "import os, pathlib, sys\n"
+        "assert sys.argv[1:] == ['get', 'agentco-tui', 'prod']\n"
+        f"said = pathlib.Path({str(stored)!r}).read_text()\n"
+        "if said.startswith('session'): said = f'{os.getsid(0) == os.getpid()}'\n"
+        "if said.startswith('locked'): raise RuntimeError('locked, with ag_canary_inside')\n"
+        "print(said) if said else sys.exit(1)\n"
     )
     sys.path.insert(0, str(folder))
+    invalidate_caches()
     yield stored
     sys.path.remove(str(folder))
 
@@ -61,9 +62,7 @@ def place_of(settings: Settings) -> KeyPlace:
 
 
 def command_place(*command: str) -> KeyPlace:
-    return KeyPlace(
-        "api_key_command of profile prod", "api_key_command", "prod", command, os.environ
-    )
+    return KeyPlace("api_key_command", "prod", command, os.environ)
 
 
 def again(place: KeyPlace) -> ApiKey:
@@ -122,13 +121,14 @@ def test_a_keyring(write: Write, keyring: Path) -> None:
     keyring.write_text("session")
     assert again(place) == ApiKey("True"), "without a terminal to ask at"
     for said, words in (
-        ("locked", "RuntimeError"),
+        ("locked", "is it unlocked?"),
         ("two words", "cannot be used"),
-        ("", "keyring set agentco-tui prod"),
+        ("", "holds no key for it: keyring set agentco-tui prod"),
     ):
         keyring.write_text(said)
         assert words in sentence(place)
-    (keyring.parent / "keyring.py").write_text("raise ImportError")
+    (keyring.parent / "keyring.py").unlink()
+    invalidate_caches()
     assert "pip install 'agentco-tui[keyring]'" in sentence(place)
 
 

@@ -15,6 +15,7 @@ from textual.theme import BUILTIN_THEMES
 from agentco_tui.config import validators
 from agentco_tui.config.file import MAX_BYTES, ConfigFile, key_lines
 from agentco_tui.config.validators import WrongError
+from agentco_tui.widgets.themes import THEMES
 from tests.config.conftest import Write
 
 GOOD = """
@@ -226,7 +227,9 @@ def test_a_key_put_in_the_wrong_place_is_not_repeated() -> None:
 
 
 def test_the_themes_are_those_that_textual_has() -> None:
-    assert set(validators.THEMES) <= set(BUILTIN_THEMES)
+    ours = {theme.name for theme in THEMES}
+    assert set(validators.THEMES) <= set(BUILTIN_THEMES) | ours
+    assert ours <= set(validators.THEMES)
 
 
 @given(st.integers(1, 366 * 86_400))

@@ -54,7 +54,7 @@ def test_the_keys_a_binding_has_now() -> None:
         ("?,question_mark", ["question_mark"], []),
         ("/", ["slash"], []),
         ("-,G,shift+s", ["minus", "G", "S"], []),
-        ("esc,Return,F5", ["escape", "enter", "f5"], []),
+        ("esc,Enter,F5", ["escape", "enter", "f5"], []),
         ("ctrl+P,shift+ctrl+x,ctrl++", ["ctrl+p", "ctrl+shift+x", "ctrl+plus"], []),
         ("ctrl+i,ctrl+[", ["tab", "escape"], []),
         ("pgdn, j ,j", ["pagedown", "j"], []),

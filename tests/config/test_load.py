@@ -8,8 +8,9 @@ import platformdirs
 import pytest
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.config import AlertLimits, Given, NothingSetError, SettingsError
+from agentco_tui.config import Given, NothingSetError, SettingsError
 from agentco_tui.config.resolve import load, load_for_demo
+from agentco_tui.model import AlertLimits
 from tests.config.conftest import Write
 
 KEY = "ag_0123456789abcdef"
@@ -188,12 +189,15 @@ def test_files_in_the_config_are_meant_from_its_folder(write: Write, tmp_path: P
 
 
 def test_alerts_and_keys(write: Write) -> None:
-    path = write('[alerts]\nwarn_percent = 70\nwaiting_warning = "5m"\n[keys]\napp.quit = "Q"\n')
+    alerts = '[alerts]\nwarn_percent = 70\nwaiting_warning = "5m"\n'
+    path = write(f'{alerts}[list]\nadvance = false\n[keys]\napp.quit = "Q"\n')
     settings = load({"config": str(path)}, ENV)
     assert settings.alerts.warn_percent == 70
     assert settings.alerts.waiting_warning == 300
     assert settings.keys == {"app.quit": "Q"}
-    assert settings.sources["keys.app.quit"].endswith(":5")
+    assert not settings.advance
+    assert settings.sources["list.advance"].endswith(":5")
+    assert settings.sources["keys.app.quit"].endswith(":7")
     assert settings.sources["alerts.warn_percent"].endswith(":2")
     assert settings.sources["approve.hold"] == "default"
 

@@ -117,13 +117,13 @@ def test_serve_to_a_reader_that_has_gone() -> None:
     assert (child.returncode, child.stderr) == (0, b"")
 
 
-def test_the_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
-    with EmbeddedPlatform(speed=0) as platform:
-        assert serve(port=platform.port) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    why = os.strerror(errno.EADDRINUSE)
-    assert err == f"agentco-tui demo: can't use port {platform.port}: {why}\n"
+def test_the_port_is_taken() -> None:
+    why = re.escape(os.strerror(errno.EADDRINUSE))
+    with (
+        EmbeddedPlatform(speed=0) as platform,
+        pytest.raises(ValueError, match=f"can't use port {platform.port}: {why}"),
+    ):
+        serve(port=platform.port)
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,8 @@ def test_the_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
         ({"faults": ("tasks:explode",)}, "can't read the fault"),
         ({"companies": -1}, "can't be negative"),
         ({"speed": -1}, "speed must be"),
-        ({"port": 70_000}, "can't use port 70000"),
     ],
 )
-def test_bad_option(options: dict[str, Any], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert serve(**options) == 2
-    err = capsys.readouterr().err
-    assert says in err
-    assert err.count("\n") == 1
+def test_bad_option(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        serve(**options)

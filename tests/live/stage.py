@@ -25,7 +25,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.connection import Answer, ClientConnection, Request
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
-from agentco_tui.live.feeds import FeedName, Freshness, Pace, Query, paces
+from agentco_tui.live.feeds import Clock, FeedName, Freshness, Pace, Query, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 
@@ -44,10 +44,11 @@ OPERATIONS = {
 EVERYTHING = dict.fromkeys(FeedName, Pace.REFRESH)
 
 
-class Hours:
+class Hours(Clock):
     """The loop's time and the dashboard's clock in one; both moved by hand."""
 
     def __init__(self, rate: float = SLOW_MOTION) -> None:
+        super().__init__()
         self.rate = rate
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()

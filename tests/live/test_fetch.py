@@ -78,7 +78,7 @@ def happen(platform: EmbeddedPlatform, entries: int) -> None:
     """Let so many entries come into the log, while all else stands still."""
     with platform.world.living() as state:
         for number in range(entries):
-            at = platform.world.clock.now() + state.numbers["entry"] / 1_000
+            at = platform.world.time() + state.numbers["entry"] / 1_000
             state.log(at, "info", "note", f"entry {number}")
 
 

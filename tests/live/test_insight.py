@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.background import at_once
 from agentco_tui.live import insight
@@ -15,11 +16,13 @@ from agentco_tui.model import (
     Agent,
     AgentState,
     Alert,
+    AlertLimits,
     Budget,
     BudgetScope,
     Moment,
     Ref,
     Severity,
+    SharedTask,
     Task,
     TaskState,
 )
@@ -29,15 +32,7 @@ NOW = 1_000_000.0
 MINUTE = 60.0
 
 
-@dataclass(frozen=True)
-class Limits:
-    warn_percent: Decimal = Decimal(80)
-    critical_percent: Decimal = Decimal(100)
-    waiting_warning: float = 15 * MINUTE
-    waiting_critical: float = 60 * MINUTE
-
-
-LIMITS = Limits()
+LIMITS = AlertLimits()
 
 
 def task(id: str, minutes: float | None, priority: str | None = "medium") -> Task:
@@ -87,6 +82,38 @@ def test_a_budget_is_judged_by_its_share_and_the_platforms_own_warning_point() -
     assert insight.budget_level(early, LIMITS) is Level.WARNING
 
 
+AT = {day: datetime.fromisoformat(f"2026-{day}T00:00Z").timestamp() for day in (
+    "02-12", "02-22", "03-04", "03-31", "04-04")}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "period", "now", "passed"),
+    [
+        ("02-12", "03-04", None, "02-22", 0.5),
+        ("02-12", "03-04", None, "02-12", 0.0),
+        ("02-12", "03-04", None, "04-04", None),  # the next one has begun
+        ("03-04", "03-04", None, "03-04", None),
+        (None, "03-04", "Monthly", "02-22", 18 / 28),
+        (None, "03-31", "monthly", "03-04", None),  # February has no such day
+        (None, "03-04", "weekly", "02-22", None),
+        (None, "03-04", None, "02-22", None),
+        ("02-12", None, "monthly", "02-22", None),
+    ],
+)
+def test_the_part_of_a_period_that_is_over_is_known_by_its_start_and_end_or_not_at_all(
+    start: str | None, end: str | None, period: str | None, now: str, passed: float | None
+) -> None:
+    known = replace(
+        budget("a", "0.5"),
+        period=None if period is None else plain(period),
+        period_start=None if start is None else Moment(AT[start]),
+        resets=None if end is None else Moment(AT[end]),
+    )
+    assert insight.period_passed(known, AT[now]) == (
+        passed if passed is None else pytest.approx(passed)
+    )
+
+
 def test_a_closed_alert_needs_nobody() -> None:
     for told, level in (
         (alert(severity=Severity.CRITICAL), Level.CRITICAL), (alert(), Level.WARNING),
@@ -127,14 +154,41 @@ def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -
 
 def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
     done = Task(id="done", title=plain("x"), state=TaskState.DONE, created=Moment(NOW - 9e6))
-    timed = [task(f"{n} {p}", n, p) for n in range(0, 120, 5) for p in (None, "high", "urgent")]
+    timed = [
+        replace(task(f"{n} {p}", n, p), agent=Ref(id=str(p)))
+        for n in range(0, 120, 5)
+        for p in (None, "high", "urgent")
+    ]
     tasks = [done, task("untimed", None, "urgent"), task("unknown", None), *timed]
     needed = insight.needs(pending=tasks, budgets=(), alerts=(), agents=(), now=NOW, limits=LIMITS)
-    worst, counted = at_once(insight.worst_tasks(tasks, NOW, LIMITS, 50))
-    assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*counted}
-    assert counted.total() == len(needed)
-    assert [each.id for each in worst] == [need.record.id for need in needed[:50]]
+    queue = at_once(insight.queue(tasks, NOW, LIMITS, 50))
+    assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*queue.levels}
+    assert queue.levels.total() == len(needed)
+    waits = {"None": 24, "high": 24, "urgent": 24}
+    assert queue.held == waits, "also those that needn't be hurried"
+    assert queue.count == len(tasks) - 1
+    assert queue.oldest == NOW - 115 * MINUTE
+    assert [each.id for each in queue.worst] == [need.record.id for need in needed[:50]]
     assert not {"unknown", "done"} & {need.record.id for need in needed}
+
+
+def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> None:
+    late = [replace(task(f"t{n}", 60 + n), title=plain("Publish")) for n in range(4)]
+    early = replace(task("t9", 20), title=plain("Publish"))
+    shared = SharedTask(id="t8", title=plain("Publish"), sharers=2, nth=1, created=late[0].created)
+    tasks = [*late, early, shared, task("t7", 90)]
+    found = insight.needs(
+        pending=tasks, budgets=[budget("a", "1")], alerts=(), agents=(), now=NOW, limits=LIMITS
+    )
+    grouped = insight.grouped(found, {"t1"})
+    (group,) = [need for need in grouped if need.alike]
+    assert [each.id for each in group.alike] == ["t3", "t2", "t0"], "the worst first"
+    assert group.key == "task:t3"
+    assert {need.record.id for need in grouped if not need.alike} == {"a", "t1", "t9", "t8", "t7"}
+    order = [need.key for need in found]
+    assert [order.index(need.key) for need in grouped] == sorted(
+        order.index(need.key) for need in grouped
+    )
 
 
 def test_scope_hides_other_companies_and_nothing_else() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.api import errors
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import SLOWER, FeedName, Freshness, Pace, Phase, began_at, paces
+from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Freshness, Pace, Phase, began_at, paces
 from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED, after_failure, spacing
 from agentco_tui.live.store import Change
 from agentco_tui.text import plain
@@ -245,7 +245,7 @@ def test_a_wait_that_is_asked_for_is_kept_within_reason(asked: float, seed: int)
     assert delay <= max(BACK_OFF_CEILING, LONGEST_WAIT_ASKED)
 
 
-class Noon:
+class Noon(Clock):
     """A clock that stands still."""
 
     def monotonic(self) -> float:

@@ -99,7 +99,7 @@ class Dashboard(RuleBasedStateMachine):
             case "log":
                 with world.living() as state:
                     for number in range((1, 30, 250, 1_100)[turn % 4]):
-                        at, by = world.clock.now(), agents[number % len(agents)]
+                        at, by = world.time(), agents[number % len(agents)]
                         state.log(at, "info", "note", f"{number}", agent=by)
             case "time":
                 world.advance(1.0 + turn % 600)
@@ -207,8 +207,8 @@ class Dashboard(RuleBasedStateMachine):
         }
         assert limits == {agent.id: agent.limit for agent in agents.values()}
         assert set(store.company_budgets.records) == set(state.companies)
-        assert store.whole_budget is not None
-        assert store.whole_budget.spent is not None
+        [whole] = store.budget
+        assert whole.spent is not None
         self.log_without_holes()
         newest = [entry.id for entry in world.activity(on.poller.query.log.company)]
         asked = on.poller.query.activity.limit or 200

@@ -13,7 +13,7 @@ import pytest
 
 from agentco_tui.api.errors import PlatformFailed
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
-from agentco_tui.live.feeds import FeedName, Pace, Phase, SystemClock, paces
+from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase, paces
 from agentco_tui.live.poller import AT_ONCE, GLANCE
 from agentco_tui.model import Listing
 from tests.api.canary import failure
@@ -94,13 +94,13 @@ async def test_a_sleep_in_the_middle_of_a_poll_is_no_slowness(platform: Embedded
 
 
 def test_the_clock_goes_on_in_a_sleep_and_never_back() -> None:
-    clock = SystemClock()
+    clock = Clock()
     first = clock.monotonic()
     if hasattr(time, "CLOCK_BOOTTIME"):
         assert 0 <= time.clock_gettime(time.CLOCK_BOOTTIME) - first < 60
     assert clock.monotonic() >= first
     for skew, ahead in ((None, 0), (2.0, 0), (90.0, 90)):
-        corrected = SystemClock(deque([skew]).pop)
+        corrected = Clock(deque([skew]).pop)
         assert round(corrected.now() - time.time(), -1) == ahead
 
 

@@ -145,7 +145,7 @@ def test_the_parts_of_an_overview_stand_in_until_their_own_feed_answers() -> Non
     whole = Budget(id="all", scope=BudgetScope.ALL)
     part = Budget(id="cmp_1", scope=BudgetScope.COMPANY)
     store.take_overview(BudgetOverview(whole=whole, parts=(part,)))
-    assert store.whole_budget == whole
+    assert list(store.budget) == [whole]
     assert list(store.company_budgets) == [part]
     own = Budget(id="cmp_2", scope=BudgetScope.COMPANY)
     store.company_budgets.replace(Listing(records=(own,)))

@@ -104,7 +104,7 @@ class Console(PtySession):
         return self.screen[-1]
 
     def notices(self) -> str:
-        """The messages at the lower right, joined to one text."""
+        """The messages at the right, joined to one text."""
         return notices_in(self.screen)
 
     # ---- waiting
@@ -160,15 +160,22 @@ class Console(PtySession):
             return at, next((n for n, row in enumerate(lines) if title in row), -1)
 
         def task() -> str:
-            return self.cursor_line()[max(0, self.screen[LIST_TOP - 1].find("TASK")) : DETAIL_AT]
+            at = self.screen[LIST_TOP - 1].find("TASK")  # not there in half a picture
+            return "" if at < 0 else self.cursor_line()[at:DETAIL_AT].strip()
 
-        while title not in self.cursor_line():
-            self.until(lambda: min(rows()) >= 0, f"a cursor, and the line of {title}")
-            (at, wanted), before = rows(), task()
-            if at == wanted:  # the picture changed between two looks
-                continue
-            self.press("j" if wanted > at else "k")
-            self.until(lambda: task() not in ("", before), f"the cursor off {before!r}")  # noqa: B023
+        while True:
+            while title not in self.cursor_line():
+                self.until(
+                    lambda: task() and min(rows()) >= 0, f"a cursor, and the line of {title}"
+                )
+                (at, wanted), before = rows(), task()
+                if at == wanted or not before:  # the picture changed between two looks
+                    continue
+                self.press("j" if wanted > at else "k")
+                self.until(lambda: task() not in ("", before), f"the cursor off {before!r}")  # noqa: B023
+            self.wait_quiet(0.2)
+            if title in self.cursor_line():
+                return
 
     def ask(self, title: str) -> str:
         """Open the question of a task; gives its text."""
@@ -287,5 +294,5 @@ def lines_in(rows: list[str]) -> list[str]:
 
 def notices_in(rows: list[str]) -> str:
     """The messages on a screen."""
-    found = (re.search(r"(?<=.{30})▌ (.*)", row) for row in rows[LIST_TOP:-1])
+    found = (re.search(r"(?<=.{30})▌ (.*)", row) for row in rows[LIST_TOP - 1 : -1])
     return " ".join(match.group(1).strip() for match in found if match)

@@ -171,7 +171,7 @@ def test_the_question_shows_all_of_it(tmp_path: Path) -> None:
                     assert line in seen
                 assert re.search("(?i)amount +.*4.?000", seen), "a table, not raw JSON"
                 assert re.search("(?i)iban +.*DE02 1203", seen)
-                for fact in ("t1", "2.5", "Acme Robotics", "Ada", "y approve", "n, esc"):
+                for fact in ("t1", "2.5", "Acme Robotics", "Ada", "y  approve", "n, esc"):
                     assert fact in seen
                 assert re.search(r"(?i)created +.*\d{4}-\d\d-\d\d", seen)
                 assert '{"' not in seen

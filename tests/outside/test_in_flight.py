@@ -46,7 +46,7 @@ def seen_in_flight(console: Console, note: str) -> None:
     console.press("a")
     console.pause()
     box = console.box()
-    assert "y approve" not in box
+    assert "y  approve" not in box
     console.press("y")
     console.pause()
     if console.box():
@@ -56,7 +56,7 @@ def seen_in_flight(console: Console, note: str) -> None:
     console.line_shows("Case1", note)
     console.until(lambda: FOOTER.search(console.footer()), "a count in the Overview's footer")
     console.press("4")
-    console.wait_for("TASKS pending")
+    console.wait_for("TASKS ▌pending")
 
 
 @pytest.mark.parametrize("end", ["approved", "rejected"])

@@ -74,20 +74,6 @@ def test_a_yes_under_what_opens_over_its_question_is_none(tmp_path: Path) -> Non
         assert platform.posts() == []
 
 
-def test_y_after_an_a_that_was_refused_copies_nothing(tmp_path: Path) -> None:
-    with scene(tmp_path, {"t1": "Case1"}, "--read-only") as (platform, console):
-        console.press("a")
-        console.wait_for("read-only")
-        console.press("a", "y")
-        console.pause(1.3)
-        assert b"\x1b]52;" not in console.raw
-        assert "clipboard" not in console.text
-        # Later it means what it always does.
-        console.press("y")
-        console.wait_for("sent to the terminal's clipboard: t1")
-        assert platform.posts() == []
-
-
 # --- a yes to one task is held on its line while the person goes on ---
 
 

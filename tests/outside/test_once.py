@@ -181,14 +181,18 @@ def test_an_outcome_that_cannot_be_noted_was_sent_and_says_so(tmp_path: Path) ->
             file(tmp_path).rename(file(tmp_path).with_name("away"))
             file(tmp_path).mkdir()
             held.release()
-            console.wait_for(re.compile(r"only\s+the\s+note\s+of\s+this\s+is\s+missing"))
-            assert "nothing is sent" not in console.notices()
+            missing = "only the note of this is missing"
+            console.until(lambda: missing in console.notices(), missing)
+            # A notice of its own says, a second later, that nothing more is sent.
+            notice = re.search(r"Pay \$40[^▲]*is missing", console.notices())
+            assert notice
+            assert "nothing is sent" not in notice.group()
             file(tmp_path).rmdir()
             file(tmp_path).with_name("away").rename(file(tmp_path))
         with Console(platform, tmp_path, "--screen", "tasks") as console:
             console.approve(PAY, "approved here")
             lines = file(tmp_path).read_text().splitlines()
             assert all(PAY in line and "Acme Robotics" in line for line in lines)
-            told = console.run("journal").stdout
-            assert all(f"“{PAY}” {task} (Acme Robotics cmp_acme" in told for task in ("t1", "t2"))
+            said = console.run("journal").stdout
+            assert all(f"“{PAY}” {task} (Acme Robotics cmp_acme" in said for task in ("t1", "t2"))
         assert [len(platform.posts(task)) for task in ("t1", "t2")] == [1, 1]

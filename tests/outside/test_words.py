@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.outside.console import NO_HOLD, cases, scene
-from tests.outside.platform import Request, approves, every, pending, reads
+from tests.outside.console import NO_HOLD, Console, cases, scene
+from tests.outside.platform import Platform, Request, approves, every, pending, reads
 
 
 def test_an_answer_is_told_as_what_it_says(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_an_answer_is_told_as_what_it_says(tmp_path: Path) -> None:
         # Another operator was first: said to be approved, with who it was, and not as ours.
         platform.at(approves("t4"), lambda _: platform.decide("t4", "approved"))
         console.approve("Case4")
-        assert "by Mallory" in console.notice("Case4: .*approved")
+        assert "by Mallory" in console.notice("Case4.*: .*approved")
         assert "approved here" not in console.line_shows("Case4", "approved")
         assert len(platform.posts()) == 5
         assert [applied.was["id"] for applied in platform.approvals] == ["t2", "t3"]
@@ -64,15 +64,13 @@ def test_an_answer_is_told_as_what_it_says(tmp_path: Path) -> None:
 def test_restored_and_decided_otherwise(tmp_path: Path) -> None:
     with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
         console.approve("Case1", "approved here")
+        console.press("r")  # no hand is on the list after that
+        console.until(lambda: not console.line("Case1"), "it is gone")
         platform.decide("t1", "pending")
-        console.press("r")
-        console.until(
-            lambda: console.line("Case1") and "approved" not in console.line("Case1"),
-            "it waits again",
-        )
+        console.line_shows("Case1", "medium")
         # A hand on the list, also before: what leaves it then stays as a line that says why.
-        console.press("G")
-        console.wait_quiet(0.1)
+        console.to("Case1")
+        console.to("Case2")
         platform.decide("t1", "rejected")
 
         def told() -> object:
@@ -91,6 +89,8 @@ def test_what_was_approved_here_is_not_elsewhere_for_an_old_list(tmp_path: Path)
     with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
         old = [platform.record("t1"), platform.record("t2")]
         console.approve("Case1", "approved here")
+        console.press("k")  # the cursor has gone on
+        console.until(lambda: "Case1" in console.cursor_line(), "the cursor on it again")
         console.press("t")  # the trace says of the task what its line says
         console.wait_for("TRACE Case1")
         console.wait_for("approved here: approved")
@@ -232,3 +232,25 @@ def test_a_decision_waits_for_no_poll_that_hangs(tmp_path: Path) -> None:
         platform.wait_more(pending, 2)
         assert "approved here" in console.line(FIRST)
         assert len(platform.posts()) == len(platform.approvals) == 1
+
+
+def test_a_filter_of_an_earlier_run_hides_nothing_unsaid(tmp_path: Path) -> None:
+    """The Overview begins without one; another list tells of it in a line of its own."""
+    with Platform() as platform:
+        platform.add_all(cases(3))
+        for place, title in (("tasks", "TASKS"), ("overview", "NEEDS YOU")):
+            with Console(platform, tmp_path, "--screen", place) as console:
+                console.wait_for("Case2")
+                console.press("/", *"case1", "enter")
+                console.wait_for("/case1")
+                console.until(lambda: "Case2" not in console.text, "the filter")
+                console.press("q")
+                console.wait_gone()
+            with Console(platform, tmp_path, "--screen", place) as console:
+                console.wait_for(title)
+                if place == "tasks":
+                    console.wait_for("1 of 3 · esc")
+                    assert "filter of " in console.text
+                    console.press("esc")
+                console.wait_for("Case2")
+                assert "filter of" not in console.text

@@ -119,12 +119,12 @@ async def test_a_platforms_own_word_for_waiting(tmp_path: Path) -> None:
 
 
 def test_a_report_of_one_record_that_stands_alone() -> None:
-    report = report_fields("task", TASKS, {"id": "t1", "title": "Plan", "colour": "red"})
-    assert [(read.field, read.name, read.rows) for read in report.read][:2] == [
+    report = report_fields(TASKS, {"id": "t1", "title": "Plan", "colour": "red"})
+    assert [(read.field, read.name, read.records) for read in report.read][:2] == [
         ("id", "id", 1),
         ("title", "title", 1),
     ]
     assert report.records == 1
-    assert report.left == ("colour",)
+    assert report.left_over == ("colour",)
     with pytest.raises(Unshaped, match="holds no tasks"):
-        report_fields("task", TASKS, "nothing")
+        report_fields(TASKS, "nothing")

@@ -125,6 +125,13 @@ def test_texts_that_look_like_keys_are_hidden_under_any_name(text: str) -> None:
     assert text.encode() not in found.extra
 
 
+def test_a_long_key_is_hidden_unless_it_is_a_name_in_a_list() -> None:
+    found = task(key="abcdefgh-abcdefgh-1", tags=[{"key": "gen_ai.usage.input_tokens"}])
+    assert extra_fields(found.extra) == {
+        "key": "(hidden)", "tags": [{"key": "gen_ai.usage.input_tokens"}],
+    }  # fmt: skip
+
+
 def test_all_text_is_made_safe_and_ids_stay_as_they_are() -> None:
     found = task(
         title="\x1b[31mred\x07", status="pend\u202eing", agent={"name": "a\nb"}, id="x\x1by"

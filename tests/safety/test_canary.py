@@ -102,7 +102,8 @@ def test_no_key_is_anywhere_over_all_faults(
     kept = tmp_path_factory.mktemp("kept")
     key_file, config = kept / "key", kept / "config.toml"
     put(key_file, CANARY)
-    with EmbeddedPlatform(seed=7, speed=0, full_key=CANARY, companies=1) as platform:
+    with EmbeddedPlatform(seed=7, speed=0, companies=1) as platform:
+        platform.keys["full"] = CANARY
         config.write_text(
             f'[profiles.prod]\nbase_url = "{platform.base_url}"\napi_key_file = "{key_file}"\n'
         )
@@ -119,7 +120,7 @@ def test_no_key_is_anywhere_over_all_faults(
                 session.wait_for(partial(struck, armed))
                 platform.faults.remove(armed)
             platform.faults.clear()
-            platform.keys.replace("full", ROTATED)
+            platform.keys["full"] = ROTATED
             session.press("r")
             session.wait_for("the key is missing or invalid")
             put(key_file, ROTATED)
@@ -128,7 +129,7 @@ def test_no_key_is_anywhere_over_all_faults(
             session.wait_for(re.compile(r"live +<?\d"))
             searched["process list"] = command_lines(session.pid)
             session.press("4", "r")
-            session.wait_for("TASKS pending")
+            session.wait_for("TASKS ▌pending")
             session.wait_for("WAITS")
             session.press("y")
             session.wait_raw(b"\x1b]52;c;")

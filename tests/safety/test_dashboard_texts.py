@@ -84,8 +84,10 @@ def test_every_table_and_every_failure(tmp_path: Path) -> None:
             if key in "46":
                 clicked += click_on_markup(session)
         session.press("4")
-        session.wait_for("TASKS pending")
+        session.wait_for("TASKS ▌pending")
         session.press("v")
+        session.wait_for("a all")
+        session.press("a")
         pairs += in_columns(session, {"S", "T"})
         assert platform.writes == [], "no click ran anything"
         platform.failing = True
@@ -149,13 +151,14 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.wait_for(lambda _: bool(platform.writes))
         session.wait_for("Z00")  # the refusal's words, in a message
         session.press(":")
-        session.wait_for("task ID, all")
+        session.wait_for("any command, or a name")
         session.press("agent A01")
         session.wait_for("agent A010")
-        back(session, "task ID, all")
+        session.wait_for("↑↓ choose")
+        back(session, "↑↓ choose")
         session.press("n")
         session.wait_for(FORM)
-        session.press("t", "enter", "enter", "enter", "enter")
+        session.press("t", "enter", "h", "enter", "enter", "enter")
         session.wait_for("n, esc")  # the question, for which enter is no answer
         session.press("esc")
         session.wait_for("esc leave")
@@ -163,7 +166,7 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.press("2")
         in_columns(session, {"C"})
         session.press("g", "enter")
-        session.wait_for(re.compile(r"agentco  default . C\d\d\d"))
+        session.wait_for(re.compile(r"agentco  127\.0\.0\.1  . C\d\d\d"))
         assert unclean(session.since(painted)) == []
         session.press("3")
         session.wait_for("AGENTS C")

@@ -38,7 +38,7 @@ def test_ended_with_an_approval_on_its_way(
     platform.faults.clear()
     ignored = [signal.SIGHUP] if "ignored" in end else []
     with dashboard(platform, tmp_path, *TASKS, ignored=ignored) as session:
-        session.wait_for("TASKS pending")
+        session.wait_for("TASKS ▌pending")
         session.wait_for("live")
         session.wait_quiet(0.2)
         hangs = platform.faults.add("approve:hang")
@@ -71,7 +71,7 @@ def test_a_state_folder_that_cannot_be_written_is_told_and_costs_no_figure(
     (tmp_path / "state" / "agentco-tui").write_text("in the way")
     before = len(platform.requests.matching("approve"))
     with dashboard(platform, tmp_path, *TASKS) as session:
-        session.wait_for("TASKS pending")
+        session.wait_for("TASKS ▌pending")
         session.wait_for("live")
         seen = session.wait_for("writing is off")
         assert "state folder" in seen
@@ -94,7 +94,7 @@ def test_a_full_disk_is_told_and_nothing_is_sent(
     state = tmp_path / "state" / "agentco-tui"
     state.mkdir(parents=True, mode=stat.S_IRWXU)
     with dashboard(platform, tmp_path, *TASKS) as session:
-        session.wait_for("TASKS pending")
+        session.wait_for("TASKS ▌pending")
         session.wait_for("live")
         # No disk can be filled here without harm; a journal that takes no byte is the same to us.
         (state / "journal.jsonl").symlink_to("/dev/full")

@@ -18,7 +18,7 @@ from agentco_tui.api import errors
 from agentco_tui.api.client import Client
 from agentco_tui.api.transport import Transport
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName, Pace, Phase, SystemClock
+from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from tests.actions.office import until
@@ -36,7 +36,7 @@ FEED = FeedName.COMPANIES
 async def polling(wire: Transport) -> AsyncIterator[Store]:
     """What is polled of the companies, twenty times a second."""
     store = Store()
-    poller = Poller(Client(wire), store, SystemClock(), refresh=0.05)
+    poller = Poller(Client(wire), store, Clock(), refresh=0.05)
     poller.set_paces(ONLY)
     running = asyncio.create_task(poller.run())
     yield store
@@ -76,7 +76,7 @@ async def test_a_clock_wrong_by_a_day_does_not_make_ages_wrong_by_a_day(days: in
         WireServer(*[dated] * 3) as server,
         transport(server.base, clock=lambda: time.time() + off) as wire,
     ):
-        clock = SystemClock(lambda: wire.measured.clock_skew)
+        clock = Clock(lambda: wire.measured.clock_skew)
         await wire.request("GET", "/api/companies")
         skew = wire.measured.clock_skew
         assert skew is not None

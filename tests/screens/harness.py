@@ -28,7 +28,7 @@ from agentco_tui.app import DashboardApp, make_session
 from agentco_tui.config import Settings
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.keys import Place
-from agentco_tui.live.feeds import FeedName, Pace, paces
+from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
@@ -47,18 +47,19 @@ PLACES: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
-class WorldClock:
+class WorldClock(Clock):
     """The platform's own time, for ages and for freshness; only `World.advance` moves it."""
 
     def __init__(self, platform: EmbeddedPlatform) -> None:
+        super().__init__()
         self._world = platform.world
 
     def monotonic(self) -> float:
         """Seconds; polls are due only when the world has been moved or somebody asks."""
-        return 1_000.0 + self._world.clock.now() - NOW
+        return 1_000.0 + self._world.time() - NOW
 
     def now(self) -> float:
-        return self._world.clock.now()
+        return self._world.time()
 
 
 class RunningClock(WorldClock):

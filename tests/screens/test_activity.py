@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from urllib.parse import parse_qs
 
+import pytest
+
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.format import size
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
-from tests.screens.harness import WIDE, Stage, Staging
+from agentco_tui.live.log_file import Written
+from agentco_tui.live.store import Change
+from agentco_tui.model import Activity, Listing, Moment, Severity
+from agentco_tui.text import plain
+from tests.screens.harness import NOW, WIDE, Stage, Staging, stage
 
 
 def happen(platform: EmbeddedPlatform, words: str) -> str:
@@ -38,7 +46,11 @@ async def test_the_newest_is_on_top_until_a_pause_which_counts_what_comes(on: St
         await s.press("r")
         await s.sees(f"paused, {len(s.platform.world.state.entries) - known} new")
         await s.press("p")
-        await s.sees("following", "Watered plant 0", "Watered plant 3")
+        await s.sees("following", "×4 Watered plant 3", "lines of")
+        # What is folded is in the detail, and is found by a filter.
+        await s.press("enter")
+        await s.sees("Watered plant 0", "Watered plant 3")
+        await s.press("escape")
         assert "new" not in s.lines[2]
         # Reading further down pauses too.
         await s.press("j", "j")
@@ -112,13 +124,81 @@ async def test_the_export_is_written_and_overwrites_nothing(on: Staging, tmp_pat
         target = tmp_path / "log.csv"
         await export(s, target)
         await s.sees("written to")
-        assert target.read_bytes().count(b"\n") > 200
+        entries = target.read_bytes().count(b"\n") - 1
+        assert entries == len(s.platform.world.activity())
+        (told,) = [note.message for note in s.app._notifications]
+        assert told == f"{entries} rows, {size(target.stat().st_size)}, written to {target}"
         (request,) = s.platform.requests.matching("export")
         assert request.query == "format=csv"
         target.write_text("mine")
         await export(s, target)
         await s.sees("EXPORT", "exist", "✖")
         assert target.read_text() == "mine"
+
+
+async def test_an_export_of_a_list_that_is_filtered_has_what_it_shows(
+    on: Staging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/")  # a path that fits its line wherever the tests run
+    async with on(place="activity", size=WIDE) as s:
+        acme = next(c for c in s.platform.world.state.companies.values() if "Acme" in c.name)
+        s.main.set_scope(acme.id)
+        await s.poll(FeedName.ACTIVITY)
+        happen(s.platform, "nothing more was said")
+        happen(s.platform, "=1+1, she said")
+        await s.poll(FeedName.ACTIVITY)
+        await s.press(*"/said", "enter")
+        entries = s.main.views["activity"].entries()  # type: ignore[attr-defined]
+        shown = len(entries)
+        assert len(s.rows) <= shown < len(s.session.store.activity)
+        assert {entry.id for entry in entries} >= set(s.rows)
+        await s.press("e")
+        await s.sees(f"EXPORT {shown} entries shown: Acme Robotics, /said")
+        entry = s.app.screen.inputs["file"]  # type: ignore[attr-defined]
+        assert entry.value == "activity-2026-09-21-1413.csv"
+        await s.sees(f"/{entry.value}", "must not exist yet")
+        entry.value = str(tmp_path / "part.csv")
+        await s.press("enter")
+        await s.sees(f"{shown} rows, ")
+        with (tmp_path / "part.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [row["id"] for row in rows] == [entry.id for entry in entries]
+        assert {row["company_id"] for row in rows} == {acme.id}
+        assert {row["company"] for row in rows} == {acme.name}
+        assert rows[0]["text"] == "'=1+1, she said", "no cell is a formula"
+        assert not s.platform.requests.matching("export")
+
+
+async def test_an_export_tells_how_far_it_is_and_escape_stops_it(
+    on: Staging, tmp_path: Path
+) -> None:
+    async with on(place="activity", faults=["export:hang_body"]) as s:
+        folder = tmp_path / "here"
+        folder.mkdir()
+        await export(s, folder / "log.csv")
+        form = s.app.screen
+        await s.sees(" rows, ", " kB, ", "B/s", "esc stops it")
+        assert [path.suffix for path in folder.iterdir()] == [".part"]
+        await s.press("escape")
+        await s.sees("stopped: nothing was written")
+        assert not list(folder.iterdir())
+        s.platform.faults.clear()
+        await s.press("enter")
+        await s.wait_until(lambda: s.app.screen is not form, "the list")
+        assert [path.name for path in folder.iterdir()] == ["log.csv"]
+
+
+@pytest.mark.parametrize("step", [1, 3, 100])
+def test_rows_are_counted_by_what_a_row_is(step: int) -> None:
+    """Ends of lines in quotes are none of rows, and the row of names isn't counted."""
+    sheet = b'\xef\xbb\xbf"id",text\r\n1,"two\nlines ""quoted\n"""\r\n2,plain\r\n3,"no end"'
+    written = Written()
+    for start in range(0, len(sheet), step):
+        assert written.take(sheet[start : start + step])
+    assert written.sentence.startswith("3 rows, ")
+    nameless = Written()
+    nameless.take(b"2026-01-01,one\n")
+    assert nameless.sentence == "1 row, 15 B"
 
 
 async def test_a_gap_is_told(on: Staging) -> None:
@@ -135,3 +215,46 @@ async def test_a_gap_is_told(on: Staging) -> None:
         assert s.view.go_to(gaps[0].id)
         await s.sees("entries may be missing here")
         assert "▲" in s.line_with("entries may be missing")
+
+
+async def test_ids_become_names_once_they_are_known(tmp_path: Path) -> None:
+    """On a platform that tells ids alone and no sentences."""
+    with EmbeddedPlatform(speed=0, now=NOW, shape="cents") as platform:
+        newest = next(e for e in platform.world.activity() if e.actor is None and e.task)
+        assert newest.agent is not None
+        assert newest.task is not None
+        faults = ("agents:status=503", "tasks:status=503")
+        async with stage(
+            platform, tmp_path, place="activity", size=WIDE, faults=faults, wait=False
+        ) as s:
+            await s.sees(f"task {newest.task.id}", "agent")
+            assert f" {newest.agent.name} " not in s.text
+            platform.faults.clear()
+            await s.poll(FeedName.AGENTS, FeedName.TASKS)
+            await s.sees(f" {newest.agent.name} ", f"task “{newest.task.title[:10]}")
+            assert newest.task.id not in s.text
+
+
+async def test_a_severity_that_was_worked_out_is_marked_and_times_are_of_the_clock(
+    on: Staging,
+) -> None:
+    async with on(place="activity", size=WIDE) as s:
+        await s.sees("TIME UTC", "14:13:18")
+        store = s.session.store
+        newest = next(reversed(store.activity))
+        told = Activity(
+            id="told",
+            at=Moment(NOW),
+            agent=newest.agent,
+            verb=plain("run.failed"),
+            severity=Severity.CRITICAL,
+            severity_derived=True,
+        )
+        merged = store.activity.merge(Listing(records=(told, newest)))
+        store.publish(Change(FeedName.ACTIVITY, *merged))
+        await s.sees("~critical")
+        name = s.session.names.agent(newest.agent)
+        assert s.line_with("14:13:20").split()[1:5] == ["~✖", "14:13:20", name, "failed"]
+        await s.go("overview")
+        assert "14:13:20~✖" in s.line_with("failed run")
+        await s.sees("LATEST  UTC")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -39,7 +41,8 @@ async def test_a_trace_that_fails_is_read_again_and_goes_on_to_the_question(on: 
 
 
 async def test_line_and_detail_agree_on_what_was_approved(on: Staging) -> None:
-    async with on(place="tasks", size=WIDE) as s:
+    async with on(place="tasks", size=WIDE, advance=False) as s:
+        first = s.cursor
         await s.press("a")
         await s.yes()
         await s.sees("approved here")
@@ -47,6 +50,63 @@ async def test_line_and_detail_agree_on_what_was_approved(on: Staging) -> None:
             lambda: "approved" in s.line_with(" status "), "the detail to show what was read since"
         )
         assert "pending" not in s.line_with(" status ")
+        assert "waits" not in text_of(s.view.detail)
+        assert s.cursor == first, "the cursor goes on only where it may"
+        await s.press("j")
+        gone = str(s.cursor)
+        await s.wait_until(lambda: gone in text_of(s.view.detail), "its detail")
+        assert "waits" in text_of(s.view.detail)
+        s.platform.world.another_operator(gone, "reject", "Wanda")
+        await s.poll(FeedName.ACTIVITY)
+        await s.poll(FeedName.PENDING)
+        await s.wait_until(lambda: "rejected elsewhere" in s.line_with(" status "), "its fate")
+        assert "waits" not in text_of(s.view.detail)
+
+
+async def test_after_a_yes_the_cursor_goes_on_to_the_next_that_waits(on: Staging) -> None:
+    async with on(place="tasks", running=True) as s:
+        rows = s.rows
+        s.platform.world.another_operator(rows[1], "reject", "Wanda")
+        await s.poll(FeedName.PENDING)
+        await s.press("a")
+        await s.yes()
+        await s.wait_until(lambda: s.cursor == rows[2], "the one past what was decided elsewhere")
+        await s.press("j", "j", "space", "a")
+        await s.yes()
+        await s.wait_until(lambda: s.outcome_of(rows[4]), "the outcome")
+        assert s.cursor == rows[5], "another one was approved, by its mark"
+        await s.press("G", "a")
+        await s.yes()
+        await s.wait_until(lambda: s.cursor == rows[-2], "the one above: none waits below")
+        await s.press("k", "k", "space", "space", "k", "a")
+        await s.yes()
+        await s.sees("2 approved")
+        await s.press("escape")
+        await s.wait_until(lambda: s.cursor == rows[-2], "the next after a set")
+
+
+async def test_on_the_overview_it_goes_on_to_a_task_that_waits(on: Staging) -> None:
+    async with on() as s:
+        await s.poll()
+        tasks = [at for at, row in enumerate(s.rows) if row.startswith("task:")]
+        last, after = next(pair for pair in pairwise(tasks) if pair[1] - pair[0] > 1)
+        await s.press(*["j"] * last, "a")
+        rows = s.rows
+        await s.yes()
+        await s.wait_until(lambda: s.cursor == rows[after], "the task past the money between")
+
+
+async def test_approving_is_offered_where_it_means_something(on: Staging) -> None:
+    async with on(place="tasks", size=WIDE) as s:
+        await s.press("t")
+        await s.sees("TRACE", "a approve")
+        await s.press("escape", *":tasks completed", "enter")
+        await s.sees("▌completed")
+        await s.wait_until(lambda: "completed" in text_of(s.view.detail), "its detail")
+        assert "waits" not in text_of(s.view.detail)
+        await s.press("t")
+        await s.sees("TRACE")
+        assert "approve" not in s.text
 
 
 async def press_at(s: Stage, at: float, key: str) -> None:
@@ -101,6 +161,26 @@ async def says(s: Stage, *words: str) -> None:
     )
 
 
+async def test_notices_and_progress_name_the_company_where_more_than_one_is_shown(
+    on: Staging,
+) -> None:
+    async with on(place="tasks", running=True, size=WIDE) as s:
+        names, task = s.session.names, s.view.subject()
+        name = names.company(names.company_of(task))
+        await s.press("a")
+        await s.yes()
+        await says(s, f"{task.title} ({name}): approved")
+        s.platform.faults.add("approve:status=422")
+        question = await ask(s, 3)
+        await s.yes()
+        await s.sees("3 refused")
+        told = " ".join(s.text.split())
+        for one in (item.task for item in question.decision.items):
+            assert f"({names.company(names.company_of(one))})" in told
+        s.session.poller.query = replace(s.session.poller.query, company=task.company.id)
+        assert s.session.titled(task.title, task) == task.title
+
+
 async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
     async with on(place="tasks") as s:
         rows = s.rows[:8]
@@ -115,12 +195,11 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
         await s.sees("priority urgent, most are low")
         question = s.app.screen
         assert isinstance(question, BatchQuestion)
-        listed = question.decision.listed
-        assert listed[0].task.id == rows[4], "what is odd stands first"
-        tasks, names = [one.task for one in listed], s.session.names
+        tasks, names = [item.task for item in question.decision.items], s.session.names
         companies = Counter(names.company(names.company_of(task)) for task in tasks)
         oldest = min(tasks, key=lambda task: waiting_since(task) or inf)
         told = text_of(question.pane)
+        assert re.search(r"have not read\n.*\n.*\n\W*priority urgent", told), "what is odd is first"
         for name, count in companies.items():
             assert f"{name} {count}" in told
         assert "low 7, urgent 1" in told
@@ -188,10 +267,10 @@ async def test_marks_survive_refreshes_a_filter_and_other_screens_but_not_their_
             await s.poll()
         await s.go("tasks")
         assert s.view.table.marked == marked
-        await s.press("v")
-        await s.sees("all statuses")
-        while not s.shows("TASKS pending"):
-            await s.press("v")
+        await s.press("v", "a")
+        await s.sees("▌all")
+        await s.press("v", "p")
+        await s.sees("▌pending")
         assert set(s.view.table.marked) == set(marked), "nor does a look at other statuses"
         title = s.platform.world.task(marked[1]).title
         s.platform.world.another_operator(marked[1], "reject", "Wanda")
@@ -211,7 +290,7 @@ def tone_of(line: StatusLine, words: str) -> Tone:
 async def test_the_first_403_dims_the_key_until_the_key_changes(
     on: Staging, platform: EmbeddedPlatform
 ) -> None:
-    async with on(place="tasks", key=platform.read_key, size=WIDE) as s:
+    async with on(place="tasks", key=platform.read_key, size=(150, 40)) as s:
         assert tone_of(s.main.footer, " approve") is Tone.PLAIN
         await s.press("a")
         await s.yes()

@@ -13,6 +13,7 @@ from textual._compositor import CompositorUpdate
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing
+from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import SafeText
 from agentco_tui.textual_patches import compositor
@@ -99,11 +100,23 @@ async def test_k_changed_cells_repaint_k_cells(quiet: Quiet, count: int) -> None
         assert written.size + FRAME <= 80 * count
 
 
+async def test_a_move_on_the_overview_costs_its_line_and_the_preview(
+    quiet: Quiet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OverviewView, "_read_trace", lambda _: None)
+    async with quiet("overview") as (s, written):
+        for _ in range(3):  # from task to task: the footer stays as it is
+            written.updates.clear()
+            await s.press("j")
+            await s.at_rest()
+            assert 0 < written.size <= 700
+
+
 async def test_what_is_not_on_the_screen_costs_nothing_when_it_changes(quiet: Quiet) -> None:
     async with quiet("companies") as (s, written):
         store = s.session.store
         records = tuple(
-            msgspec.structs.replace(task, priority=SafeText("odd")) for task in store.pending
+            msgspec.structs.replace(task, description=SafeText("odd")) for task in store.pending
         )
         store.publish(store.pending.replace(Listing(records=records)))
         await s.pilot.pause()
@@ -149,7 +162,7 @@ async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(quiet: Quie
 
 async def test_a_second_passing_paints_ages_only(quiet: Quiet) -> None:
     async with quiet("tasks") as (s, written):
-        s.platform.world.clock.advance(1)
+        s.platform.world.advance(1)
         s.main.tick()
         await s.settle()
         assert sum(right - left for _, left, right in written.spans) < 60

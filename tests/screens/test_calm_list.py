@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.list_view import HAND
-from tests.screens.harness import Stage, Staging
+from tests.screens.harness import WIDE, Stage, Staging
 
 
 def new_task(platform: EmbeddedPlatform, title: str = "Water the plants") -> str:
@@ -28,7 +30,7 @@ async def read_again(s: Stage) -> None:
 
 
 def pass_time(s: Stage, seconds: float) -> None:
-    s.platform.world.clock.advance(seconds)
+    s.platform.world.advance(seconds)
     s.main.tick()
 
 
@@ -163,3 +165,68 @@ async def test_a_ghost_says_more_once_the_log_tells_it_and_may_come_back(on: Sta
         store.publish(store.pending.put(record))
         await s.sees_no("left the list")
         assert s.rows == before
+
+
+async def test_a_list_opens_on_its_first_line_whatever_comes_while_it_opens(on: Staging) -> None:
+    """Then the cursor moves with its record, or by keys."""
+    async with on(place="companies") as s:
+        await s.poll()
+        s.platform.world.advance(5.0)
+        await s.go("tasks")
+        first, last = s.rows[0], s.rows[-1]
+        assert s.cursor == first
+        older_than_all(s.platform, last)
+        await s.poll(FeedName.PENDING)
+        assert s.cursor == s.rows[0] == last, "the opening poll brings another first line"
+        for feed in (FeedName.COMPANIES, FeedName.AGENTS):
+            await s.poll(feed)
+        s.main.tick()
+        older_than_all(s.platform, first)
+        await s.poll(FeedName.PENDING)
+        assert s.cursor == s.rows[1] == last, "open: it stays with its record"
+
+
+async def test_a_key_ends_the_opening(on: Staging) -> None:
+    async with on(place="companies") as s:
+        await s.poll()
+        s.platform.world.advance(5.0)
+        await s.go("tasks")
+        await s.press("j", "k")
+        first = s.cursor
+        older_than_all(s.platform, s.rows[3])
+        await s.poll(FeedName.PENDING)
+        await s.press("r")
+        assert s.cursor == first == s.rows[1]
+
+
+async def test_the_ages_of_a_detail_are_those_of_the_line(on: Staging) -> None:
+    async with on(place="tasks", size=WIDE) as s:
+
+        def waits() -> tuple[str, str]:
+            line, detail = s.lines[4], s.line_with(" waits  ")
+            found = [re.findall(r"\d+h\d\d", words)[-1:] for words in (line, detail)]
+            return "".join(found[0]), "".join(found[1])
+
+        first = waits()[0]
+        for _ in range(3):
+            s.platform.world.advance(60)
+            s.main.tick()
+            await s.wait_until(lambda: waits()[0] not in ("", first), "an older line")  # noqa: B023
+            await s.wait_until(lambda: waits()[0] == waits()[1], "the same in the detail")
+            first = waits()[0]
+
+
+async def test_a_list_is_not_held_before_the_figures_it_is_sorted_by_have_come(on: Staging) -> None:
+    async with on(place="agents") as s:
+        await s.poll()
+        store, worst = s.session.store, s.rows[0]
+        agents, answered = store.agents.listing, store.freshness[FeedName.AGENTS]
+        s.main.set_scope("one")
+        s.main.set_scope(None)
+        store.publish(store.take(FeedName.AGENTS, agents))
+        store.set_freshness(FeedName.AGENTS, answered)
+        assert len(s.rows) == len(agents.records)
+        assert s.rows[0] != worst
+        s.view.touch()
+        await s.poll()
+        await s.wait_until(lambda: s.rows[0] == s.cursor == worst, "the worst, under the cursor")

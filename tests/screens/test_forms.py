@@ -56,14 +56,23 @@ def companies(s: Stage) -> int:
 
 async def test_a_new_task(on: Staging) -> None:
     async with on(place="tasks") as s:
-        await s.press("n")
+        await s.press(*"/e", "enter", "j", "n")
         await s.sees("demo", "CREATE", "company", "agent", "title", "priority")
+        await s.sees("seen here: urgent, high, medium, low")
+        assert form_of(s).values["priority"] == "", "none is guessed"
         await fill(s, company_id="glo")
         await s.sees("globex")
         await s.press("right", "enter")
-        await fill(s, agent_id="linus", title="Water the plants", priority="high")
+        await fill(s, agent_id="a")
+        agent_field = form_of(s).inputs["agent_id"]
+        assert not agent_field._suggestion, "Ada is of another company"
+        await fill(s, agent_id="lin")
+        await s.wait_until(lambda: agent_field._suggestion == "linus", "one of this company")
+        await fill(s, agent_id="linus", title="Water the plants")
+        await s.press("enter", "enter")
+        await s.sees("choose a priority")
+        await fill(s, priority="high")
         await send(s)
-        await s.sees("Water the plants")
         await ended(s)
         (sent,) = s.writes
         world = s.platform.world.state
@@ -76,6 +85,53 @@ async def test_a_new_task(on: Staging) -> None:
             "agent_id": agent.id,
             "priority": "high",
         }
+        new = next(task for task in world.tasks.values() if task.title == "Water the plants")
+        assert s.cursor == new.id
+        assert s.view.filter_text == "e", "which the new task passes"
+        await s.sees("Water the plants", "/e")
+
+
+async def test_what_was_just_created_is_on_the_screen(on: Staging) -> None:
+    """Also where the filter hides it, and where it doesn't wait for a person."""
+    async with on(place="tasks") as s:
+        world, fields = s.platform.world, {"company_id": "Acme Robotics", "agent_id": "Ada"}
+        create = world.create_task
+        await s.press(*"/refund", "enter", "n")
+        await fill(s, **fields, title="Water the plants", priority="low")
+        await send(s)
+        await ended(s)
+        await s.sees("Water the plants")
+        assert s.view.subject().title == "Water the plants"
+        assert s.view.filter_text == ""
+        world.create_task = lambda *named: world.approve(create(*named).id)  # type: ignore[method-assign]
+        await s.press("n")
+        await fill(s, **fields, title="Feed the fish", priority="low")
+        await send(s)
+        await ended(s)
+        await s.sees("Feed the fish", "▌all")
+        assert s.view.subject().title == "Feed the fish"
+        acme = next(c for c in world.state.companies.values() if c.name.startswith("Acme"))
+        s.main.set_scope(acme.id)
+        await s.press("n")
+        await fill(s, company_id="Globex", agent_id="Linus", title="Count", priority="low")
+        await s.press("enter")
+        await s.sees("only agents of Acme Robotics are known", "0 shows all")
+
+
+async def test_no_field_is_demanded_that_the_interface_does_not_demand(on: Staging) -> None:
+    async with on(place="companies") as s:
+        await s.press("n")
+        await fill(s, name="Hooli")
+        await submit(s)
+        await s.sees("Hooli", "–")
+        await s.yes()
+        await ended(s)
+        await s.press("c")
+        await fill(s, name="Hooli Two", mission="")
+        await send(s)
+        await ended(s)
+        await s.sees("Hooli Two")
+        assert [seen.body for seen in s.writes] == [b'{"name":"Hooli"}', b'{"name":"Hooli Two"}']
 
 
 @pytest.mark.parametrize(
@@ -167,7 +223,8 @@ async def test_a_limit_with_old_new_and_difference_and_where_there_was_none(
     on: Staging,
 ) -> None:
     async with on(place="agents", size=WIDE) as s:
-        await s.press("l")
+        await s.wait_until(lambda: "✖  Ada" in s.text, "the worst first")
+        await s.press("g", "l")
         await s.sees("SET LIMIT", "Ada")
         await fill(s, monthly_limit="20.50")
         await submit(s)
@@ -195,12 +252,58 @@ async def test_a_limit_with_old_new_and_difference_and_where_there_was_none(
         assert not s.shows("not known")
 
 
+async def test_a_limit_goes_out_as_it_was_asked_and_ten_times_the_old_one_is_asked_twice(
+    on: Staging,
+) -> None:
+    async with on(place="agents", size=WIDE) as s:
+        await s.wait_until(lambda: "✖  Ada" in s.text, "the worst first")
+        await s.press("g", "l")
+        await fill(s, monthly_limit="150.999")
+        await s.sees("$100.00", "$150.999", "+$50.999")
+        form = await submit(s)
+        await s.sees("new limit", "$150.999")
+        await s.armed()
+        await s.press("n")
+        await s.wait_until(lambda: s.app.screen is form, "the form")
+        await fill(s, monthly_limit="1000")
+        form = await submit(s)
+        first = s.app.screen
+        await s.yes()
+        await s.wait_until(lambda: s.app.screen not in (first, form), "the second question")
+        await s.sees("SET LIMIT", "$1,000.00 is 10 times the old limit, $100.00")
+        assert not s.writes, "one yes is not enough"
+        await s.armed()
+        await s.press("n")
+        await s.wait_until(lambda: s.app.screen is form, "the form")
+        await fill(s, monthly_limit="999.9999")
+        await send(s)
+        await ended(s)
+        (sent,) = s.writes
+        assert sent.body == b'{"monthly_limit":999.9999}', "asked once, as it is less"
+        await s.press("l")
+        await fill(s, monthly_limit="0")
+        await submit(s)
+        await s.sees("old limit", "some platforms take 0 for no limit")
+        await s.armed()
+        await s.press("n", "escape")
+        await s.press("l")
+        await fill(s, monthly_limit="10000")
+        await submit(s)
+        await s.yes()
+        await s.sees("is 10 times the old limit")
+        await s.yes()
+        await s.wait_until(lambda: len(s.writes) == 2, "what was asked twice")
+        assert s.writes[-1].body == b'{"monthly_limit":10000}'
+
+
 async def test_a_limit_that_is_known_only_once_the_form_is_open(on: Staging) -> None:
     """What the question shows is what the write goes by: no change to what was never shown."""
     async with on(place="tasks", size=WIDE) as s:
         s.platform.faults.add("agent_budgets:status=503")
         await s.press("3")
         await s.sees("Ada")
+        agents = s.platform.world.state.agents.values()
+        assert s.view.go_to(next(agent.id for agent in agents if agent.name == "Ada"))
         await s.press("l")
         await fill(s, monthly_limit="250")
         await s.sees("the limit until now is not known")
@@ -242,7 +345,7 @@ async def test_a_lost_create_that_did_not_happen_is_told_and_the_form_stays(on: 
         form = form_of(s)
         s.platform.faults.add("create_company:drop_before,times=1")
         await send(s)
-        await s.sees("CREATE", HOOLI["name"], "the answer was lost", "enter next")
+        await s.sees("CREATE", HOOLI["name"], "not done: the answer was lost")
         assert s.app.screen is form
         assert (len(s.writes), companies(s)) == (1, 0)
         await send(s)

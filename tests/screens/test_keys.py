@@ -6,14 +6,13 @@ import string
 from pathlib import Path
 
 import pytest
-from textual.command import CommandList
 
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.keys import COMMANDS, RESERVED_KEYS, Place
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.dialogs.base import Palette, Question
+from agentco_tui.screens.dialogs.base import Question
 from agentco_tui.screens.dialogs.form_definitions import FORMS
-from tests.screens.harness import PLACES, Stage, Staging, key_event, text_of
+from tests.screens.harness import PLACES, WIDE, Stage, Staging, key_event, text_of
 
 PRINTABLE = [c for c in string.printable if c.isprintable() and c not in "qy"]
 OTHERS = [
@@ -34,7 +33,6 @@ DIALOGS: dict[str, tuple[Place, str]] = {
     "filters": ("activity", "f"),
     "export": ("activity", "e"),
     "help": ("overview", "?"),
-    "palette": ("overview", "ctrl+p"),
     "filter": ("tasks", "/"),
     "go to": ("tasks", ":"),
 }
@@ -104,6 +102,22 @@ async def test_help_lists_every_key_of_the_screen_and_each_is_bound(
         assert not set(s.main.active_bindings) & set(RESERVED_KEYS) - {"ctrl+z"}
 
 
+async def test_help_can_be_searched(on: Staging) -> None:
+    async with on(place="tasks", size=(120, 60)) as s:
+        await s.press("?")
+        await s.sees("Keys on Tasks", "(tasks.approve)", "agent:ada|linus")
+        await s.press("/", *"TRACE")
+        await s.sees("(tasks.trace)")
+        await s.wait_until(lambda: "(tasks.approve)" not in s.text, "nothing else")
+        assert "Filters" not in s.text
+        await s.press(*" nowhere")
+        await s.sees("nothing here has these words")
+        await s.press("escape")
+        await s.sees("(tasks.approve)")
+        await s.press("/", *"quit", "enter", "q")
+        await s.wait_until(lambda: s.app.screen is s.main, "the screen")
+
+
 async def test_no_key_that_acts_before_all_others_can_be_a_letter(on: Staging) -> None:
     """It would act while a letter is typed into a field; `[keys]` can't change what has no id."""
     async with on() as s:
@@ -149,38 +163,30 @@ async def test_rebound_keys(on: Staging) -> None:
 
 async def test_the_palette_finds_and_runs(on: Staging) -> None:
     async with on() as s:
-        titles = [command.title for command in s.app.get_system_commands(s.app.screen)]
-        assert "Palette" not in titles, "it does not offer itself"
-        assert {"Help", "Filter", "Approve", "Theme", "Quit"} <= set(titles)
         await s.press("ctrl+p")
-        await s.wait_until(lambda: s.app.screen is not s.main, "the palette")
-        await s.type("companies")
-        await s.sees("Companies")
+        await s.sees("any command, or a name", "Approve the task", "command  Filter")
+        for textuals_own in ("Palette", "Screenshot", "Maximize", "Theme"):
+            assert textuals_own not in s.text
+        for one in COMMANDS:
+            if one.id == "tasks.trace":
+                assert s.line_with(one.tooltip).rstrip().endswith(" t"), "its key"
+        await s.press("enter")
+        await s.sees("q quit")
+        assert s.main.place == "overview", "nothing was chosen"
+        await s.press("ctrl+p")
+        await s.type("compan")
+        await s.sees("screen   Companies")
         await s.press("enter")
         await s.wait_until(lambda: s.main.place == "companies", "the companies")
-        assert s.app.screen is s.main
         await s.press("ctrl+p")
-        await s.wait_until(lambda: s.app.screen is not s.main, "the palette")
+        await s.sees("screen   Companies")
+        first = next(line for line in s.lines if "command  " in line or "screen   " in line)
+        assert "Companies" in first, "what was run last stands first"
         await s.type("clone")
-        await s.sees("Clone")
+        await s.sees("command  Clone")
         await s.press("enter")
         await s.sees("CLONE", "Acme Robotics")
         assert not s.writes
-
-
-async def test_a_palette_is_paged_through_before_it_is_drawn(on: Staging) -> None:
-    async with on() as s:
-        palette = Palette([])  # It has nowhere to look, so its list has no place on the screen.
-        await s.app.push_screen(palette)
-        found = palette.query_one(CommandList)
-        found.add_options(["one", "two"])
-        found.highlighted = 0
-        assert not found.size
-        for key in ("up", "down"):
-            await palette.run_action(f"command_list('page_{key}')")
-        assert found.highlighted == 0
-        await s.press("escape")
-        await s.wait_until(lambda: s.app.screen is s.main, "the frame")
 
 
 async def test_clicks_on_tabs_and_footer(on: Staging) -> None:
@@ -196,6 +202,34 @@ async def test_clicks_on_tabs_and_footer(on: Staging) -> None:
         await s.sees("Keys on Tasks")
 
 
+async def test_the_footer_says_what_can_be_done_here_and_to_how_many(on: Staging) -> None:
+    async with on(place="tasks", size=WIDE, hold=60.0) as s:
+        await s.sees("a approve  t trace  enter open  space mark")
+        assert "unmark" not in s.lines[-1]
+        await s.press("space", "space", "space")
+        costs = [s.view.subject(row).cost.amount for row in s.view.table.marked]
+        await s.sees(f"a approve 3 (cost {sum(costs):.2f})  esc unmark  * all shown  m to here")
+        assert "space" not in s.lines[-1]
+        await s.press("escape")
+        await s.sees("a approve  t trace  enter open  space mark")
+        await s.press("a")
+        await s.yes()
+        await s.wait_until(lambda: "1 held  u take back  a approve" in s.lines[-1], "the hold")
+        await s.press("k")
+        await s.wait_until(lambda: "approve" not in s.lines[-1], "a line that is decided")
+        await s.press("u")
+        await s.wait_until(lambda: "held" not in s.lines[-1], "taken back")
+        await s.go("overview")
+        await s.poll()
+        first = next(at for at, row in enumerate(s.rows) if row.startswith("task:"))
+        await s.press("g", *["j"] * first)
+        await s.wait_until(lambda: "a approve" in s.lines[-1], "a task")
+        whole = next(at for at, row in enumerate(s.rows) if row.startswith("budget:company"))
+        await s.press("g", *["j"] * whole)
+        await s.wait_until(lambda: "l limit" not in s.lines[-1], "nothing to approve or to limit")
+        assert not {"a approve", "t trace"} & {s.lines[-1][at : at + 9] for at in range(80)}
+
+
 def test_every_form_and_every_write_has_its_command() -> None:
     opened = {one.run.removeprefix("form('").removesuffix("')"): one.id for one in COMMANDS}
     assert {name: opened[name] for name in FORMS} == {name: name for name in FORMS}
@@ -206,15 +240,15 @@ async def test_an_equal_notice_is_not_added_while_it_shows(on: Staging) -> None:
     async with on(place="tasks", read_only=True) as s:
         for _ in range(6):
             await s.press("a")
-        await s.sees("writing is off")
-        await s.settle()
-        assert s.text.count("writing is off") == 1
+        assert "writing is off (--read-only)" in s.lines[-1], "the footer has the reason"
+        await s.wait_until(lambda: s.text.count("writing is off") == 2, "the notice")
         await s.press("j", "y")
-        await s.sees("clipboard", "writing is off")
+        await s.sees("clipboard")
+        assert s.text.count("writing is off") == 2
         s.app.clear_notifications()
-        await s.sees_no("writing is off")
+        await s.wait_until(lambda: s.text.count("writing is off") == 1, "no notice")
         await s.press("a")
-        await s.sees("writing is off")
+        await s.wait_until(lambda: s.text.count("writing is off") == 2, "the notice")
 
 
 # ---- in one packet: each key finds what the last one left
@@ -262,7 +296,7 @@ async def test_words_that_cannot_be_used_stay_to_be_mended(on: Staging) -> None:
         packet(s, *["backspace"] * 3, *"50", "enter")
         await s.sees("/trust<50", "q quit")
         packet(s, *":bugdet", "enter")
-        await s.sees("did you mean budget")
+        await s.sees("did you mean Budget")
         assert s.main.prompt.display
         assert s.main.prompt.input.value == "bugdet"
         packet(s, "escape", "escape")

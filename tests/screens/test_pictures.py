@@ -1,4 +1,5 @@
-"""The pictures of every screen, as they are in `screenshots/` and in the README.
+"""The pictures of every screen, as they are in `screenshots/` and in the README, and how they look
+in every theme at 16, 256 and 16 million colours and without, as it is kept in `looks/`.
 
 They change only on purpose: look at what `python screenshots/make.py` draws, then commit that.
 """
@@ -14,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from tests.screens.harness import NOW
-from tests.screens.scenes import DRAWN_WITH, SCENES, SIZES, picture, staged
+from tests.screens.drawing import picture
+from tests.screens.harness import NOW, WIDE
+from tests.screens.looks import FOLDER, NAMES, every_variant, kept
+from tests.screens.scenes import DRAWN_WITH, SCENES, staged
 
 PICTURES = Path(__file__).parents[2] / "screenshots"
 drawn_with = {name: version(name) for name in DRAWN_WITH}
@@ -26,41 +29,49 @@ pytestmark = pytest.mark.skipif(
 
 def words(svg: str) -> list[str]:
     """The picture's texts from the top, for a difference that can be read."""
-    texts = re.findall(r'y="([\d.]+)"[^>]*>([^<]*)</text>', svg)
-    lines: dict[float, str] = {}
-    for y, text in texts:
-        lines[float(y)] = lines.get(float(y), "") + html.unescape(text).replace("\xa0", " ")
-    return [lines[y] for y in sorted(lines)]
+    lines = (re.findall(r">([^<]+)</text>", line) for line in svg.splitlines())
+    return [html.unescape("  ".join(texts)) for texts in lines if texts]
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        pytest.param(name, size, id=f"{name}-{size[0]}x{size[1]}")
+        for name, scene in SCENES.items()
+        for size in scene.sizes
+    ],
+)
 async def test_picture(
     name: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene = SCENES[name]
     if scene.no_color:
         monkeypatch.setenv("NO_COLOR", "1")
-    kept = PICTURES / f"{name}-{size[0]}x{size[1]}.svg"
-    assert kept.exists(), f"python screenshots/make.py {name} draws it"
-    before = kept.read_text(encoding="utf-8")
+    file = PICTURES / f"{name}-{size[0]}x{size[1]}.svg"
+    assert file.exists(), f"python screenshots/make.py {name} draws it"
+    before = file.read_text(encoding="utf-8")
     with scene.world(NOW) as platform:
         assert isinstance(platform, EmbeddedPlatform)
         async with staged(name, platform, tmp_path, size) as s:
             now = picture(s)
+            looks = kept(await every_variant(s)) if size == WIDE and name in NAMES else None
     changed = "\n".join(unified_diff(words(before), words(now), "kept", "drawn", lineterm="", n=0))
-    assert now == before, f"{kept.name} looks different:\n{changed or 'colours or styles only'}"
+    assert now == before, f"{file.name} looks different:\n{changed or 'colours or styles only'}"
+    if looks is not None:
+        was = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+        assert "\n".join(unified_diff(was.splitlines(), looks.splitlines(), lineterm="")) == ""
 
 
 def test_no_picture_without_a_scene() -> None:
-    wanted = {f"{name}-{size[0]}x{size[1]}" for name in SCENES for size in SIZES}
-    assert {path.stem for path in PICTURES.glob("*.svg")} == wanted
+    wanted = {f"{name}-{w}x{h}" for name, scene in SCENES.items() for w, h in scene.sizes}
+    assert {path.stem for path in PICTURES.glob("*.svg")} == {*wanted, "recording"}
+    assert {path.stem for path in FOLDER.glob("*.txt")} == set(NAMES)
 
 
 def test_pictures_fetch_nothing_and_tell_no_key() -> None:
     for path in PICTURES.glob("*.svg"):
         text = path.read_text(encoding="utf-8")
         found = set(re.findall(r"https?://[^\s\"'<)]+", text))
-        assert found <= {"http://www.w3.org/2000/svg", "https://www.textualize.io"}, path
+        assert found == {"http://www.w3.org/2000/svg"}, path
         assert "ag_full_" not in text
         assert "127.0.0.1" not in text

@@ -101,7 +101,7 @@ async def test_a_file_that_cannot_be_used_is_told_to_who_asks_only(
     kept: Staging, key_file: Path
 ) -> None:
     async with kept(IN_FILE) as s:
-        s.platform.keys.replace("full", NEW)
+        s.platform.keys["full"] = NEW
         os.unlink(key_file)  # noqa: PTH108
         await refused(s)
         assert "does not exist" not in s.text
@@ -132,7 +132,7 @@ async def test_a_command_that_hangs_holds_up_nothing(kept: Staging, key_file: Pa
     script = f"if test -e hangs; then cat {shlex.quote(str(go))}; fi; cat the-key"
     async with kept(by_command(script)) as s:
         old = s.platform.full_key
-        s.platform.keys.replace("full", NEW)
+        s.platform.keys["full"] = NEW
         key_file.with_name("hangs").touch()
         await refused(s)
         await s.press("r")
@@ -187,7 +187,7 @@ async def test_what_was_refused_on_another_screen_is_asked_at_once_when_it_is_vi
     kept: Staging, key_file: Path
 ) -> None:
     async with kept(IN_FILE, place="budget") as s:
-        s.platform.keys.replace("full", NEW)
+        s.platform.keys["full"] = NEW
         await s.poll()
         await s.go("tasks")
         put(key_file, NEW)

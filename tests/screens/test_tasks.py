@@ -1,38 +1,72 @@
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
+from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.model import Moment, Money, Trace, TraceStep
+from agentco_tui.model import Listing, Moment, Money, Trace, TraceStep
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, step_items
+from agentco_tui.screens.tasks_view import TasksView
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.text_pane import broken
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, text_of
 
 
-async def test_the_longest_wait_first_and_one_key_shows_the_other_statuses(on: Staging) -> None:
+async def test_the_longest_wait_first(on: Staging) -> None:
     async with on(place="tasks") as s:
         created = [s.platform.world.task(row).created for row in s.rows]
         assert created == sorted(created)
-        assert all(s.platform.world.task(row).status == "pending" for row in s.rows)
         assert {t.id for t in s.platform.world.tasks(status="pending")} == set(s.rows)
+
+
+async def test_two_keys_show_any_status_and_its_tab_has_its_count_where_that_is_known(
+    on: Staging,
+) -> None:
+    async with on(place="tasks", size=WIDE) as s:
+        view, tasks = cast(TasksView, s.view), s.platform.world.state.tasks.values()
+        counts = Counter(task.status for task in tasks)
+        assert "TASKS ▌pending 40  all –" in s.lines[2], "nothing is known of the others"
         await s.press("v")
-        await s.sees("all statuses")
-        await s.wait_until(lambda: len(s.rows) == len(s.platform.world.state.tasks), "all tasks")
-        words = sorted(
-            {task.status for task in s.platform.world.state.tasks.values()} - {"pending"}
-        )
-        for word in words:
-            await s.press("v")
-            await s.sees(f"TASKS {word}")
-            wanted = {t.id for t in s.platform.world.tasks(status=word)}
-            assert set(s.rows) == wanted
-        await s.press("v")
-        await s.sees("TASKS pending")
-        assert len(s.rows) == 40
+        await s.wait_until(lambda: "–" not in s.lines[2], "all counts")
+        assert f" a all {len(tasks)} " in s.lines[2]
+        assert {word: f"{number}" for word, number in counts.items()} == {
+            word: count for word, count in view.tabs().items() if word != "all"
+        }
+        letters = view.letters(list(view.tabs()))
+        assert sorted(letters.values()) == sorted([*counts, "all"])
+        for letter, word in letters.items():
+            if word != "pending":
+                await s.press(letter)
+                await s.sees(f"▌{word} {counts[word] or len(tasks)} ")
+                assert {s.view.subject(row).status for row in s.rows} <= {word} | (
+                    {*counts} if word == "all" else set()
+                )
+                assert f"{letter} {word}" not in s.lines[2]
+                await s.press("v")
+                await s.sees(f"▌{letter} {word}")
+        await s.press("escape", "a")  # the key after `v` is gone, and `a` means what it always does
+        await s.sees("does not wait")
+
+
+async def test_the_same_key_goes_on_a_letter_of_no_tab_does_nothing_and_a_click_shows_a_tab(
+    on: Staging,
+) -> None:
+    async with on(place="tasks") as s:
+        await s.poll(FeedName.PENDING)
+        await s.press("v", "v")
+        await s.wait_until(lambda: cast(TasksView, s.view).showing != "pending", "the next")
+        await s.press("z", "v", "t", "y")
+        assert not s.shows("TRACE")
+        await s.wait_until(lambda: "–" not in s.lines[2], "all counts")
+        await s.pilot.click(offset=(s.lines[2].index("pend"), 2))
+        await s.sees("TASKS ▌pending 40")
+        await s.press("slash", *"grace", "enter")
+        await s.sees(f"▌pending {len(s.rows)} of 40")
 
 
 async def test_detail_raw_fields_and_trace_where_there_is_room(on: Staging) -> None:
@@ -80,18 +114,19 @@ async def test_the_detail_is_on_enter_where_there_is_not(on: Staging) -> None:
 COLUMNS: dict[tuple[Place, int], str] = {
     ("overview", 80): "WHY SINCE WHAT FIGURE",
     ("overview", 120): "WHY SINCE WHAT AGENT COMPANY FIGURE",
-    ("companies", 80): "COMPANY AGENTS WAITING SPENT OF LIMIT",
-    ("companies", 120): "COMPANY AGENTS WAITING SPENT OF LIMIT",
-    ("agents", 80): "AGENT COMPANY STATUS TRUST LEFT",
-    ("agents", 100): "AGENT ROLE COMPANY STATUS TRUST LEFT DONE",
-    ("agents", 120): "AGENT COMPANY STATUS TRUST LEFT",
-    ("tasks", 80): "WAITS PRIORITY TASK AGENT",
+    ("overview", 200): "WHY SINCE WHAT AGENT COMPANY FIGURE ABOUT",
+    ("companies", 80): "COMPANY AGENTS WAITING SPENT USED",
+    ("companies", 120): "COMPANY AGENTS WAITING SPENT USED",
+    ("agents", 80): "AGENT COMPANY STATUS TRUST USED LEFT",
+    ("agents", 100): "AGENT ROLE COMPANY STATUS TRUST USED LEFT DONE",
+    ("agents", 120): "AGENT COMPANY STATUS USED LEFT",
+    ("tasks", 80): "WAITS PRIORITY TASK AGENT COMPANY",
     ("tasks", 100): "WAITS PRIORITY TASK AGENT COMPANY TRUST",
-    ("tasks", 120): "WAITS PRIORITY TASK AGENT",
-    ("budget", 80): "BUDGET OF USED % SPENT LIMIT LEFT",
-    ("budget", 100): "BUDGET OF COMPANY USED % SPENT LIMIT LEFT",
-    ("activity", 80): "AGE AGENT WHAT HAPPENED",
-    ("activity", 100): "AGE AGENT WHAT HAPPENED COMPANY",
+    ("tasks", 120): "WAITS PRIORITY TASK AGENT COMPANY",
+    ("budget", 80): "BUDGET OF USED SPENT LIMIT LEFT",
+    ("budget", 100): "BUDGET OF USED SPENT LIMIT LEFT",
+    ("activity", 80): "TIME UTC WHO WHAT HAPPENED COMPANY",
+    ("activity", 100): "TIME UTC WHO WHAT HAPPENED COMPANY",
 }
 """The columns of a screen by the terminal's width, in the order of their importance elsewhere."""
 
@@ -186,3 +221,23 @@ async def test_what_another_feed_brings_later_is_shown(on: Staging, place: Place
         s.platform.faults.clear()
         await s.poll(FeedName.AGENTS)
         await s.wait_until(lambda: "38" in s.line_with("Refund 214 customers"), "Linus's trust")
+
+
+@pytest.mark.parametrize(("size", "instead"), [((60, 16), "COMPANY"), (NARROW, "TRUST")])
+async def test_a_column_in_which_nothing_is_known_gives_way(
+    on: Staging, size: tuple[int, int], instead: str
+) -> None:
+    async with on(place="tasks", size=size) as s:
+        await s.poll()
+        await s.sees("PRIORITY")
+        await s.sees_no(instead)
+        tasks = [replace(task, priority=None) for task in s.session.store.pending]
+        s.session.store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
+        await s.at_rest()
+        await s.sees("PRIORITY")  # nothing jumps because cells have changed
+        await s.press("S")
+        await s.sees(instead)
+        await s.sees_no("PRIORITY")
+        await s.press("s")
+        await s.sees("PRIORITY")  # what it is sorted by stands there
+        await s.sees_no(instead)

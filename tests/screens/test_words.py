@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.config import AlertLimits
+from agentco_tui.api.credentials import BaseUrl
+from agentco_tui.config import Settings
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import Freshness, SystemClock
+from agentco_tui.live.feeds import Clock, Freshness
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Agent,
+    AlertLimits,
     Budget,
     BudgetScope,
     Company,
@@ -33,11 +35,12 @@ from agentco_tui.reading import json_body
 from agentco_tui.reading.content import marked
 from agentco_tui.screens.cells import Look, left_of, spent_text, task_status_cell
 from agentco_tui.screens.detail_pane import substance
-from agentco_tui.screens.header_footer import health_cells
+from agentco_tui.screens.header_footer import environment, health_cells
 from agentco_tui.screens.tasks_view import task_columns
 from agentco_tui.signs import ASCII, UNICODE
 from agentco_tui.text import cell_width, plain, signs
 from agentco_tui.widgets.text_pane import broken
+from agentco_tui.widgets.tones import Cell, Tone
 from tests.reading import decode
 from tests.screens.harness import WIDE, Staging, stage, text_of
 
@@ -98,12 +101,13 @@ def test_an_agents_budget_tells_the_currency_of_its_record(
 async def test_the_detail_of_an_agent_is_in_its_budgets_currency(on: Staging) -> None:
     async with on(place="agents", size=WIDE) as s:
         await s.poll()
-        for key in "jjjj":
+        for key in "gjjj":
             await s.press(key)
             await s.at_rest()
-            left = next(line for line in text_of(s.view.detail).splitlines() if "left" in line)
+            left = next(
+                line for line in text_of(s.view.detail).splitlines() if line.startswith("left")
+            )
             assert "$" in left
-            assert "currency not sent" not in left
 
 
 def test_pending_is_known_well() -> None:
@@ -153,7 +157,7 @@ def test_of_tasks() -> None:
         )
     )
     store.companies.replace(Listing(records=(Company(id="c1", name=plain("Initech")),)))
-    clock = SystemClock()
+    clock = Clock()
     look = Look(store, Names(store), clock, LIMITS)
     refs = (
         None,
@@ -192,7 +196,7 @@ def test_of_tasks() -> None:
 
 
 STORE = Store()
-LOOK = Look(STORE, Names(STORE), SystemClock(), AlertLimits())
+LOOK = Look(STORE, Names(STORE), Clock(), AlertLimits())
 
 
 def read(**fields: Any) -> Task:
@@ -225,6 +229,7 @@ def test_sums_stand_first_and_say_what_they_come_to_where_that_is_told() -> None
     )
     assert shown == [
         "Pay ACME",
+        "id           t1",
         "cost          $40.00",
         "amount_cents  4,000 = $40.00",
         "quantity      12,000",
@@ -244,7 +249,6 @@ def test_sums_stand_first_and_say_what_they_come_to_where_that_is_told() -> None
         "note         by mail",
         "",
         "created      –",
-        "id           t1",
     ]
 
 
@@ -261,7 +265,25 @@ def test_words_for_yes_no_and_nothing() -> None:
     shown = "\n".join(lines(read(payload={"urgent": True, "legal": False, "memo": "", "tags": []})))
     for words in ("urgent       yes", "legal        no", "memo         an empty text"):
         assert words in shown
-    assert "nothing in decisionNote" in "\n".join(lines(read(decisionNote=None)))
+    assert "decisionNote" not in "\n".join(lines(read(decisionNote=None)))
+
+
+async def test_how_a_value_came_is_told_by_the_raw_detail_alone(on: Staging) -> None:
+    async with on(place="tasks", size=WIDE) as s:
+        await s.poll()
+        task = read(title=..., cost=4, decisionNote=None, payload={"title": "Pay ACME"})
+        s.view.take(s.session.store.pending.replace(Listing(records=(task,))))
+        await s.press("g")
+        await s.at_rest()
+        told = text_of(s.view.detail)
+        assert "Pay ACME" in told
+        assert "4.00" in told
+        assert "sent" not in told
+        assert "decisionNote" not in told
+        await s.press("x")
+        raw = " ".join(text_of(s.view.detail).split())
+        assert "title not sent; this is its payload.title" in raw
+        assert "cost unit and currency not sent" in raw
 
 
 def test_a_long_title_is_shown_to_its_end() -> None:
@@ -285,7 +307,7 @@ def test_a_shared_id_is_told_and_shown_as_sent() -> None:
     for task in marked((read(), read(title="Pay EVIL"))):
         shown = lines(task)
         assert shown[1] == "▲ 2 tasks with this id: nothing can be done to them here"
-        assert shown[-1] == "id           t1"
+        assert shown[2:4] == ["id           t1", "cost         –"]
 
 
 WORD = st.text("abcxyz09", min_size=1, max_size=12)
@@ -315,3 +337,19 @@ def test_every_name_and_every_word_is_there_at_any_width(sent: dict[str, Any], w
     shown = "".join(lines(read(**sent), width)).replace(" ", "").replace(",", "")
     for leaf in leaves(sent):
         assert leaf.replace(" ", "").replace(",", "") in shown
+
+
+@pytest.mark.parametrize(
+    ("profile", "words", "tone"),
+    [
+        ("default", " platform.example ", Tone.ACCENT),
+        ("staging", " staging ", Tone.ACCENT),
+        ("reproduce", " reproduce ", Tone.ACCENT),
+        ("prod", " prod ", Tone.BADGE),
+        ("eu_prod", " eu_prod ", Tone.BADGE),
+        ("Production", " Production ", Tone.BADGE),
+    ],
+)
+def test_production_is_loud(profile: str, words: str, tone: Tone) -> None:
+    base = BaseUrl.parse("https://platform.example")
+    assert environment(Settings(base_url=base, profile=profile)) == Cell(plain(words), tone)

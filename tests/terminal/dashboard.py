@@ -18,7 +18,7 @@ __all__ = ["assert_restored"]
 PLACES = ("OVERVIEW", "COMPANIES", "AGENTS", "TASKS", "BUDGET", "ACTIVITY")
 """The six screens in the order of their keys 1 to 6."""
 
-TITLES = ("NEEDS YOU", "COMPANIES all", "AGENTS all", "TASKS pending", "BUDGET all", "ACTIVITY all")
+TITLES = ("NEEDS YOU", "COMPANIES all", "AGENTS all", "TASKS ", "BUDGET all", "ACTIVITY all")
 """The title line of each screen begins so."""
 
 CURSOR = "▌>"

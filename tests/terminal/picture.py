@@ -112,6 +112,11 @@ class Picture:
         self._screen.dirty.clear()
         return self._rows.copy()
 
+    def cells(self) -> list[list[Char]]:
+        """All cells with their colours and attributes; the second half of a wide one is empty."""
+        screen = self._screen
+        return [[screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines)]
+
     def _row(self, line: Any) -> str:
         texts = ["", *(line[column].data for column in range(self._screen.columns)), ""]
         if (plain := "".join(texts)).isascii() and len(plain) == self._screen.columns:

@@ -94,7 +94,7 @@ def test_every_screen_in_every_shape(shape: str, tmp_path: Path) -> None:
         show(session, 4)
         session.press("g")
         approve(session)
-        session.wait_for("TASKS pending · all companies · 39")
+        session.wait_for("TASKS ▌pending 39 ")
         session.wait_for("approved")
         applied = platform.world()["applied"]
         assert list(applied.values()) == [1]

@@ -40,7 +40,7 @@ def walk(session: PtySession, size: tuple[int, int]) -> None:
     for number, title in enumerate(TITLES, start=1):
         marked = f"▌{number} "
         lines = show(session, number, partial(drawn, rows, marked)).split("\n")
-        assert lines[0].startswith(" agentco")
+        assert columns < 60 or lines[0].startswith(" agentco")
         assert marked in lines[1]
         assert lines[2].startswith(f" {title}")
         assert max(map(len, lines)) <= columns
@@ -61,14 +61,14 @@ def test_every_size_and_below_what_can_be_read(platform: PlatformProcess, tmp_pa
         session.press("j", "j")
         before = session.wait_for(lambda screen: cursor_row(screen) == 6)
         task = before.split("\n")[6].lstrip("▌")
-        for columns, rows in ((59, 24), (80, 15), (20, 5), (1, 1)):
+        for columns, rows in ((39, 24), (80, 11), (20, 5), (1, 1)):
             session.resize(columns, rows)
             if columns >= 20:
-                session.wait_for(lambda screen: "needs 60x16" in " ".join(screen.split()))
+                session.wait_for(lambda screen: "needs 40x12" in " ".join(screen.split()))
         session.press("j", "k")
-        session.resize(60, 16)
-        session.wait_for(lambda screen: "TASKS pending" in screen and cursor_row(screen) > 0)
-        walk(session, (60, 16))
+        session.resize(40, 12)
+        session.wait_for(lambda screen: "TASKS ▌pending" in screen and cursor_row(screen) > 0)
+        walk(session, (40, 12))
         show(session, 4)
         session.resize(80, 24)
         session.wait_for(lambda screen: screen.split("\n")[cursor_row(screen)].lstrip("▌") == task)
@@ -98,6 +98,43 @@ def test_without_colours_the_signs_are_still_there(
         back(session, "APPROVE 1 task")
         leave(session)
         assert COLOUR.search(session.raw) is None
+
+
+SSH = {"COLORTERM": None}
+
+
+@pytest.mark.parametrize(
+    ("env", "critical", "never"),
+    [
+        # A console's own colours, also where the theme named is one of ours.
+        ({"TERM": "xterm", **SSH}, b"91", rb"[34]8;"),
+        ({"TERM": "xterm", **SSH, "TEXTUAL_THEME": "agentco-light"}, b"31", rb"[34]8;"),
+        # GNU screen 4 hands COLORTERM on, and takes true colours for dim and reverse.
+        (
+            {"TERM": "screen.xterm-256color", "STY": "1.x", "COLORTERM": "truecolor"},
+            b"38;5;203",
+            rb"[34]8;2;",
+        ),
+        ({"TERM": "xterm-kitty", **SSH}, b"38;2;255;95;95", None),
+        ({"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0", **SSH}, b"38;2;255;95;95", None),
+        ({**SSH, "TEXTUAL_COLOR_SYSTEM": "many"}, b"38;5;203", rb"[34]8;2;"),
+        ({"NO_COLOR": "1", "TEXTUAL_COLOR_SYSTEM": "many"}, b"1", rb"(?:3[0-8]|4[0-8]|9[0-7])"),
+    ],
+)
+def test_the_colours_that_the_terminal_has(
+    env: dict[str, str | None],
+    critical: bytes,
+    never: bytes | None,
+    platform: PlatformProcess,
+    tmp_path: Path,
+) -> None:
+    with dashboard(platform, tmp_path, env=env) as session:
+        ready(session)
+        shows(session, has_signs)
+        leave(session)
+        codes = rb"\x1b\[(?:[\d;]*;)?"
+        assert re.search(codes + critical + rb"(?:;[\d;]*)?m[^\x1b]*\xe2\x9c\x96", session.raw)
+        assert never is None or not re.search(codes + never + rb"[\d;]*m", session.raw)
 
 
 def has_signs(screen: str) -> None:

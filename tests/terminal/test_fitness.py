@@ -35,8 +35,17 @@ def check(environ: Mapping[str, str], encoding: str = "utf-8") -> fitness.Fitnes
         ({"TERM": "linux", "COLORTERM": "truecolor"}, 16),
         ({"TERM": "xterm"}, 16),
         ({"TERM": "screen-256color"}, 256),
-        ({"TERM": "xterm-kitty"}, 256),
         ({"TERM": "xterm-256color", "COLORTERM": "24bit"}, 16_777_216),
+        # True colour without saying so, as after `ssh`.
+        ({"TERM": "xterm-kitty"}, 16_777_216),
+        ({"TERM": "foot-extra"}, 16_777_216),
+        ({"TERM": "xterm-direct"}, 16_777_216),
+        # tmux lowers it for the terminal beneath; GNU screen 4 takes it for dim and reverse.
+        ({"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0"}, 16_777_216),
+        ({"TERM": "screen.xterm-256color", "COLORTERM": "truecolor", "STY": "1.x"}, 256),
+        ({"TERM": "screen", "COLORTERM": "truecolor", "STY": "1.x"}, 16),
+        ({"TERM": "xterm-256color", "TEXTUAL_COLOR_SYSTEM": "standard"}, 16),
+        ({"TERM": "xterm-256color", "TEXTUAL_COLOR_SYSTEM": "many"}, 256),
         ({"TERM": "xterm-256color", "NO_COLOR": ""}, 0),
         ({"TERM": "dumb"}, 0),
     ],
@@ -45,6 +54,13 @@ def test_colours(environ: dict[str, str], colours: int) -> None:
     found = check(environ)
     assert found.colours == colours
     assert (found.refusal is None) == (environ["TERM"] != "dumb")
+
+
+@pytest.mark.parametrize("said", [None, "", "auto", "many"])
+def test_textual_is_told_what_was_found(said: str | None) -> None:
+    environ = {"TERM": "xterm-256color", **({} if said is None else {"TEXTUAL_COLOR_SYSTEM": said})}
+    fitness.prepare(check(environ), environ)
+    assert environ["TEXTUAL_COLOR_SYSTEM"] == "256"
 
 
 @pytest.mark.parametrize(

@@ -217,14 +217,14 @@ def test_plain_refuses_what_is_not_safe() -> None:
     assert joined([safe("a"), safe(""), safe("b")], " · ") == "a · b"
 
 
-def test_clipboard_keeps_text_whole_and_drops_what_is_unseen() -> None:
-    assert clipboard_text("a\tb\r\nc\n") == "a\tb\nc\n"
-    assert clipboard_text("👩🏽‍💻 नमस्ते ที่") == "👩🏽‍💻 नमस्ते ที่"
-    assert clipboard_text("x\x1b]52;c;\x07\u202e\ud800") == "x\ufffd]52;c;\ufffd\ufffd\ufffd"
-    assert "\U000e0041" not in clipboard_text("hi\U000e0041\U000e0101")
+def test_clipboard_keeps_what_is_seen_and_marks_the_rest() -> None:
+    assert clipboard_text("tsk_नमस्ते/日") == "tsk_नमस्ते/日"
+    assert clipboard_text("x\n\x1b]52;c;\x07\u202e\ud800") == "x\ufffd\ufffd]52;c;" + "\ufffd" * 3
+    assert clipboard_text("hi\U000e0041\U000e0101") == "hi\ufffd\ufffd"
     for payload in (*PAYLOADS.values(), *BOMBS.values()):
-        assert len(clipboard_text(payload).encode()) <= 70_000
-    assert clipboard_text("日" * 10, cap=10) == "日日日"
+        copied = clipboard_text(payload)
+        assert copied.isprintable()
+        assert len(copied) <= 4_000
 
 
 @pytest.mark.usefixtures("ascii_mode")
@@ -344,13 +344,6 @@ def test_safe_pieces_together_are_safe(parts: list[str]) -> None:
     whole = joined(map(safe, parts), " · ")
     assert plain(whole) == whole
     assert widths(whole) == {cell_width(whole)}
-
-
-@given(texts, st.integers(0, 100))
-def test_clipboard_is_bounded_and_clean(text: str, cap: int) -> None:
-    copied = clipboard_text(text, cap)
-    assert len(copied.encode()) <= cap
-    assert not set(copied) & set(map(chr, (*range(9), *range(11, 32), *range(0x7F, 0xA0), 0x202E)))
 
 
 # ---- signs

@@ -147,14 +147,6 @@ def test_attributes_are_turned_off_one_by_one() -> None:
     assert "ma\x1b[22;2mb" in patched.render_chops(whole, console())
 
 
-def test_links_keep_their_sequences() -> None:
-    strip = Strip([Segment("a", Style(bold=True)), Segment("b", Style(link="https://x.test"))], 2)
-    update = LayoutUpdate([[strip]], Region(0, 0, 2, 1))
-    written = patched.render_layout(update, console())
-    assert ";https://x.test\x1b\\b" in written
-    assert written.endswith("\x1b]8;;\x1b\\")
-
-
 def test_installing_twice_and_taking_back() -> None:
     theirs = ChopsUpdate.render_segments, LayoutUpdate.render_segments
     assert not PARTIAL_PAINT.replaced
@@ -349,6 +341,4 @@ async def test_a_second_layout_tells_nothing_again() -> None:
 def test_a_textual_that_lays_out_otherwise_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     SHOWN_EVENTS.uninstall()
     monkeypatch.setattr(Compositor, "reflow", lambda self, size: (self, size))
-    assert not patched.install_shown_events()
-    monkeypatch.setattr(Compositor, "full_map", None)
     assert not patched.install_shown_events()

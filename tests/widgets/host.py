@@ -194,7 +194,6 @@ class Host(App[None]):
             columns(self.clock),
             search_text=lambda job: f"{job.title}\n{job.agent}\n{job.company}\n{job.priority}",
             sort=sort,
-            can_mark=True,
         )
         self.first = list(jobs(count))
         self.said: list[object] = []

@@ -11,7 +11,6 @@ from msgspec.structs import force_setattr
 from agentco_tui.text import plain
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
-from agentco_tui.widgets.table.widget import TableState
 from agentco_tui.widgets.tones import Cell
 from tests.widgets.host import Host, Job
 
@@ -44,7 +43,7 @@ async def test_a_change_with_nothing_new_paints_nothing() -> None:
         app.table.apply(removed=["nobody"])
         app.table.load((job.id, replace(job)) for job in app.first)
         app.table.tick()
-        app.table.set_state(TableState.READY)
+        app.table.set_state(app.table.empty_text)
         app.table.set_filter("")
         app.table.hold()
         app.table.release()

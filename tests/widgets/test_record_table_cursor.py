@@ -74,7 +74,7 @@ def nearest(before: list[str], cursor: str, shown: list[str]) -> str | None:
 def test_the_cursor_stays_with_its_record(
     first: list[Job], place: int, changes: list[tuple[Any, ...]]
 ) -> None:
-    table: RecordTable[Job] = RecordTable(columns(Clock()), can_mark=True, sort=("age", False))
+    table: RecordTable[Job] = RecordTable(columns(Clock()), sort=("age", False))
     do(table, ("load", dict(zip(IDS, first, strict=False))))
     do(table, ("move", place))
     for change in changes:

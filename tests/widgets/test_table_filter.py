@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import attrgetter
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.text import plain, safe
-from agentco_tui.widgets.table.filter import Filter, parse
+from agentco_tui.widgets.table.filter import Filter, completed, parse
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.tones import Cell
@@ -26,6 +27,7 @@ class Task:
     spent: Decimal | None = None
     trust: int | None = None
     state: str = "pending"
+    urgency: str | None = None
 
 
 def column(key: str, title: str, **more: Any) -> Column[Task]:
@@ -45,6 +47,15 @@ COLUMNS: list[Column[Task]] = [
     Column(
         "state", plain("STATE"), 6, lambda _: Cell(plain("●")), filter_value=attrgetter("state")
     ),
+    Column(
+        "urgency",
+        plain("HOW SOON"),
+        6,
+        lambda _: Cell(plain("!")),
+        filter_value=attrgetter("urgency"),
+        rank={"low": 0, "high": 1, "urgent": 2}.get,
+        shown=False,
+    ),
 ]
 
 
@@ -62,7 +73,14 @@ def typed_lines(text: str) -> list[str]:
     return [typed.strip() for line in text.strip().splitlines() for typed in line.split(" ; ")]
 
 
-REFUND = Task("Refund 214 customers", "Linus Ö", age=7_300, spent=Decimal("0.834"), trust=38)
+REFUND = Task(
+    "Refund 214 customers",
+    "Linus Ö",
+    age=7_300,
+    spent=Decimal("0.834"),
+    trust=38,
+    urgency="high",
+)
 
 
 PASSING = """
@@ -72,6 +90,10 @@ age>=7300s ; age<3h ; waiting>1.5h ; age=2h ; age=121m ; age!=3h ; !age>1d
 spent>80% ; spent>80 ; spent=83% ; spent<=83.4% ; trust<50 ; trust=38 ; trust!=39
 trust<1k ; trust<0.05k ; trust<1,000 ; trust>-1 ; state:pend ; state=pending
 !state=done ; title="refund 214 customers" ; trust:38 ; agent: ; ! ; !agent: ; age>
+urgency>=high ; urgency<urgent ; urgency=high ; urgency:hi ; how_soon>low ; !urgency<high
+zz|refund ; zz | refund ; zz |refund ; zz| refund ; refund || zz ; agent:zz|linus ; refund|
+agent:zz|"linus ö" ; agent:zz|trust>3 ; zz | agent:linus | yy ; !agent:zz|yy ; refund |
+zz|!yy refund ; trust=3|38 ; | ; | refund ; age<1h|3h ; "refund|x" | linus ; state=done|pending
 "refund ; agent:"lin ; refund agent:linus age>2h !publish trust<50
 """
 
@@ -88,6 +110,8 @@ def test_passes(typed: str) -> None:
         publish ; refund publish ; "214 refund" ; !refund ; agent:ada ; !agent:linus
         age>3h ; age=1h ; age=3h ; spent>84% ; spent=84% ; trust>50 ; trust!=38 ; state:done
         state=pend ; title=refund ; refund customers214
+        urgency>high ; urgency<=low ; urgency:urgent ; !urgency>=low ; urgency=low|urgent
+        zz|yy ; refund zz|yy ; !agent:zz|linus ; agent:zz | state:done ; "refund|linus" ; ! | zz
         """
     ),
 )
@@ -124,7 +148,7 @@ def test_an_unknown_column_is_told_with_the_nearest_name(typed: str, nearest: st
 
 def test_an_unknown_column_that_resembles_none_lists_them_and_tells_of_quotes() -> None:
     found = error("http://x")
-    assert "title, agent, age, spent, trust, state" in found
+    assert "title, agent, age, spent, trust, state, urgency" in found
     assert "quotes" in found
     assert passes('"http://x"', Task("see http://x"))
 
@@ -140,6 +164,9 @@ def test_an_unknown_column_that_resembles_none_lists_them_and_tells_of_quotes() 
         ("trust=high", "a number"),
         ("title>5", "title is text: use title:5"),
         ("state<done", "state is text"),
+        ("urgency>soon", "urgency needs a rank"),
+        ("refund | age>2", "a time with its unit"),
+        ("trust>3|many", "a number"),
     ],
 )
 def test_an_operand_that_does_not_fit_its_column_is_told(typed: str, said: str) -> None:
@@ -173,20 +200,72 @@ def test_all_words_must_match_in_whatever_order(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "before", "narrows"),
+    ("typed", "whole"),
     [
-        ("ref 214", "re", True),
-        ("re trust<5", "re", True),
-        ("re", "ref 214", False),
-        ("re", "ref", False),
-        ("ref", "!re", False),
-        ("!ref", "!re", False),
-        ("!ref", "re", False),
-        ("trust<6", "trust<5", False),
+        ("ag", "agent:"),
+        ("refund !AG", "refund !AGent:"),
+        ("zz|tr", "zz|trust:"),
+        ("wh", "who:"),
+        ("agent:li", None),
+        ("zz", None),
+        ("", None),
+        ('"ag', None),
     ],
 )
-def test_what_narrows_what(after: str, before: str, narrows: bool) -> None:
-    new, old = parse(after, COLUMNS), parse(before, COLUMNS)
-    assert isinstance(new, Filter)
-    assert isinstance(old, Filter)
-    assert new.narrows(old) is narrows
+def test_a_column_that_is_begun_is_completed(typed: str, whole: str | None) -> None:
+    assert completed(typed, COLUMNS) == whole
+
+
+# ---- any filter, against what its parts say by themselves
+
+WHATS: dict[str, Callable[[Task], bool]] = {
+    "refund": lambda task: "refund" in f"{task.title}\n{task.agent}".casefold(),
+    '"214 cus"': lambda task: "214 cus" in task.title.casefold(),
+    '"a|b"': lambda task: "a|b" in task.title,
+    "agent:linus": lambda task: "linus" in task.agent.casefold(),
+    "age>2h": lambda task: task.age is not None and task.age > 7_200,
+    "spent<=80%": lambda task: task.spent is not None and task.spent <= Decimal("0.8"),
+    "trust!=38": lambda task: task.trust != 38,
+    "urgency>=high": lambda task: task.urgency in ("high", "urgent"),
+    "urgency:low": lambda task: task.urgency == "low",
+    "state=pending|done": lambda task: task.state in ("pending", "done"),
+    "agent:linus|ada": lambda task: any(name in task.agent.casefold() for name in ("linus", "ada")),
+}
+ONE = st.tuples(st.booleans(), st.sampled_from(sorted(WHATS)))
+CLAUSES = st.lists(st.lists(ONE, min_size=1, max_size=3), max_size=3)
+TASKS = st.builds(
+    Task,
+    st.sampled_from(["Refund 214 customers", "Publish", "a|b", "refund"]),
+    st.sampled_from(["Linus Ö", "Ada", "Grace"]),
+    st.sampled_from([None, 0.0, 7_300.0]),
+    st.sampled_from([None, Decimal("0.5"), Decimal("0.9")]),
+    st.sampled_from([None, 38, 90]),
+    st.sampled_from(["pending", "done", "failed"]),
+    st.sampled_from([None, "low", "high", "urgent"]),
+)
+
+
+def matching(wanted: Filter, tasks: list[Task]) -> list[str]:
+    rows = TableModel(COLUMNS)
+    for _ in rows.load((str(at), task) for at, task in enumerate(tasks)):
+        pass
+    return wanted.select(rows.read, list(rows.records))
+
+
+def spelled(clauses: list[list[tuple[bool, str]]], bar: str) -> str:
+    terms = [bar.join("!" * negated + what for negated, what in clause) for clause in clauses]
+    return " ".join(terms)
+
+
+@given(CLAUSES, st.lists(TASKS, max_size=6), st.sampled_from([" | ", " |", "| "]))
+def test_every_clause_must_hold_and_one_of_its_terms_is_enough(
+    clauses: list[list[tuple[bool, str]]], tasks: list[Task], bar: str
+) -> None:
+    wanted = parse(spelled(clauses, bar), COLUMNS)
+    assert isinstance(wanted, Filter), wanted
+    expected = [
+        str(at)
+        for at, task in enumerate(tasks)
+        if all(any(WHATS[what](task) is not negated for negated, what in c) for c in clauses)
+    ]
+    assert matching(wanted, tasks) == expected

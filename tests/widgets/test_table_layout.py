@@ -46,6 +46,12 @@ def test_the_highest_priority_number_goes_first_and_the_rightmost_of_equals() ->
     assert seen == [[0, 1, 2, 3], [0, 1, 2], [0, 2], [0]]
 
 
+def test_what_is_unknown_goes_before_all_others_but_only_where_room_is_short() -> None:
+    columns = [column("a", 10), column("b", 10, priority=2), column("c", 10, grow=1)]
+    seen = [[placed.index for placed in arrange(columns, room, {0})] for room in (34, 33, 15)]
+    assert seen == [[0, 1, 2], [1, 2], [2]]
+
+
 def test_columns_of_priority_0_shrink_the_widest_slack_first_and_are_then_cut() -> None:
     columns = [column("a", 10, min_width=8), column("b", 20, min_width=5)]
     assert [placed.width for placed in arrange(columns, 22)] == [10, 10]

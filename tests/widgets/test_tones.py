@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
-from agentco_tui.widgets.table.widget import RecordTable, TableState
+from agentco_tui.signs import use_ascii
+from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import (
     ENOUGH,
     NEARLY,
     WithoutColours,
+    bar,
     coloured,
     contrast,
     without_colours,
@@ -52,6 +56,33 @@ def test_the_terminals_own_colours_are_taken_as_they_are() -> None:
     assert coloured(base, Style(bold=True)) == base
 
 
+@pytest.mark.parametrize(
+    ("share", "passed", "drawn", "in_ascii"),
+    [
+        ("0", None, "──────── ", "-------- "),
+        ("0.001", None, "▏─────── ", "#------- "),
+        ("0.5", None, "████──── ", "####---- "),
+        ("0.55", 0.75, "████▍─│─ ", "####--|- "),
+        ("0.999", 1.0, "███████│ ", "#######| "),
+        ("1", None, "████████ ", "######## "),
+        ("1.001", 0.0, "│███████▶", "|#######>"),
+        ("-0.2", None, "──────── ", "-------- "),
+        (None, 0.5, "         ", "         "),
+    ],
+)
+def test_a_gauge_has_the_mark_of_today_and_what_is_too_much_sticks_out(
+    share: str | None, passed: float | None, drawn: str, in_ascii: str
+) -> None:
+    known = None if share is None else Decimal(share)
+    assert bar(known, 9, passed=passed) == drawn
+    assert bar(known, 9, passed=passed, track=False) == drawn.replace("─", " ")
+    use_ascii()
+    try:
+        assert bar(known, 9, passed=passed) == in_ascii
+    finally:
+        use_ascii(False)
+
+
 PRIORITIES = {"high": True, "raised": True, "medium": False, "low": False}
 """Whether the priority's cell is to be told from the rest of the line by its colour."""
 
@@ -74,7 +105,7 @@ async def test_colours_under_the_cursor(priority: str) -> None:
         title, told = style_of(app.table, "Title"), style_of(app.table, priority)
         assert told.bgcolor == title.bgcolor
         assert (told.color != title.color) == PRIORITIES[priority]
-        app.table.set_state(TableState.STALE)
+        app.table.set_state(app.table.empty_text, stale=True)
         await pilot.pause()
         assert style_of(app.table, priority) == style_of(app.table, "Title"), "old is but old"
 

@@ -8,9 +8,7 @@ from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading.field_names import word_set
 from agentco_tui.reading.kinds.common_fields import (
     COMPANY,
-    called,
     content_id,
-    phrase,
     record,
     reference,
     references,
@@ -18,7 +16,12 @@ from agentco_tui.reading.kinds.common_fields import (
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, under
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_name
 from agentco_tui.reading.values.scalar import text_only, word
-from agentco_tui.reading.values.status_word import fold_word, outcome_is_bad, severity
+from agentco_tui.reading.values.status_word import (
+    fold_word,
+    outcome_is_bad,
+    severity,
+    verb_severity,
+)
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, safe
 
@@ -85,6 +88,7 @@ FIELDS: Final = (
 _AGENTS: Final = word_set(_AGENT)
 _TASKS: Final = word_set("task issue job todo")
 _COMPANIES: Final = word_set(COMPANY)
+_BADNESS: Final = (Severity.UNKNOWN, Severity.WARNING, Severity.CRITICAL)
 
 
 def _build(row: Row, around: Around) -> Activity:
@@ -93,17 +97,17 @@ def _build(row: Row, around: Around) -> Activity:
     if told_id is None and not values:
         raise Unread("an entry of which no field is known")
     verb: SafeText | None = values.get("verb")
-    outcome: SafeText | None = values.get("outcome")
     if verb is not None:
         _read_under_the_verb(row, verb)
     agent, actor, company, task, target = (
         reference(values, slot, around) for slot in ("agent", "actor", "company", "task", "target")
     )
     actor_type = fold_word(values.get("actor_type") or "")
-    is_agent = actor_type in _AGENTS or (actor is not None and agent is not None and (
+    is_same = actor is not None and agent is not None and (
         actor.id == agent.id is not None or actor.name == agent.name is not None
-    ))  # fmt: skip
-    if actor is not None and is_agent:
+    )  # fmt: skip
+    is_other = agent is not None and actor is not None and None not in (agent.id, actor.id)
+    if actor is not None and (is_same or (actor_type in _AGENTS and not is_other)):
         agent, actor = joined(agent, actor), None
     elif actor is None and actor_type and agent is None:
         actor = Ref(None, values["actor_type"])
@@ -115,29 +119,23 @@ def _build(row: Row, around: Around) -> Activity:
             company = target
         elif target_type in _AGENTS and agent is None and actor is not None:
             agent = target
-    text: SafeText | None = values.get("text")
-    if text is None:
-        # A sentence: who, what, and of which record, if that isn't who did it again.
-        who, name_of_agent = called(actor or agent), called(agent)
-        whom = f"task {called(task)}" if task else None if name_of_agent == who else name_of_agent
-        if target is not None:
-            whom = f"{phrase(values.get('target_type', ''))} {called(target) or ''}".strip()
-        if told := " ".join(filter(None, (who, phrase(verb or ""), whom))):
-            text = safe(f"{told} ({phrase(outcome)})" if outcome else told)
-    level = severity(values.get("severity", ""))
-    if level is Severity.UNKNOWN and outcome is not None and outcome_is_bad(outcome):
-        level = Severity.WARNING
-    values.pop("target", None)  # it may come from under the verb, and is no field
+    level, outcome = severity(values.get("severity", "")), values.get("outcome")
+    is_derived = level is Severity.UNKNOWN
+    if is_derived:
+        level = verb_severity(verb or "")
+        if outcome is not None and outcome_is_bad(outcome):
+            level = max(level, Severity.WARNING, key=_BADNESS.index)
     return record(
         Activity, row, around,
         id=told_id if told_id is not None else content_id("entry", row.obj),
         id_derived=told_id is None,
-        text=text or safe("an entry without words"),
         severity=level,
+        severity_derived=is_derived and level is not Severity.UNKNOWN,
         agent=agent,
         actor=actor,
         company=company,
         task=task,
+        target=target,
     )  # fmt: skip
 
 

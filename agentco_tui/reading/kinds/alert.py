@@ -218,14 +218,15 @@ def read_counts(body: Json) -> Alert | None:
     So five alerts that are only counted are never shown as none. Raises Unread if these are no
     counts of alerts.
     """
-    inner = body
-    while type(inner) is dict:
-        body = inner
-        holders = (v for k, v in body.items() if fold(k) in _AROUND_COUNTS and type(v) is dict)
-        inner = next(holders, None)
-    counts = {} if type(body) is not dict else {
-        fold(key): (key, value) for key, value in body.items() if type(value) is int and value >= 0
-    }  # fmt: skip
+    while type(body) is dict and (
+        inner := [v for k, v in body.items() if fold(k) in _AROUND_COUNTS and type(v) is dict]
+    ):
+        body = inner[0]
+    counts = {
+        fold(key): (key, value)
+        for key, value in (body.items() if type(body) is dict else ())
+        if type(value) is int and value >= 0
+    }
     if counts.keys().isdisjoint((*_COUNTS, *_LEVELS)) or any(
         type(value) in (list, dict) for value in body.values()
     ):

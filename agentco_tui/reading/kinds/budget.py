@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from agentco_tui.reading.kinds.figures import (
     warning_point,
 )
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
-from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values, under
+from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import to_money, told_unit, unit_beside
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name
@@ -71,6 +72,10 @@ FIELDS: Final = (
         {limit,interval,budget}_reset reset_{interval,period} # OpenRouter
         {time,billing}_period window interval cycle frequency recurrence time_grain
         """, word),
+    Field("period_start", """
+        {period,window,cycle,current_period,billing_period}_start period_started_at
+        current_period.start
+        """, to_moment),
     Field("resets", """
         {resets,renews}_{at,ts} {,next_}reset_{at,date,time} reset_on next_reset
         {next_,}renewal_{date,at} monthly_resets_at
@@ -150,9 +155,9 @@ def _owner(values: Values, around: Around, scope: BudgetScope) -> tuple[Ref, Ref
     is_budget = "budget_id" in values or fold(around.path) in _OF_BUDGETS
     if not is_budget and (ref is None or ref.id is None):
         ref = joined(ref, Ref(values.get("id"), values.get("name")))
-    if ref is not None and ref.name is None and (ref.id is not None or "id" not in values):
+    if ref is not None:
         ref = joined(ref, Ref(None, values.get("name")))
-    if ref is None and "id" not in values and "budget_name" in values:
+    elif "id" not in values and "budget_name" in values:
         ref = Ref(None, values["budget_name"])
     ref = around.named(ref)
     if ref is None:
@@ -260,9 +265,9 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
             continue
         rows = value
         if type(rows) is list:
-            whole = [row for row in rows if _scope_of(row) in _OF_ALL]
+            whole = [row for row in rows if _is_of_all(row)]
             if len(whole) == 1:
-                rest.update((k, v) for k, v in whole[0].items() if fold(k) != "scope")
+                rest.update(whole[0])
                 rows = [row for row in rows if row is not whole[0]]
         parts += _parts(fold(key), rows, unit, mapping)
         names.append(f"{key}[]")
@@ -290,31 +295,23 @@ def _is_map(value: Json) -> bool:
     return type(value) is dict and bool(value) and all(type(v) is dict for v in value.values())
 
 
-def _scope_of(row: Json) -> str:
-    """What a row of a list says it is for, folded: "agent", "global"; "" if it does not."""
-    if type(row) is not dict:
-        return ""
-    told = (under(row, name) for name in ("scopetype", "scope", "budgetscope", "level"))
-    scope = next((fold(each) for each in told if type(each) is str), "")
-    return scope or ("agent" if not {"agentid", "agent"}.isdisjoint(map(fold, row)) else "")
+def _is_of_all(row: Json) -> bool:
+    """Whether a row of a list says that it is the whole's."""
+    told = WHOLE.table.read(row).values.get("scope_type") if type(row) is dict else None
+    return fold(told or "") in _OF_ALL
 
 
 def _parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[Budget]:
     kind = _LISTS[name]
-    groups: list[tuple[Kind[Budget], Json]] = [] if kind is None else [(kind, rows)]
-    if kind is None:
-        objects = [row for row in rows if type(row) is dict and row]
-        scopes = [SCOPES.get(_scope_of(row)) is BudgetScope.AGENT for row in objects]
-        for each, is_agent in ((AGENT_BUDGETS, True), (COMPANY_BUDGETS, False)):
-            groups.append(
-                (each, [r for r, of in zip(objects, scopes, strict=True) if of is is_agent])
-            )
+    groups: dict[Kind[Budget], Json] = {AGENT_BUDGETS: [], COMPANY_BUDGETS: []}
+    for row in rows if kind is None else ():
+        if type(row) is dict and row:
+            is_agent = _scope(WHOLE.table.read(row).values, BudgetScope.ALL) is BudgetScope.AGENT
+            groups[AGENT_BUDGETS if is_agent else COMPANY_BUDGETS].append(row)
     found: list[Budget] = []
-    for each, some in groups:
-        try:
+    for each, some in groups.items() if kind is None else [(kind, rows)]:
+        with suppress(Unshaped):
             found += read_page(mapping.kind(each), {name: some}, unit).records
-        except Unshaped:
-            continue
     return found
 
 

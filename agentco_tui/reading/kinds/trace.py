@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -31,16 +32,10 @@ _MAX_DEPTH: Final = 200
 _MOST_LAYERS: Final = 6
 
 
-class _Unitless(NamedTuple):
-    """A duration whose field's name tells no unit."""
-
-    value: float
-
-
 def _unitless(raw: Json) -> Any:
-    found = to_seconds(raw)
-    is_bare = type(raw) is not dict and to_decimal(raw) is not None
-    return _Unitless(found) if found is not None and is_bare else found
+    """Seconds, or a Decimal where only the field's name could have told the unit."""
+    number = None if type(raw) is dict else to_decimal(raw)
+    return to_seconds(raw) if number is None else number
 
 
 def _seconds_in(unit: float) -> Reader:
@@ -157,7 +152,6 @@ STEP: Final = Table((
         start_date event_time            # Temporal
         """, to_moment),
     Field("offset", "start_ms {start_,}offset_ms relative_start_ms", _start_in(1e-3)),
-    Field("offset", "start_us", _start_in(1e-6)),
     Field("offset", "start_seconds start_s {start_,}offset", _start_in(1.0)),
     Field("end", """
         end_time end_time_unix_nano end ended ended_at end_timestamp
@@ -297,11 +291,11 @@ def _seconds(draft: _Draft, at: Moment | None) -> float | None:
         return told
     if isinstance(end, Moment) and at is not None and end.at >= at.at:
         return round(end.at - at.at, 6)
-    if isinstance(told, _Unitless):
+    if isinstance(told, Decimal) and told >= 0:
         # Without a unit of its own it counts as the start does: Jaeger's are both microseconds.
         start = next((v for v in draft.row.obj.values() if type(v) is int and v > 10**12), None)
         if start is not None:
-            return told.value / (10**3 if start < 10**13 else 10**6 if start < 10**16 else 10**9)
+            return float(told) / (10**3 if start < 10**13 else 10**6 if start < 10**16 else 10**9)
     return None
 
 

@@ -100,14 +100,6 @@ def to_ref_name(raw: Json) -> Any:
     return to_ref(raw) if type(raw) is dict else None
 
 
-def _key_or_path_end(raw: Json) -> Any:
-    """An identifier, also at the end of a path; a long text is none, and may be an API key."""
-    found = to_key(raw)
-    if type(found) is str and _PATH.match(found):
-        return re.split(r"[/:]", found.rstrip("/"))[-1]
-    return found
-
-
 _REF: Final = Table((
     Field("id", """
         id _id $oid uuid guid uid {agent,company,task,user}_id  # most; OpenFang, paperclip
@@ -116,14 +108,15 @@ _REF: Final = Table((
         {user,agent,service_account,session.user,api_key.user,api_key.service_account}.id
                                          # OpenAI audit logs: whose session or key it was
         """, to_id),
-    Field("id", "ref reference key code ref_id  # human keys: ACT-1778", _key_or_path_end),
-    Field("id", "value  # an option of a form: {value, label}", _key_or_path_end),
+    Field("id", """
+        ref reference key code ref_id    # human keys: ACT-1778
+        value                            # an option of a form: {value, label}
+        """, to_key),
     Field("name", """
         name display_name title label full_name {agent,company,task,user}_name task_title
         username login email text caption display_value  # GitHub, Okta, ServiceNow
         {user,agent,session.user,api_key.user}.{name,email}  # OpenAI audit logs
         """, text_only),
-    Field("href", "href url link self links.{related,self}  # HAL, JSON:API", to_ref),
     Field("type", "type kind object __typename {object,entity,resource}_type", text_only),
 ))  # fmt: skip
 
@@ -137,12 +130,10 @@ def _from_object(raw: Mapping[str, Json]) -> Any:
         return first if type(first) is not Ref or type(inner) is dict else Partial(first)
     row = _REF.read(raw)
     values = row.values
-    href: Ref | None = values.get("href")
     if "id" not in values and "name" not in values:
-        return Partial(href) if href is not None and href.id else None
+        return None
     ref = Ref(values.get("id"), values.get("name"))
-    is_all = href is None and all(value is None for value in row.left.values())
-    return ref if is_all else Partial(ref)
+    return Partial(ref) if any(value is not None for value in row.left.values()) else ref
 
 
 _COMPANIES: Final = "company organization organisation org workspace tenant account"

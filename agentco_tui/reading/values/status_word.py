@@ -180,3 +180,22 @@ def outcome_is_bad(word: str) -> bool:
     """True if the word for how something went says that it went wrong."""
     folded = fold_word(word)
     return folded in ("denied", "rejected", "refused") or _TASKS.get(folded) is TaskState.FAILED
+
+
+_VERBS: Final = _table(
+    {
+        Severity.CRITICAL: """failed failure error errored crashed fatal exceeded exhausted breached
+            breach overrun""",
+        Severity.WARNING: """warning warn denied refused timeout blocked paused stopped
+            terminated suspended throttled escalated retrying""",
+    }
+)
+_MENDED: Final = word_set("resolved cleared recovered acknowledged dismissed closed fixed reset")
+
+
+@lru_cache(maxsize=2048)
+def verb_severity(verb: str) -> Severity:
+    """How bad a thing is of which only the verb tells; UNKNOWN if that doesn't: "task.failed"."""
+    parts = fold_word(verb.replace(".", "_").replace(":", "_")).split("_")
+    told = [] if _MENDED.intersection(parts) else [_VERBS[each] for each in parts if each in _VERBS]
+    return min(told, key=lambda each: each is not Severity.CRITICAL, default=Severity.UNKNOWN)

@@ -1,4 +1,4 @@
-"""What stands over the frame: boxes, questions, the help and the palette; and its least size."""
+"""What stands over the frame: boxes, questions and the help; and its least size."""
 
 from __future__ import annotations
 
@@ -6,28 +6,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import ClassVar, TypeVar, cast
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.command import CommandList, CommandPalette
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Input
 
-from agentco_tui.keys import COMMANDS, Place, keys_of
-from agentco_tui.screens.header_footer import shown_key
+from agentco_tui.config import Settings
+from agentco_tui.keys import COMMANDS, SHOWN_KEYS, Command, Place, keys_of
+from agentco_tui.screens.header_footer import environment
 from agentco_tui.screens.key_app import REPEAT, KeyApp, KeyPresses, bindings_of
 from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.prompt import LineInput
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
 
-LEAST_WIDTH, LEAST_HEIGHT = 60, 16
-FILTER_HELP = "words: all of them must occur · agent:linus · !word · waits>2h · used>80% · trust<50"
+LEAST_WIDTH, LEAST_HEIGHT = 40, 12
+PHONE_WIDTH, PHONE_HEIGHT = 60, 16  # below them one list stands on the screen, and nothing beside
+SLIM_WIDTH = 72
+FILTER_HELP = (
+    'words: all of them must occur · "two words" · !word · one|other · agent:ada|linus'
+    " · waits>2h · used>=80% · trust<50 · priority>=high"
+)
 ARMING = 0.3  # seconds a question must have stood on the screen before a key can answer it
 ALONE = 0.12  # seconds after a yes in which none may come: bursts are of keys held on slow lines
 
@@ -41,6 +48,12 @@ class SizedScreen(Screen[T]):
     }
     SizedScreen.-small > * { display: none; }
     SizedScreen.-small > .screen--small { display: block; }
+    SizedScreen.-phone OverviewView > Horizontal { display: none; }
+    SizedScreen.-phone BudgetView .budget--side { display: none; }
+    SizedScreen.-phone BudgetView.-alerts .budget--gauges { display: none; }
+    SizedScreen.-phone BudgetView.-alerts .budget--side { display: block; height: 1fr; }
+    SizedScreen.-slim .overview--panel { display: none; }
+    SizedScreen.-slim .overview--spend { display: block; }
     """
 
     def __init__(self) -> None:
@@ -68,6 +81,8 @@ class SizedScreen(Screen[T]):
         if small and not was_small:
             self._focus_before = self.focused
         self.set_class(small, "-small")
+        self.set_class(width < PHONE_WIDTH or height < PHONE_HEIGHT, "-phone")
+        self.set_class(width < SLIM_WIDTH, "-slim")
         if small:
             words = f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
             words += f"{width}x{height}. Make it larger to go on."
@@ -81,35 +96,21 @@ class SizedScreen(Screen[T]):
             self._focus_before.focus()
 
 
-class Palette(CommandPalette):
-    """Opens over the frame only: in a dialog there is nothing to choose."""
-
-    def leave_first(self) -> bool:
-        self.dismiss()
-        return True
-
-    def dismiss(self, result: None = None) -> AwaitComplete:
-        return super().dismiss(result) if self.is_current else AwaitComplete()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Page through the list only once it has a place (before, KeyError in Textual 8.2.8)."""
-        if action == "command_list" and parameters[0] in {"page_up", "page_down"}:
-            return bool(self.query_one(CommandList).scrollable_content_region)
-        return super().check_action(action, parameters)
-
-
 class Dialog(SizedScreen[T], ModalScreen[T]):
     """A box over the frame; while it is `hidden`, nothing is to be answered."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("dialog", "app.quit")
     DEFAULT_CSS = """
-    Dialog { align: center middle; background: transparent; }
+    Dialog { align: center middle; background: $background 60%; }
+    Dialog:ansi { background: transparent; }
     Dialog > Vertical {
         width: 90%; max-width: 84; height: auto; max-height: 94%;
         background: $surface; border: round $primary; padding: 0 1;
     }
     Dialog .dialog--title { height: 1; }
     Dialog .dialog--keys { height: 1; margin-top: 1; }
+    Dialog.-phone > Vertical { width: 100%; max-width: 100%; max-height: 100%; border: none; }
+    Dialog.-phone .dialog--keys { margin-top: 0; }
     """
 
     ASKS: ClassVar[bool] = False  # whether a single key here says yes to something
@@ -127,14 +128,18 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield self.title_line
-            yield self.pane
+            yield from self.body()
             yield self.keys_line
+
+    def body(self) -> ComposeResult:
+        """What stands between the title and the keys."""
+        yield self.pane
 
     def on_mount(self) -> None:
         self.title_line.show(*self._title)
 
     def leave_first(self) -> bool:
-        """Leaving was asked for: leave this, without an answer. False to leave the program."""
+        """Leaving was asked for: leave this, without an answer."""
         self.dismiss(None)
         return True
 
@@ -148,8 +153,11 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
 
     def on_resize(self, event: events.Resize) -> None:
         """Let the body scroll rather than push the keys out of the box."""
+        share, beside = self.SHARE, self.BESIDE_BODY
+        if self.has_class("-phone"):
+            share, beside = 1.0, max(2, beside - 3)  # neither border nor blank line
         for body in self.query(".dialog--body"):
-            body.styles.max_height = max(1, int(event.size.height * self.SHARE) - self.BESIDE_BODY)
+            body.styles.max_height = max(1, int(event.size.height * share) - beside)
 
 
 def key_cells(keys: Mapping[str, str]) -> list[Cell]:
@@ -157,31 +165,59 @@ def key_cells(keys: Mapping[str, str]) -> list[Cell]:
     return [cell for pair in pairs for cell in pair]
 
 
-def title_of(profile: str, verb: str, what: SafeText) -> list[Cell]:
-    return [
-        Cell(plain(f"{profile} "), Tone.ACCENT),
-        Cell(plain(f"{verb} "), Tone.STRONG),
-        Cell(what),
-    ]
+def title_of(settings: Settings, verb: str, what: SafeText) -> list[Cell]:
+    return [environment(settings), Cell(plain(f" {verb} "), Tone.STRONG), Cell(what)]
+
+
+class HelpWords(LineInput):
+    async def action_submit(self) -> None:
+        """The keys go back to what was found."""
+        self.screen.set_focus(cast(HelpScreen, self.screen).pane)
 
 
 class HelpScreen(Dialog[None]):
+    """The keys as they are bound now, by the names that `[keys]` binds; `/` narrows them."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark", "dismiss", "Back", show=False)
+        Binding("escape,question_mark", "leave", "Back", show=False),
+        Binding("slash", "search", "Search", show=False),
     ]
 
-    DEFAULT_CSS = "HelpScreen TextPane { height: auto; max-height: 80vh; }"
+    DEFAULT_CSS = """
+    HelpScreen TextPane { height: auto; max-height: 80vh; }
+    HelpScreen Input { display: none; height: 1; border: none; padding: 0; background: $boost; }
+    HelpScreen Input:focus { border: none; }
+    """
 
     def __init__(self, place: Place, rebound: Mapping[str, str], denied: Mapping[str, str]) -> None:
         here = Cell(plain(place.title()), Tone.STRONG)
         super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
         self.place, self.rebound, self.denied = place, rebound, denied
-        self.pane = TextPane()
+        self.words = HelpWords(compact=True, placeholder="words of what is looked for")
+
+    def body(self) -> ComposeResult:
+        yield self.words
+        yield self.pane
 
     def on_mount(self) -> None:
         self.pane.show(self._items())
         self.pane.focus()
-        self.keys_line.show(key_cells({"esc": " back"}))
+        self.keys_line.show(key_cells({"/": " search   ", "esc": " back"}))
+
+    def action_search(self) -> None:
+        self.words.display = True
+        self.words.focus()
+
+    def action_leave(self) -> None:
+        """Leave the search, else the help."""
+        if not self.words.display:
+            self.dismiss()
+        self.words.value, self.words.display = "", False
+        self.pane.focus()
+
+    @on(Input.Changed)
+    def _narrow(self) -> None:
+        self.pane.show(self._items(), top=True)
 
     def _items(self) -> Iterable[Item]:
         groups = {
@@ -189,22 +225,37 @@ class HelpScreen(Dialog[None]):
             "Every list": [key for key in COMMANDS if key.where == "table"],
             "Everywhere": [key for key in COMMANDS if key.where == "every"],
         }
-        for heading, keys in groups.items():
-            yield Heading(plain(heading))
-            for key in keys:
-                why = self.denied.get(key.id)
-                words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
-                tone = Tone.DIM if why else Tone.PLAIN
-                shown = " ".join(map(shown_key, keys_of(key.id, self.rebound))) or "none"
-                yield FieldLine(plain(shown), plain(words), tone)
-            yield Gap()
-        yield Heading(plain("Filters"))
-        yield Text(plain(FILTER_HELP.replace("·", signs.separator)))
-        yield Gap()
-        yield Heading(plain("Signs"))
+        parts: dict[str, list[FieldLine | Text]] = {
+            heading: list(map(self._line, keys)) for heading, keys in groups.items()
+        }
+        parts["Filters"] = [Text(plain(FILTER_HELP.replace("·", signs.separator)))]
         words = f"{signs.critical} critical  {signs.warning} warning  {signs.good} good  "
         words += f"{signs.waiting} waits for a person  {signs.unknown} old or unknown  "
-        yield Text(plain(f"{words}{signs.derived} worked out here  {signs.missing} not sent"))
+        words += f"{signs.derived} worked out here  {signs.missing} not sent  "
+        words += f"{signs.mark} marked  {signs.cursor} cursor  {signs.arrow} follows"
+        parts["Signs"] = [Text(plain(words))]
+        wanted, found = self.words.value.casefold().split(), False
+        for heading, lines in parts.items():
+            kept = [line for line in lines if all(w in _text_of(heading, line) for w in wanted)]
+            if kept:
+                yield from [Gap()] if found else []
+                yield Heading(plain(heading))
+                yield from kept
+                found = True
+        if not found:
+            yield Text(plain("nothing here has these words"), Tone.DIM)
+
+    def _line(self, key: Command) -> FieldLine | Text:
+        why = self.denied.get(key.id)
+        words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
+        shown = " ".join(SHOWN_KEYS.get(k, k) for k in keys_of(key.id, self.rebound)) or "none"
+        tone = Tone.DIM if why else Tone.PLAIN
+        return FieldLine(plain(shown), plain(f"{words} ({key.id})"), tone)
+
+
+def _text_of(heading: str, line: FieldLine | Text) -> str:
+    words = line.text if isinstance(line, Text) else f"{line.label} {line.value}"
+    return f"{heading} {words}".casefold()
 
 
 class Question(Dialog[bool]):
@@ -254,12 +305,13 @@ class Question(Dialog[bool]):
 
     def _show_keys(self, warning: str = "") -> None:
         below = self.pane.below
-        more = [Cell(plain(f"{below} more below {signs.down} "), Tone.WARNING)] if below else []
+        more = [Cell(plain(f"{below} more below {signs.down} "), Tone.ACCENT)] if below else []
         if warning or self._off is not None:
             words = plain(f"  {signs.warning} {warning or self._off}")
             self.keys_line.show([*key_cells({"n, esc": " no"}), Cell(words, Tone.WARNING)], more)
         else:
-            self.keys_line.show(key_cells({"y": f" {self._yes}     ", "n, esc": " no"}), more)
+            cap = Cell(plain(" y "), Tone.BADGE), Cell(plain(f" {self._yes}   "))
+            self.keys_line.show([*cap, *key_cells({"n, esc": " no"})], more)
 
     def _scrolled(self) -> None:
         if self._answering is None:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import ClassVar
+from time import monotonic
+from typing import Any, ClassVar
 
 import msgspec
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Input
+from textual.worker import Worker
 
 from agentco_tui.background import start_worker
 from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.prompt import Suggest, WordSuggester
+from agentco_tui.widgets.prompt import LineInput, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Item, Notice, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
+READABLE = 0.25  # seconds for which words about what is being sent stand at least
 Values = Mapping[str, str]
 Errors = Mapping[str, SafeText]
-Doubt = Callable[[], None]  # told when it is not known what became of what was sent
+Suggest = Callable[[str, Values], str | None]  # by what is typed, and by the other fields
 
 
 class FormField(msgspec.Struct, frozen=True):
@@ -38,13 +42,14 @@ class Refusal(msgspec.Struct, frozen=True):
     fields: Errors = msgspec.field(default_factory=dict)
 
 
-Send = Callable[[Values, Doubt], Awaitable[Refusal | None]]
+Send = Callable[[Values, "Form"], Awaitable[Refusal | None]]
 
 
 class FormPlan(msgspec.Struct, frozen=True):
     """`check` finds what is wrong before anything is sent; `notes` says beneath a field what it
-    means; `question` is what `y` answers, empty if nothing is changed; `send` does it and returns
-    None, or why it was refused; it calls what it is given while nobody knows what became of it.
+    means; `question` is what `y` answers, empty if nothing is changed, and `again` what a second
+    one does, empty if none is needed; `send` does it and returns None, or why it was refused; it
+    tells the form while nobody knows what became of it. With `can_stop` escape ends it meanwhile.
     """
 
     title: Sequence[Cell]
@@ -54,9 +59,11 @@ class FormPlan(msgspec.Struct, frozen=True):
     question: Callable[[Values], Sequence[Item]] = lambda _: ()
     notes: Callable[[Values], Errors] = lambda _: {}
     verb: str = "send"
+    again: Callable[[Values], Sequence[Item]] = lambda _: ()
+    can_stop: bool = False
 
 
-class FieldInput(Input):
+class FieldInput(LineInput):
     """A field's text; enter is dealt with before the next key, which may be there already."""
 
     async def action_submit(self) -> None:
@@ -65,11 +72,11 @@ class FieldInput(Input):
         form.entered(self)
 
 
-class Form(Dialog[bool]):
+class Form(Dialog[None]):
     """Enter goes to the next field and, on the last one, on to the question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", "Back", show=False),
+        Binding("escape", "app.leave", "Back", show=False),
         Binding("down", "app.focus_next", "Next field", show=False),
         Binding("up", "app.focus_previous", "Field before", show=False),
     ]
@@ -82,6 +89,8 @@ class Form(Dialog[bool]):
     Form Input:focus { border: none; background: $primary-muted; }
     Form .form--note { padding: 0 0 0 14; }
     Form .form--status { padding: 0; }
+    Form.-asked { background: transparent; }
+    Form.-asked > Vertical { visibility: hidden; }
     """
 
     def __init__(self, plan: FormPlan) -> None:
@@ -92,26 +101,28 @@ class Form(Dialog[bool]):
                 spec.value,
                 compact=True,
                 select_on_focus=True,
-                suggester=WordSuggester(spec.suggest) if spec.suggest else None,
+                suggester=self._suggester(spec),
             )
             for spec in plan.fields
         }
         self.notes = {spec.name: Notice(classes="form--note") for spec in plan.fields}
         self.status = Notice(classes="form--status")
-        self._sending = self._in_doubt = self._told_to_wait = False
+        self._said_at = 0.0
+        self._worker: Worker[Any] | None = None
         self._errors: dict[str, SafeText] = {}
 
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            yield self.title_line
-            with VerticalScroll(can_focus=False):
-                for spec in self.plan.fields:
-                    with Horizontal(classes="form--row"):
-                        yield StatusLine(classes="form--label", id=f"label-{spec.name}")
-                        yield self.inputs[spec.name]
-                    yield self.notes[spec.name]
-            yield self.status
-            yield self.keys_line
+    def _suggester(self, spec: FormField) -> WordSuggester | None:
+        suggest = spec.suggest
+        return None if suggest is None else WordSuggester(lambda typed: suggest(typed, self.values))
+
+    def body(self) -> ComposeResult:
+        with VerticalScroll(can_focus=False):
+            for spec in self.plan.fields:
+                with Horizontal(classes="form--row"):
+                    yield StatusLine(classes="form--label", id=f"label-{spec.name}")
+                    yield self.inputs[spec.name]
+                yield self.notes[spec.name]
+        yield self.status
 
     def on_mount(self) -> None:
         for spec in self.plan.fields:
@@ -119,12 +130,8 @@ class Form(Dialog[bool]):
             label.show([Cell(plain(spec.label), Tone.DIM)])
         empty = (spec.name for spec in self.plan.fields if not spec.value)
         self.inputs[next(empty, self.plan.fields[-1].name)].focus()
-        self._show_keys()
+        self.keys_line.show(key_cells({"enter": " next, at the end go on   ", "esc": " leave"}))
         self.show_notes()
-
-    def _show_keys(self) -> None:
-        keys = {"enter": " next, and at the end go on     ", "esc": " leave"}
-        self.keys_line.show(key_cells(keys))
 
     @property
     def values(self) -> dict[str, str]:
@@ -158,65 +165,73 @@ class Form(Dialog[bool]):
         if self._errors:
             self.set_focus(self.inputs[next(iter(self._errors))])
             return
-        if items := self.plan.question(self.values):
-            question = Question(self.plan.title, items, self.plan.verb)
-            self.app.push_screen(question, lambda yes: self._send() if yes else None)
-        else:
+        self._ask(self.plan.question, self.plan.again)
+
+    def _ask(self, *asked: Callable[[Values], Sequence[Item]]) -> None:
+        """Ask one question after the other, each of which needs a yes of its own, then send it."""
+        if not asked:
             self._send()
+        elif items := asked[0](self.values):
+            question, field = Question(self.plan.title, items, self.plan.verb), self.focused
+
+            def then(yes: bool | None) -> None:
+                self.remove_class("-asked")
+                if isinstance(field, Input):
+                    field.select_on_focus = False  # what is typed next goes on
+                self.set_focus(field)
+                if yes:
+                    self._ask(*asked[1:])
+
+            self.add_class("-asked")
+            self.app.push_screen(question, then)
+        else:
+            self._ask(*asked[1:])
 
     def _send(self) -> None:
-        self._sending, self._in_doubt, self._told_to_wait = True, False, False
-        self.status.show([Text(plain(f"{signs.arrow} sending"), Tone.ACCENT)])
+        self.says("waiting for the first bytes" if self.plan.can_stop else "sending")
+        self._said_at = 0.0
         # Not of the form: what became of it is looked for, and told, when the form has been left.
-        start_worker(self.app, self._do_send, "send the form", group="writes")
+        self._worker = start_worker(self.app, self._do_send, "send the form", group="writes")
+
+    @property
+    def _sending(self) -> bool:
+        return self._worker is not None and not self._worker.is_finished
+
+    def says(self, words: str) -> None:
+        """How far it is, while it is being sent; not more often than can be read."""
+        if monotonic() - self._said_at < READABLE or not self.is_attached:
+            return
+        self._said_at = monotonic()
+        stop = f" {signs.separator} esc stops it" if self.plan.can_stop else ""
+        self.status.show([Text(plain(f"{signs.arrow} {words}{stop}"), Tone.ACCENT)])
 
     async def _do_send(self) -> None:
-        refusal = await self.plan.send(self.values, self._doubted)
-        self._sending = False
-        if not self.is_attached:
-            if refusal is not None:
-                self.app.notify(refusal.words, markup=False, severity="warning", timeout=8)
-            return
-        if self._in_doubt:
-            self._show_keys()
+        try:
+            refusal = await self.plan.send(self.values, self)
+        except asyncio.CancelledError:
+            if self.plan.can_stop and self.is_attached:
+                stopped = plain(f"{signs.warning} stopped: nothing was written")
+                self.status.show([Text(stopped, Tone.WARNING)])
+            raise
         if refusal is None:
-            self.dismiss(True)
-            return
-        # Words that stand beside a field already are not said twice.
-        said = refusal.words in refusal.fields.values()
-        words = Text(plain(f"{signs.critical} {refusal.words}"), Tone.CRITICAL)
-        self.status.show([] if said else [words])
-        self._errors = {name: why for name, why in refusal.fields.items() if name in self.inputs}
-        self.show_notes()
+            self.dismiss()
+        elif not self.is_attached:
+            self.app.notify(refusal.words, markup=False, severity="warning", timeout=8)
+        else:
+            # Words that stand beside a field already are not said twice.
+            said = refusal.words in refusal.fields.values()
+            words = Text(plain(f"{signs.critical} {refusal.words}"), Tone.CRITICAL)
+            self.status.show([] if said else [words])
+            self._errors = {n: why for n, why in refusal.fields.items() if n in self.inputs}
+            self.show_notes()
 
-    def action_close(self) -> None:
-        """Leave; not while it is being sent, because its outcome would be lost.
-
-        Where the answer was lost, that may last: the outcome is told later, and in the journal.
-        """
-        if self._sending and not self._in_doubt:
-            return
+    def leave_first(self) -> bool:
+        """Stop it, else leave: what became of what was sent is told later, and in the journal."""
+        if self._worker is not None and self._sending and self.plan.can_stop:
+            self._worker.cancel()
+            return True
         if self._sending:
             words = f"{signs.unknown} not known yet what became of it; the journal keeps it, and it"
             words += " is looked for before the same is sent again, or at the next start"
             self.app.notify(plain(words), markup=False, severity="warning", timeout=8)
-        self.dismiss(False)
-
-    def leave_first(self) -> bool:
-        """Leave the form; while it is being sent only the program can be left, when asked twice."""
-        if not self._sending or self._in_doubt:
-            self.action_close()
-            return True
-        if self._told_to_wait:
-            return False
-        self._told_to_wait = True
-        words = f"{signs.arrow} sending: it can't be taken back. Once more leaves the program; "
-        words += "the journal keeps it, and the next start reads what became of it"
-        self.status.show([Text(plain(words), Tone.WARNING)])
-        return True
-
-    def _doubted(self) -> None:
-        self._in_doubt = True
-        words = f"{signs.unknown} the answer was lost: it is looked for by reading, nothing is sent"
-        self.status.show([Text(plain(words), Tone.WARNING)])
-        self.keys_line.show(key_cells({"esc": " leave"}))
+        return super().leave_first()

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
-from agentco_tui.actions.batch_summary import Aside
+from agentco_tui.actions.batch_summary import Aside, of_one_kind
 from agentco_tui.actions.decisions import Decision, task_of
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Progress, Step, Verb
@@ -23,12 +23,13 @@ from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS_BY_ID
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Record, SharedTask, Task
-from agentco_tui.screens.decision_notes import fate_of, said_of, told
+from agentco_tui.screens.decision_notes import fate_of, may_approve, said_of, told
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
+from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, plain, signs
 
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
 TOLD_ONE_BY_ONE = 3  # so many outcomes of an earlier run are each told; more are counted
 
 
-def alone_of(batch: BatchApproval) -> SafeText | None:
+def alone_of(aside: Sequence[Aside]) -> SafeText | None:
     """What the question about the only task of a set says of those that are not in it."""
-    if not batch.aside:
+    if not aside:
         return None
-    first, more = batch.aside[0], len(batch.aside) - 1
+    first, more = aside[0], len(aside) - 1
     others = f", and {fmt.count(more)} more" if more else ""
     return plain(f"marked, but not with it: {first.task.title} ({first.reason}){others}")
 
@@ -86,7 +87,7 @@ class DialogRouter:
             return
         known = self._known_of(task)
         if known is not None:
-            self._say(f"{task.title}: {known}")
+            self._say(f"{self._session.titled(task.title, task)}: {known}")
             return
         store = self._session.store
         newest, listed = store.pending.get(task.id), store.tasks.get(task.id)
@@ -96,7 +97,8 @@ class DialogRouter:
             newest = task  # no list on the screen has it
         if newest is None:
             fate = fate_of(self._session, task.id).text
-            self._say(f"{task.title}: it does not wait for a person any more ({fate})")
+            title = self._session.titled(task.title, task)
+            self._say(f"{title}: it does not wait for a person any more ({fate})")
             return
         if isinstance(newest, SharedTask):
             self._say(newest.refusal, bad=True)
@@ -109,8 +111,13 @@ class DialogRouter:
             if yes:
                 work = partial(self._approve, newest)
                 start_worker(self._frame, work, f"approve {task.id}", group="writes")
+                self._go_on({task.id})
 
         self._frame.app.push_screen(question, then)
+
+    def _go_on(self, decided: Collection[str]) -> None:
+        if isinstance(view := self._frame.view, TaskLines):
+            view.go_on(decided)
 
     async def _approve(self, task: Task) -> None:
         decisions = self._session.decisions
@@ -120,8 +127,9 @@ class DialogRouter:
             decisions.tell(task, progress)
             is_new = known is None or known.step is not progress.step
             if is_new and progress.step is Step.UNKNOWN:
-                words = f"{task.title}: the answer was lost; reading what became of it"
-                self._say(f"{signs.unknown} {words}", bad=True)
+                title = self._session.titled(task.title, task)
+                words = "the answer was lost; reading what became of it"
+                self._say(f"{signs.unknown} {title}: {words}", bad=True)
 
         if await decisions.hold(task):
             outcome = await Approval(self._session, task, step).run()
@@ -141,43 +149,40 @@ class DialogRouter:
         """Ask whether to approve these tasks; `hidden` says why some are not in sight."""
         if not self._may(Verb.APPROVE):
             return
-        session, chosen, decided = self._session, list[Task](), list[Aside]()
+        session, newest, decided = self._session, list[Task](), list[Aside]()
         for task in tasks:
             if (known := self._known_of(task)) is not None:
                 decided.append(Aside(task, known))
             else:
-                newest = session.store.pending.get(task.id) or session.store.tasks.get(task.id)
-                chosen.append(newest or task)
-        not_read = {t.id for t in chosen if session.read.get(t.id) != t.content}
-        batch = BatchApproval(
-            session,
-            chosen,
-            decisions=session.decisions,
-            not_read=not_read,
-            changed=not_read & session.read.keys(),
-            hidden=hidden,
-            aside=decided,
-        )
-        if not batch.items:
-            self._say(f"nothing to approve: {alone_of(batch) or 'no task is marked'}", bad=True)
+                now = session.store.pending.get(task.id) or session.store.tasks.get(task.id)
+                newest.append(now or task)
+        chosen, unlike = of_one_kind(newest)
+        aside = [*decided, *unlike]
+        if not chosen:
+            self._say(f"nothing to approve: {alone_of(aside) or 'no task is marked'}", bad=True)
             return
-        if len(batch.items) == 1:
-            self.approve(batch.items[0].task, alone_of(batch))
+        if len(chosen) == 1:
+            self.approve(chosen[0], alone_of(aside))
             return
+        batch = BatchApproval(session, chosen, session.decisions)
+
+        def ended(again: bool | None) -> None:
+            if again:
+                self.approve_many(batch.to_ask_again)
+            else:
+                self._go_on({task.id for task in chosen if not may_approve(session, task)})
 
         def then(yes: bool | None) -> None:
             if yes:
                 progress = BatchProgress(session, batch)
                 work = partial(self._approve_many, batch, progress)
-                name = f"approve {len(batch.items)} tasks"
+                name = f"approve {len(chosen)} tasks"
                 start_worker(self._frame, work, name, group="writes")
-                self._frame.app.push_screen(
-                    progress, lambda yes: self.approve_many(batch.to_ask_again) if yes else None
-                )
+                self._frame.app.push_screen(progress, ended)
 
-        question = BatchQuestion(session, batch)
-        for item in batch.items:
-            session.decisions.look_at(item.task.id)
+        question = BatchQuestion(session, batch, aside, hidden or {})
+        for task in chosen:
+            session.decisions.look_at(task.id)
         self._frame.app.push_screen(question, then)
 
     async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
@@ -221,4 +226,8 @@ class DialogRouter:
 
     def tell(self, outcome: Outcome) -> None:
         sign = signs.good if outcome.kind in GOOD else signs.warning
-        self._say(f"{sign} {outcome.title}: {told(outcome)}", bad=outcome.kind not in GOOD)
+        known = self._session.decisions.by_task.get(outcome.subject)
+        record = known.task if known else outcome.record
+        record = record or self._session.store.agents.get(outcome.subject)
+        title = self._session.titled(outcome.title, record)
+        self._say(f"{sign} {title}: {told(outcome)}", bad=outcome.kind not in GOOD)

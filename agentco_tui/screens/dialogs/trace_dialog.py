@@ -13,20 +13,18 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.cells import Look
-from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
+from agentco_tui.screens.decision_notes import (
+    READ_AFTER,
+    decision_items,
+    may_approve,
+    settled_as,
+)
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.dialogs.base import Dialog, key_cells
+from agentco_tui.screens.dialogs.base import Dialog, HelpScreen, key_cells
 from agentco_tui.screens.session import Session
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone, total_width
-
-
-async def trace_of(session: Session, task: Task) -> Trace | ApiError:
-    try:
-        return await session.client.task_trace(task.id)
-    except ApiError as error:
-        return error
 
 
 def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:
@@ -128,6 +126,7 @@ class TraceScreen(Dialog[bool]):
         Binding("a", "dismiss(True)", "Approve", show=False, id="tasks.approve"),
         Binding("r", "read", "Refresh", show=False, id="app.refresh"),
         Binding("x", "raw", "Raw", show=False, id="list.raw"),
+        Binding("question_mark", "help", "Help", show=False, id="app.help"),
     ]
 
     def __init__(self, session: Session, task: Task) -> None:
@@ -140,7 +139,8 @@ class TraceScreen(Dialog[bool]):
         self._raw = False
 
     def on_mount(self) -> None:
-        keys = {" esc": " back ", " a": " approve ", " r": " read again ", " x": " raw "}
+        approve = {" a": " approve "} if may_approve(self.session, self.subject) else {}
+        keys = {" esc": " back ", **approve, " r": " read again ", " x": " raw "}
         self.keys_line.show(key_cells(keys))
         self.pane.focus()
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
@@ -159,7 +159,7 @@ class TraceScreen(Dialog[bool]):
         start_worker(self, self._read, "read the trace", exclusive=True)
 
     async def _read(self) -> None:
-        self.trace = await trace_of(self.session, self.subject)
+        self.trace = await self.session.trace_of(self.subject)
         self.show_items()
 
     def show_items(self) -> None:
@@ -185,7 +185,11 @@ class TraceScreen(Dialog[bool]):
             yield from decision_items(self.session, decision)
             if decision.outcome is not None and isinstance(decision.outcome.record, Task):
                 task = decision.outcome.record
-        yield from details(task, self.look, raw=self._raw)
+        fate = settled_as(self.session, task.id)
+        yield from details(task, self.look, raw=self._raw, fate=fate)
+
+    def action_help(self) -> None:
+        self.app.push_screen(HelpScreen("tasks", self.session.settings.keys, {}))
 
     def action_raw(self) -> None:
         self._raw = not self._raw

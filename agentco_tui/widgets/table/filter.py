@@ -4,11 +4,12 @@
     "past due"              these words with the blank between them
     agent:linus             the column holds it
     !failed  !agent:linus   not that
-    age>2h  spent>=80%  trust<50  tasks=3  cost>1.5k
+    refund | agent:linus    one of two is enough; so it is with refund|payment and agent:ada|linus
+    age>2h  spent>=80%  trust<50  tasks=3  cost>1.5k  priority>=high
 
 Units of time are s, m, h, d and w; `k` is a thousand; `%` is for shares. A record whose value is
-not known matches no comparison. A term that isn't finished yet (`agent:`, `!`, an open quote) asks
-for nothing so far, so the table stays readable while it is being typed.
+not known matches no comparison. A term that isn't finished yet (`agent:`, `!`, an open quote, `|`)
+asks for nothing so far, so the table stays readable while it is being typed.
 """
 
 from __future__ import annotations
@@ -20,18 +21,21 @@ from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
 import msgspec
-from msgspec.structs import astuple
 
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 
+_NAME: Final = r"[^\W\d_][\w-]*"
+_OP: Final = r":|<=|>=|!=|<|>|="
 _TERM: Final = lazy_pattern(
-    r"""\s*(?P<not>!)?
-        (?:(?P<name>[^\W\d_][\w-]*)(?P<op>:|<=|>=|!=|<|>|=))?
-        (?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))""",
+    rf"""(?P<or>[\s|]*)(?P<not>!)?
+        (?:(?P<name>{_NAME})(?P<op>{_OP}))?
+        (?P<operands>(?:"[^"]*"?|[^\s|]*)(?:\|(?!!|{_NAME}(?:{_OP}))(?:"[^"]*"?|[^\s|]+))*)""",
     re.VERBOSE,
 )
+_OPERAND: Final = lazy_pattern(r'"([^"]*)"?|([^\s|]+)')
+_BEGUN: Final = lazy_pattern(rf"(?:^|[\s|!])({_NAME})$")
 _NUMBER: Final = lazy_pattern(
     r"(?P<minus>-?)[$€£]?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)\s*(?P<unit>[a-z%]*)"
 )
@@ -55,48 +59,44 @@ ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]
 """Gives what rows have in a column (None: anywhere), as text with its case folded or as value: one
 for each id, None for a value that isn't known."""
 
+Test: TypeAlias = tuple[bool, Callable[[Any], bool]]  # whether of the text; what passes
+
 
 class Term(msgspec.Struct, frozen=True):
-    typed: str  # operator and operand, case folded
     column: int | None
     negated: bool
     as_text: bool
-    test: Callable[[Any], bool]
+    tests: tuple[Callable[[Any], bool], ...]  # one of them is enough
+
+    def select(self, read: ReadColumn, ids: list[str]) -> list[str]:
+        wanted, tests = not self.negated, self.tests
+        found = zip(ids, read(ids, self.column, self.as_text), strict=True)
+        if len(tests) > 1:
+            return [i for i, value in found if any(test(value) for test in tests) is wanted]
+        return [row_id for row_id, value in found if tests[0](value) is wanted]
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """All terms of what was typed; a row matches if it passes every one."""
+    """What was typed; a row matches if it passes at least one term of every clause."""
 
     text: str
-    terms: tuple[Term, ...]
+    clauses: tuple[tuple[Term, ...], ...]
 
     def __bool__(self) -> bool:
-        return bool(self.terms)
+        return bool(self.clauses)
+
+    @property
+    def columns(self) -> set[int]:
+        """Those that are looked at by name."""
+        return {term.column for each in self.clauses for term in each if term.column is not None}
 
     def select(self, read: ReadColumn, ids: list[str]) -> list[str]:
         """Those of `ids` that match, in their order. The cheap tests run first."""
-        for term in sorted(self.terms, key=lambda term: term.column is not None):
-            test, wanted, word = term.test, not term.negated, term.typed
-            found = zip(ids, read(ids, term.column, term.as_text), strict=True)
-            if term.column is None:
-                # As its test does, without a call for each row of a hundred thousand.
-                ids = [row_id for row_id, text in found if (word in text) is wanted]
-            else:
-                ids = [row_id for row_id, value in found if test(value) is wanted]
+        for clause in sorted(self.clauses, key=lambda terms: terms[0].column is not None):
+            found = [term.select(read, ids) for term in clause]
+            some = set[str]().union(*found[1:])
+            ids = [i for i in ids if i in some or i in found[0]] if some else found[0]
         return ids
-
-    def narrows(self, earlier: Filter) -> bool:
-        """True if whatever matches this also matched `earlier`, so only that need be looked at.
-
-        Told only for the common case: a word being typed further, or terms being added.
-        """
-
-        def narrower(new: Term, old: Term) -> bool:
-            words = new.column is old.column is None and not (new.negated or old.negated)
-            return (words and old.typed in new.typed) or astuple(new)[:4] == astuple(old)[:4]
-
-        enough = len(self.terms) >= len(earlier.terms)
-        return enough and all(map(narrower, self.terms, earlier.terms))
 
 
 NOTHING: Final = Filter("", ())  # the filter that everything passes
@@ -104,7 +104,7 @@ NOTHING: Final = Filter("", ())  # the filter that everything passes
 
 def parse(text: str, columns: Sequence[Column[Any]]) -> Filter | SafeText:
     """Turns what was typed into a filter over `columns`, or says what is wrong with it."""
-    terms = []
+    clauses = list[tuple[Term, ...]]()
     position = 0
     while (found := _TERM.match(text, position)) and found.end() > position:
         position = found.end()
@@ -112,13 +112,24 @@ def parse(text: str, columns: Sequence[Column[Any]]) -> Filter | SafeText:
         if isinstance(term, str):
             return term
         if term is not None:
-            terms.append(term)
-    return Filter(text, tuple(terms))
+            joins = clauses.pop() if "|" in found["or"] and clauses else ()
+            clauses.append((*joins, term))
+    return Filter(text, tuple(clauses))
+
+
+def completed(text: str, columns: Sequence[Column[Any]]) -> str | None:
+    """What was typed, with the name of a column that is begun at its end completed."""
+    if (found := _BEGUN.search(text)) is None:
+        return None
+    begun = found[1].casefold()
+    names = (name for column in columns for name in (column.key, *column.aliases))
+    name = next((name for name in names if name.casefold().startswith(begun)), None)
+    return None if name is None else f"{text}{name[len(begun) :]}:"
 
 
 def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | SafeText | None:
     negated = found["not"] is not None
-    folded = (found["bare"] if found["quoted"] is None else found["quoted"]).casefold()
+    operands = [a or b for a, b in _OPERAND.findall(found["operands"].casefold())]
     op = found["op"]
     index = None
     if found["name"] is not None:
@@ -131,27 +142,44 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | SafeTe
                 advice = f"did you mean {names[near]}{op}?"
             quoted = "To look for the text itself, put it in quotes"
             return safe(f"no column {found['name']}: {advice} {quoted}")
-    if not folded:
-        return None
     if op == "!=":
         op, negated = "=", not negated
-    typed = f"{op}{folded}" if op else folded
-    if index is None or op == ":":
-        return Term(typed, index, negated, True, lambda text: folded in text)
-    column = columns[index]
+    tests, as_text = list[Callable[[Any], bool]](), True
+    for operand in filter(None, operands):
+        test = _holds(operand) if index is None else _test(op, operand, columns[index])
+        if isinstance(test, str):
+            return test
+        as_text, accepts = test
+        tests.append(accepts)
+    return Term(index, negated, as_text, tuple(tests)) if tests else None
+
+
+def _holds(operand: str) -> Test:
+    return True, lambda text: operand in text
+
+
+def _test(op: str, operand: str, column: Column[Any]) -> Test | SafeText:
+    """Whether a comparison is of texts, and what it asks of a value."""
+    if op == ":":
+        return _holds(operand)
+    relation: Callable[[Any, Any], bool] = _COMPARE[op]
+    if column.rank is not None and (rank := column.rank(operand)) is not None:
+        ranks = column.rank
+        return True, lambda text: (own := ranks(text)) is not None and relation(own, rank)
     if column.filter_value is None or column.kind is ColumnKind.TEXT:
         if op == "=":
-            return Term(typed, index, negated, True, lambda text: text == folded)
-        return safe(f"{column.key} is text: use {column.key}:{folded}")
+            return True, lambda text: text == operand
+        if column.rank is not None:
+            return safe(f"{column.key} needs a rank, like {column.key}{op}critical")
+        return safe(f"{column.key} is text: use {column.key}:{operand}")
     units, wanted = _OPERANDS[column.kind]
-    number = _NUMBER.fullmatch(folded)
+    number = _NUMBER.fullmatch(operand)
     step = units.get(number["unit"]) if number else None
     if number is None or step is None:
         return safe(f"{column.key} needs {wanted.format(column.key)}")
     value = float(number["minus"] + number["number"].replace(",", ""))
     share = column.kind is ColumnKind.SHARE
     bound = value / 100 if share else value * step
-    relation: Callable[[Any, Any], bool] = _COMPARE[op]
     if op == "=" and column.kind is not ColumnKind.NUMBER:
         # `age=2h` is true for two hours and up to the third, `spent=80%` for what rounds to 80.
         low = bound / step - (0.5 if share else 0.0)
@@ -160,9 +188,7 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | SafeTe
             count = float(value) / step
             return low <= count < low + 1 or (share and count == low + 1)
 
-    return Term(
-        typed, index, negated, False, lambda value: value is not None and relation(value, bound)
-    )
+    return False, lambda value: value is not None and relation(value, bound)
 
 
 def _names(column: Column[Any]) -> tuple[str, ...]:

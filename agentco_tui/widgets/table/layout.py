@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import Enum
 from operator import add
 from typing import Any, Generic, TypeVar
@@ -35,6 +35,8 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     width: int
     cell: Callable[[R], Cell]
     """What to show. Called for rows on the screen, and once a record when a filter needs text."""
+    drawn: Callable[[R, int], Cell] | None = None
+    """What to show in place of it where that depends on the width the column got."""
     min_width: int = 4  # what it may shrink to; one that grows does so before another is hidden
     grow: int = 0  # its share of the room that is left over
     priority: int = 0
@@ -51,6 +53,8 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     filter_value: Callable[[R], Any] | None = None
     """What a filter compares, of the type `kind` says, or None if it isn't known. Without it
     `column:value` looks at the cell's text and comparisons are refused."""
+    rank: Callable[[str], float | None] | None = None
+    """The place of its words in their order, the worst highest, where they have one."""
     descending_first: bool = False  # True if the first sort by it should put the highest on top
     aliases: tuple[str, ...] = ()
     shown: bool = True  # False for a column that is only there to be filtered and sorted by
@@ -65,16 +69,21 @@ class Placed(msgspec.Struct, Generic[R], frozen=True):
     width: int
 
 
-def arrange(columns: Sequence[Column[R]], room: int) -> tuple[Placed[R], ...]:
+def arrange(
+    columns: Sequence[Column[R]], room: int, unknown: Collection[int] = ()
+) -> tuple[Placed[R], ...]:
     """Fits columns into `room` cells.
 
-    Columns that grow also give way first: they shrink to `min_width` before any is left out. Then
+    Where not all have their width, those go first that are `unknown`, by their index.
+    Columns that grow give way next: they shrink to `min_width` before any other is left out. Then
     the columns with the highest priority number go, the rightmost first among equals, until the
     rest fits; columns of priority 0 stay. If those are still too wide, all shrink towards
     `min_width`, the one with most to give first; what then is still beyond the edge is left out.
     Room left over goes to the columns that grow, by their shares.
     """
     kept = [index for index, column in enumerate(columns) if column.shown]
+    if _total(columns[index].width for index in kept) > room:
+        kept = [index for index in kept if index not in unknown]
 
     def least(index: int) -> int:
         return max(1, min(columns[index].min_width, columns[index].width))

@@ -16,9 +16,7 @@ import copy
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
-from contextlib import suppress
 from itertools import chain, filterfalse, islice
-from operator import ne
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from agentco_tui.text import plain
@@ -109,19 +107,18 @@ class TableModel(Generic[R]):
     def read(self, ids: list[str], column: int | None, as_text: bool) -> list[Any]:
         """What a filter looks at: the column's values or texts, or those of whole rows (None).
 
-        Texts have their case folded. A whole row has all cells that don't depend on the clock.
+        Texts have their case folded. A whole row has all cells that are shown and don't depend on
+        the clock.
         """
         if column is None:
             texts = self._haystacks
-            with suppress(KeyError):
-                return list(map(texts.__getitem__, ids))
             for row_id in filterfalse(texts.__contains__, ids):
                 record: Any = self.record(row_id)
                 if self._search_text is not None:
                     text = self._search_text(record)
                 else:
-                    cells = (one.cell(record).text for one in self.columns if not one.ticks)
-                    text = "\n".join(cells)
+                    looked_at = (one for one in self.columns if one.shown and not one.ticks)
+                    text = "\n".join(one.cell(record).text for one in looked_at)
                 texts[row_id] = text.casefold()
             return list(map(texts.__getitem__, ids))
         shows, value = self.columns[column].cell, self.columns[column].filter_value
@@ -175,13 +172,9 @@ class TableModel(Generic[R]):
         """Sorts by a column, or by order of arrival; brings held rows up to date too."""
         return self._anew(sort_column=column, descending=descending)
 
-    def refilter(self, wanted: Filter, anew: bool = False) -> Steps:
-        """Shows what `wanted` lets through; brings held rows up to date too. `anew` looks at all
-        rows again, because time has passed.
-        """
-        narrower = not anew and bool(self.filter) and wanted.narrows(self.filter)
-        among = self.shown if narrower else self.order
-        return self._anew(None if self.pending else among, filter=wanted)
+    def refilter(self, wanted: Filter) -> Steps:
+        """Shows what `wanted` lets through; brings held rows up to date too."""
+        return self._anew(in_order=not self.pending, filter=wanted)
 
     def warm(self) -> Steps:
         """Reads the text of all rows, so that the first filter finds it ready."""
@@ -191,16 +184,16 @@ class TableModel(Generic[R]):
 
     # ---- order
 
-    def _anew(self, among: list[str] | None = None, **changed: Any) -> Steps:
-        """Sorts all rows and filters them, with what is changed and what was held back in its
-        place; of `among`, where that is known to be in order and to have all that matches.
+    def _anew(self, *, in_order: bool = False, **changed: Any) -> Steps:
+        """Sorts all rows, unless they are `in_order`, and filters them, with what is changed and
+        what was held back in its place.
         """
         draft = copy.copy(self)
         vars(draft).update(changed, _ghosts={}, _stirred={}, notes={})
-        if among is None:
+        if not in_order:
             yield from draft._sort()
         kept = draft.shown = [] if draft.filter else draft.order
-        for chunk in chunks(draft.order if among is None else among) if draft.filter else ():
+        for chunk in chunks(draft.order) if draft.filter else ():
             kept += draft.filter.select(draft.read, chunk)
             yield
         vars(self).update(vars(draft))
@@ -223,7 +216,7 @@ class TableModel(Generic[R]):
         self._keys = []
         rest = iter(self.records.values())
         while some := list(islice(rest, CHUNK)):
-            self._keys += comparable(list(map(read, some)))
+            self._keys += map(read, some)
             yield
         # Numbers are sorted and not ids: going through a hundred thousand strings in another order
         # than they lie in the memory takes longer than all else here.
@@ -255,12 +248,11 @@ class TableModel(Generic[R]):
             return
         keys, numbers = self._keys, self._numbers
         read = self.columns[self.sort_column].sort_key or _no_key
-        now = {row_id: comparable([read(record)])[0] for row_id, record in put.items()}
+        now = {row_id: read(record) for row_id, record in put.items()}
         new = [row_id for row_id in put if row_id not in numbers]
         moved = [i for i, key in now.items() if i in numbers and keys[numbers[i]] != key]
-        filtered = self.shown is not self.order
         order = self._without(self.order, [*moved, *gone])
-        shown = self._without(self.shown, [*put, *gone]) if filtered else order
+        left = self._without(self.shown, [*put, *gone]) if self.filter else order
         self.records.update(put)
         self._ghosts, self._stirred, self.notes = {}, {}, {}
         for row_id in gone:
@@ -274,11 +266,10 @@ class TableModel(Generic[R]):
         for row_id in moved:
             keys[numbers[row_id]] = now[row_id]
         self.order = self._having(order, [*moved, *new])
-        if filtered:
-            shown = self._having(shown, self.filter.select(self.read, list(put)))
-            self.shown = self.shown if shown == self.shown else shown
-        else:
-            self.shown = self.order
+        shown = self.order
+        if self.filter:
+            shown = self._having(left, self.filter.select(self.read, list(put)))
+        self.shown = self.shown if shown == self.shown else shown
 
     def _bisect(self, ids: list[str], row_id: str) -> int:
         """The first place in `ids` that doesn't stand above a row whose key is known."""
@@ -297,29 +288,20 @@ class TableModel(Generic[R]):
 
     def _without(self, ids: list[str], out: Iterable[str]) -> list[str]:
         """`ids` without those of `out` that are in it; the same list if there are none."""
-        places = (self.position(row_id, ids) for row_id in out)
-        return spliced(ids, [(at, 1, ()) for at in sorted(at for at in places if at is not None)])
+        places = [at for i in out if (at := self.position(i, ids)) is not None]
+        left = ids.copy() if places else ids
+        for at in sorted(places, reverse=True):
+            del left[at]
+        return left
 
-    def _having(self, ids: list[str], new: Iterable[str]) -> list[str]:
+    def _having(self, ids: list[str], new: list[str]) -> list[str]:
         """`ids` with new ones, whose keys are known by now, in their places; the same list if
         there are none.
         """
-        keys = {row_id: self._keys[self._numbers[row_id]] for row_id in sorted(new)}
-        added = [row_id for row_id, key in keys.items() if key is not None]
-        added.sort(key=keys.__getitem__, reverse=self.descending)
-        added += [row_id for row_id, key in keys.items() if key is None]
-        return spliced(ids, [(self._bisect(ids, row_id), 0, (row_id,)) for row_id in added])
-
-
-def spliced(ids: list[str], cuts: list[tuple[int, int, tuple[str, ...]]]) -> list[str]:
-    """`ids` with so many left out at each place and others put there; the same if none are."""
-    grown: list[str] = []
-    start = 0
-    for place, left_out, new in cuts:
-        grown += ids[start:place]
-        grown += new
-        start = place + left_out
-    return grown + ids[start:] if cuts else ids
+        grown = ids.copy() if new else ids
+        for row_id in new:
+            grown.insert(self._bisect(grown, row_id), row_id)
+        return grown
 
 
 def sorted_in_runs(
@@ -344,13 +326,6 @@ def sorted_in_runs(
 
 def _no_key(_: object) -> None:
     """The key in a column that can't be sorted by."""
-
-
-def comparable(keys: list[Any]) -> list[Any]:
-    """The keys, NaN, which has no place in an order, as not known."""
-    if any(map(ne, keys, keys)):
-        return [None if key != key else key for key in keys]  # noqa: PLR0124
-    return keys
 
 
 def chunks(items: list[T]) -> Iterator[list[T]]:

@@ -8,7 +8,7 @@ between. What isn't on the screen costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Generic, NamedTuple
+from typing import Any, Final, Generic, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,10 +21,12 @@ from agentco_tui.widgets.table.layout import Placed, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Tone, coloured
+from agentco_tui.width import fit_ends
 
 GUTTER: Final = 3  # cells before the first column: the cursor, the mark and a blank
 SCROLLBAR: Final = 1
 """Cells after the last column, always kept, so that the columns don't jump with the rows."""
+SAMPLE: Final = 40  # rows by which a column counts as one in which nothing is known
 WORTH_A_JUMP: Final = 12
 """Unchanged cells between two changed ones from which on it is cheaper to jump over them."""
 
@@ -54,15 +56,19 @@ TABLE_CSS = """
         width: 1fr; height: 1fr; background: $background; color: $foreground;
         & > .table--header { color: $text-muted; }
         & > .table--header-sorted { color: $foreground; text-style: bold; }
-        & > .table--cursor { background: $surface; color: $foreground; }
-        & > .table--cursor-sign { background: $surface; color: $text-muted; }
-        &:focus > .table--cursor { background: $panel; }
-        &:focus > .table--cursor-sign { background: $panel; color: $accent; }
+        & > .table--cursor, & > .table--cursor-sign {
+            background: $block-cursor-blurred-background; color: $foreground;
+        }
+        &:focus > .table--cursor, &:focus > .table--cursor-sign {
+            background: $block-cursor-background; color: $block-cursor-foreground;
+        }
         & > .table--mark { color: $accent; text-style: bold; }
         & > .table--scrollbar { color: $text-disabled; }
         & > .table--stale { color: $text-disabled; }
         &:ansi > .table--stale { text-style: dim; }
-        &:ansi:focus > .table--cursor { text-style: reverse; }
+        &:ansi:focus > .table--cursor, &:nocolor:focus > .table--cursor {
+            background: transparent; color: $foreground; text-style: reverse;
+        }
     }
 """
 SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
@@ -92,23 +98,36 @@ class TablePainter(Generic[R]):
         """Everything is painted at the next update."""
         self._lines = []
 
+    def rearrange(self) -> None:
+        """Columns find their places anew. One that may go does so first if nothing is known in it,
+        by rows from all over the table; not where that is to be expected to come.
+        """
+        model = self._model
+        sample: list[Any] = [
+            model.record(i) for i in model.shown[:: len(model.shown) // SAMPLE + 1]
+        ]
+        unknown = {
+            index
+            for index, column in enumerate(model.columns if sample else ())
+            if column.priority and not column.ticks and index != model.sort_column
+            if all(column.cell(record).text.strip() == signs.missing for record in sample)
+        }
+        self.places = arrange(model.columns, self._room, unknown)
+        self.pieces.clear()
+
     def update(self, size: Size) -> list[Region]:
         """Works out how all looks now; gives the regions where that is different from before."""
         width, height = size
         if size != self.size:
             self.size, self._room = size, max(0, width - GUTTER - SCROLLBAR)
-            self.places = arrange(self._model.columns, self._room)
-            self.pieces.clear()
+            self.rearrange()
         lines, thumb = [self._wanted_header(), *self._wanted_rows()], range(0)
         count, rows = len(self._model.shown), height - 1
         if 0 < rows < count:
             long = max(1, rows * rows // count)
             room, last, top = rows - long, count - rows, self._view.top
-            start = (top * room + last // 2) // last
-            if top and room:
-                start = max(1, start)
-            if top < last:
-                start = max(0, min(start, room - 1))
+            # At an end only if the view is.
+            start = max(0, min(-(-top * room // last), room - (top < last)))
             thumb = range(1 + start, 1 + start + long)
         regions = []
         if len(lines) != len(self._lines):
@@ -122,20 +141,12 @@ class TablePainter(Generic[R]):
         self._lines, self._thumb = lines, thumb
         return regions
 
-    def tick(self) -> bool:
-        """Looks again at the cells of the rows on the screen that depend on the clock; True if
-        one says something else.
-        """
-        changed = False
-        ticking = [(at, place) for at, place in enumerate(self.places) if place.column.ticks]
-        for row_id, (record, pieces) in self.pieces.items() if ticking else ():
-            fresh = list(pieces)
-            for at, place in ticking:
-                fresh[at] = lay_out(record, place)
-            if tuple(fresh) != pieces:
-                self.pieces[row_id] = record, tuple(fresh)
-                changed = True
-        return changed
+    def tick(self) -> None:
+        """Looks again at the cells of the rows on the screen that depend on the clock."""
+        for row_id, (record, pieces) in self.pieces.items():
+            known = zip(pieces, self.places, strict=True)
+            fresh = (lay_out(record, at) if at.column.ticks else piece for piece, at in known)
+            self.pieces[row_id] = record, tuple(fresh)
 
     def _wanted_rows(self) -> list[RowLook]:
         view, places, height = self._view, self.places, max(0, self.size.height - 1)
@@ -150,8 +161,9 @@ class TablePainter(Generic[R]):
                 # grows, whose text follows it.
                 last = next((at for at, place in enumerate(places) if place.column.grow), 0)
                 width, title = places[last].x + places[last].width, places[last].column.cell(record)
-                said = min(width, cell_width(note.text))
                 kept = plain(f" {signs.separator} {title.text.strip()}")
+                # A long note leaves room for which record it is of.
+                said = min(cell_width(note.text), width - min(cell_width(kept), width // 3))
                 laid = (
                     Piece(0, said, fit(note.text, said), note.tone),
                     Piece(said, width - said, fit(kept, width - said), Tone.PLAIN),
@@ -166,10 +178,26 @@ class TablePainter(Generic[R]):
             cursor, marked = at == view.cursor_at, row_id in view.marks
             lines.append(RowLook(laid, cursor, marked, cursor and not view.thin, fate is not None))
         self.pieces = pieces
+        self._tell_apart(visible, lines)
         if not visible and height:
             text = fit(self._text_instead(), self._room)
-            lines.append(RowLook((Piece(0, self._room, text, Tone.DIM),)))
+            tone = Tone.GOOD if text.startswith(signs.good) else Tone.DIM
+            lines.append(RowLook((Piece(0, self._room, text, tone),)))
         return lines + [RowLook()] * (height - len(lines))
+
+    def _tell_apart(self, visible: list[str], lines: list[RowLook]) -> None:
+        """Where different texts of a column are cut to the same, their ends show."""
+        for at, place in enumerate(self.places):
+            alike = dict[str, dict[int, SafeText]]()
+            for y, row_id in enumerate(visible):
+                record, laid = self.pieces.get(row_id, (None, ()))
+                if record is not None and signs.ellipsis in laid[at].text[-2:]:
+                    alike.setdefault(laid[at].text, {})[y] = place.column.cell(record).text
+            for wholes in alike.values():
+                for y, whole in wholes.items() if len({*wholes.values()}) > 1 else ():
+                    pieces = list(lines[y].pieces)
+                    pieces[at] = pieces[at]._replace(text=fit_ends(whole, place.width))
+                    lines[y] = lines[y]._replace(pieces=tuple(pieces))
 
     def _wanted_header(self) -> RowLook:
         model, pieces = self._model, []
@@ -208,10 +236,8 @@ class TablePainter(Generic[R]):
     def strip(self, y: int, style_of: Callable[[Tone | str], Style]) -> Strip:
         """One line of the widget: the header, a row, or what is said in place of rows."""
         room, stale = self._room, self._view.stale and bool(self._model.shown)
-        line, width = (
-            self._lines[y] if y < len(self._lines) else RowLook(),
-            GUTTER + room + SCROLLBAR,
-        )
+        line = self._lines[y] if y < len(self._lines) else RowLook()
+        width = GUTTER + room + SCROLLBAR
         if y == 0:
             header = style_of("table--header")
             titles = {Tone.PLAIN: header, Tone.STRONG: style_of("table--header-sorted")}
@@ -242,7 +268,7 @@ class TablePainter(Generic[R]):
 def lay_out(record: R, place: Placed[R]) -> Piece:
     """A record's cell cut and padded to its place."""
     column = place.column
-    cell = column.cell(record)
+    cell = column.drawn(record, place.width) if column.drawn else column.cell(record)
     return Piece(place.x, place.width, fit(cell.text, place.width, column.align), cell.tone)
 
 

@@ -26,6 +26,8 @@ class Viewport:
         self.cursor_at = 0
         self.touched = False
         """Whether somebody moved here; before, the top of the list is what is seen."""
+        self.opening = False
+        """Whether rows are still coming and nobody has moved: the cursor is the first row's."""
         self.marks: dict[str, None] = {}
         """Marked ids in the order they were marked. Ghosts are never among them."""
         self.marked_last: str | None = None  # the row marked or unmarked last: where a range begins
@@ -68,7 +70,7 @@ class Viewport:
 
     def scroll_to(self, top: int) -> None:
         """Moves the view; the cursor stays with its record."""
-        self.touched = True
+        self.touched, self.opening = True, False
         self.top = max(0, min(top, self.last_top))
 
     def follow(self, before: list[str]) -> None:
@@ -78,6 +80,9 @@ class Viewport:
             return
         if not shown:
             self.cursor, self.cursor_at, self.top = None, 0, 0
+            return
+        if self.opening:
+            self.cursor, self.cursor_at, self.top = shown[0], 0, 0
             return
         was_at, was_top, in_view = self.cursor_at, self.top, self.shows(self.cursor_at)
         place = None if self.cursor is None else self._model.position(self.cursor)

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, Final, Generic
 
 from textual import events, on
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
 from agentco_tui.background import at_once, in_slices, start_worker
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.table import paint
-from agentco_tui.widgets.table.filter import parse
+from agentco_tui.widgets.table.filter import NOTHING, Filter, parse
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.viewport import Viewport
@@ -32,14 +31,6 @@ from agentco_tui.widgets.tones import Cell, TonedWidget
 _AT_ONCE: Final = 20  # steps (of about a millisecond) that are always taken at once
 _FILTER_AGES: Final = 10.0  # seconds after which a filter on a ticking column is applied anew
 _WHEEL: Final = 3  # rows that one notch of the wheel scrolls
-
-
-class TableState(Enum):
-    LOADING = "loading"  # no answer yet
-    READY = "ready"
-    STALE = "stale"  # the rows are the last that were read; they are shown dimmed
-    FAILED = "failed"
-    """The last read failed; rows from before are shown dimmed, a text if there are none."""
 
 
 class RecordTable(TonedWidget, Generic[R], can_focus=True):
@@ -77,12 +68,10 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         *,
         search_text: Callable[[R], str] | None = None,
         sort: tuple[str, bool] | None = None,
-        empty_text: SafeText | None = None,
-        can_mark: bool = False,
     ) -> None:
         """`search_text` is what the words of a filter are looked for in (default: all cells);
         `sort` names a column and whether the highest comes first; without it rows stay in the
-        order they came in. `can_mark` says whether the actions for marking mark rows.
+        order they came in.
         """
         super().__init__()
         key, descending = sort or (None, False)
@@ -92,21 +81,16 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self.idle = asyncio.Event()  # set while no work is done in slices
         self.idle.set()
         self._painter = paint.TablePainter(self.rows, self.view, self._text_instead)
-        self._fit_due = True  # as soon as there is something to draw on
-        self.can_mark = can_mark
-        self.empty_text = plain("nothing here") if empty_text is None else empty_text
+        self.empty_text = plain("loading…")  # stands there while there are no rows
         self._cursor_told: str | None = None
-        self.state = TableState.LOADING
-        self._state_text: SafeText | None = None
         self._filtered_at = 0.0
         self._work: Generator[None, None, None]
 
     def load(self, rows: Iterable[tuple[str, R]]) -> None:
-        """Replaces all rows. The state becomes READY. More than some ten thousand are taken in over
+        """Replaces all rows. More than some ten thousand are taken in over
         several turns of the event loop (sorted and filtered, too), and `WorkDone` says when they
         are; what is done to the table before that finishes it first.
         """
-        self.set_state(TableState.READY)
         self._do(self.rows.load(rows))
 
     def apply(
@@ -116,45 +100,38 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         removed: Iterable[str] = (),
     ) -> None:
         """Takes in what changed. Rows may be called added or changed alike; ids that aren't there
-        may be removed. A state of LOADING becomes READY.
+        may be removed.
         """
-        if self.state is TableState.LOADING:
-            self.set_state(TableState.READY)
         self._do(self.rows.apply((*added, *changed), removed))
 
     def tick(self) -> None:
         """Repaints the cells on the screen whose text the clock has changed."""
-        if self._painter.tick():
-            self._sync()
+        self._painter.tick()
+        self._sync()
         model = self.rows
-        at = [term.column for term in model.filter.terms if term.column is not None]
-        ticks = any(model.columns[index].ticks for index in at)
+        ticks = any(model.columns[index].ticks for index in model.filter.columns)
         if ticks and not model.held and monotonic() - self._filtered_at > _FILTER_AGES:
             self._filtered_at = monotonic()
-            self._do(model.refilter(model.filter, anew=True))
+            self._do(model.refilter(model.filter))
 
     def renew(self) -> None:
         """Looks again at all cells on the screen: what they take from elsewhere has changed."""
         self._painter.pieces.clear()
         self._sync()
 
-    def set_state(self, state: TableState, text: SafeText | None = None) -> None:
-        """Says what the rows are worth; `text` is shown if there are none."""
-        if (state, text) == (self.state, self._state_text):
-            return
-        self.state, self._state_text = state, text
-        stale = state in {TableState.STALE, TableState.FAILED}
-        if stale is not self.view.stale:
-            self.view.stale = stale
-            self._painter.forget()
-        self._sync()
+    def set_state(self, empty_text: SafeText, *, stale: bool = False) -> None:
+        """Says what the rows are worth: dimmed if `stale`; the text is shown if there are none."""
+        if (empty_text, stale) != (self.empty_text, self.view.stale):
+            if stale is not self.view.stale:
+                self._painter.forget()
+            self.empty_text, self.view.stale = empty_text, stale
+            self._sync()
 
     def _text_instead(self) -> SafeText:
         if self.rows.records and self.rows.filter:
             typed = safe(self.rows.filter.text, 60)
             return plain(f"no row matches {typed}, esc clears the filter")
-        said = {TableState.LOADING: "loading…", TableState.FAILED: "could not be read"}
-        return self._state_text or plain(said.get(self.state, self.empty_text))
+        return self.empty_text
 
     # ---- sort and filter
 
@@ -185,13 +162,15 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self.sort_by(self.sort[0], not self.sort[1])
 
     def set_filter(self, text: str) -> SafeText | None:
-        """Shows only what matches; what is wrong, and the filter as before, if it can't be used."""
+        """Shows only what matches; all, and says what is wrong, if that can't be told."""
         wanted = parse(text, self.rows.columns)
-        if isinstance(wanted, str):
-            return wanted
         self._filtered_at = monotonic()
-        self._do(self.rows.refilter(wanted), asked=True)
-        return None
+        if isinstance(wanted, Filter):
+            self._do(self.rows.refilter(wanted), asked=True)
+            return None
+        if self.rows.filter:
+            self._do(self.rows.refilter(NOTHING), asked=True)
+        return wanted
 
     def warm_filter(self) -> None:
         """Reads the text of all rows while nothing else is to do."""
@@ -207,16 +186,10 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         if self.rows.held or self.rows.pending:
             self._do(self.rows.release())
 
-    def ghost(self, row_id: str, note: Cell | None) -> None:
-        """Says what became of a row, shown in its place until the release; None takes it back."""
+    def ghost(self, row_id: str, note: Cell) -> None:
+        """Says what became of a row, shown in its place until the release."""
         self.finish()
-        notes, place = self.rows.notes, self.rows.position(row_id)
-        if note == notes.get(row_id):
-            return
-        if note is None:
-            del notes[row_id]
-        else:
-            notes[row_id] = note
+        self.rows.notes[row_id], place = note, self.rows.position(row_id)
         # A set of hundreds says so of each; only what can be seen has to be drawn.
         if place is not None and self.view.shows(place):
             self._sync()
@@ -232,16 +205,18 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
         """Takes the steps after those of the work before; none has begun to run yet."""
         self.finish()
-        self._work = work = self._worked_off(steps)
+        self._work = work = self._worked_off(steps, asked)
         for taken, _ in enumerate(work):
             if taken >= _AT_ONCE and self.is_running:
                 self.idle.clear()
                 start_worker(self, partial(in_slices, work, asked=asked), "sorting rows")
                 return
 
-    def _worked_off(self, steps: Steps) -> Generator[None, None, None]:
+    def _worked_off(self, steps: Steps, asked: bool) -> Generator[None, None, None]:
         before = self.rows.shown
         yield from steps
+        if asked or not before or self.view.opening:
+            self._painter.rearrange()  # cells may tell more in another order
         if not self.idle.is_set():
             self.idle.set()
             self.post_message(self.WorkDone(self))
@@ -318,7 +293,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
 
     def action_toggle_mark(self) -> None:
         row_id = self.view.cursor
-        if self.can_mark and row_id is not None:
+        if row_id is not None:
             self.mark([row_id], row_id not in self.view.marks)
             self.action_move(1)
 
@@ -327,18 +302,12 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self.finish()
         last, cursor = self.view.marked_last or self.view.cursor, self.view.cursor_at
         place = None if last is None else self.rows.position(last)
-        if self.can_mark and place is not None:
+        if place is not None:
             self.mark(self.rows.shown[min(place, cursor) : max(place, cursor) + 1])
 
     def action_mark_all_shown(self) -> None:
         self.finish()
-        if self.can_mark:
-            self.mark(self.rows.shown)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Lets the keys for marking through to others where nothing can be marked."""
-        marks = action in {"toggle_mark", "mark_range", "mark_all_shown"}
-        return self.can_mark if marks else super().check_action(action, parameters)
+        self.mark(self.rows.shown)
 
     def on_click(self, event: events.Click) -> None:
         """A row: the cursor goes there, or it is opened. A title: sorts. The scroll bar: goes."""
@@ -386,10 +355,9 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
     def _look_again(self) -> list[Region]:
         """Works out how all looks, anew for another size; what has to be painted."""
         if not self.is_attached or not self.size.area:
-            self._fit_due = True
+            self._painter.size = Size(0, 0)  # fitted as soon as there is something to draw on
             return []
-        if self._fit_due or self._painter.size != self.size:
-            self._fit_due = False
+        if self._painter.size != self.size:
             self.view.fit(max(0, self.size.height - 1))
             self._painter.forget()
         return self._painter.update(self.size)
@@ -401,7 +369,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         """The lines of a part. After a change of size all are asked for before `on_resize` comes:
         they are fitted to it here, so that the very first picture has the rows.
         """
-        if self._fit_due or self._painter.size != self.size:
+        if self._painter.size != self.size:
             self._look_again()
         return super().render_lines(crop)
 

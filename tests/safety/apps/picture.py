@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.live.feeds import FeedName, Pace, Phase, SystemClock
+from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 
@@ -22,7 +22,7 @@ async def look(url: str, key: str) -> dict[str, float]:
     """Poll everything until each feed answered or failed."""
     store = Store()
     async with open_client(BaseUrl.parse(url), ApiKey(key), attempts=1) as client:
-        poller = Poller(client, store, SystemClock(), refresh=60)
+        poller = Poller(client, store, Clock(), refresh=60)
         poller.set_paces(dict.fromkeys(FeedName, Pace.REFRESH))
         running = asyncio.create_task(poller.run())
         fresh = store.freshness

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from textual.app import App, ComposeResult
 
+from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.api.error_messages import Asked, refused
 from agentco_tui.api.errors import ApiError
+from agentco_tui.config import Settings
 from agentco_tui.live.feeds import Freshness
-from agentco_tui.live.store import Store
-from agentco_tui.model import Agent
 from agentco_tui.screens.dialogs.base import Question, title_of
 from agentco_tui.screens.dialogs.form_dialog import Form, FormField, FormPlan, Refusal
 from agentco_tui.screens.header_footer import notice
-from agentco_tui.screens.prompts import parse, suggestion
+from agentco_tui.screens.targets import Target, completion, nowhere
 from agentco_tui.text import clipboard_text, plain, safe, safe_block
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
@@ -33,6 +33,7 @@ from agentco_tui.widgets.text_pane import Cells, FieldLine, Heading, Notice, Tex
 from agentco_tui.widgets.tones import Cell
 from tests.text.payloads import PAYLOADS
 
+SETTINGS = Settings(base_url=BaseUrl.parse("https://platform.example"))
 PLACES = (
     """
 notice, header, toast, prompt hint, suggestion, ghost note, column header, table's empty text
@@ -99,15 +100,13 @@ class Widgets(App[None]):
 
     async def show(self, text: str, error: ApiError) -> None:
         words = safe(text)
-        store = Store()
-        store.agents.put(Agent(id="ag_1", name=plain(f"A{words}")))
         self.header.show([Cell(words)], [Cell(safe(str(error), 40))])
         self.notice_line.show(notice(Freshness(failure=error), 0.0))
         self.clear_notifications()
         self.notify(safe(str(error)), markup=False, timeout=60)
-        hint = parse(f"agent {text}", store)
-        assert isinstance(hint, str)
-        self.prompt.ask(":", "agent A", hint, WordSuggester(lambda t: suggestion(t, store)))
+        among = [Target("agent", plain(f"A{words}"), "ag_1")]
+        hint = nowhere(f"agent {text}", among)
+        self.prompt.ask(":", "agent A", hint, WordSuggester(lambda t: completion(t, among)))
         self.copy_to_clipboard(clipboard_text(text))
         if self._driver is not None:
             self._driver.write(f"\x1b]2;{safe(text, 120)}\x07")
@@ -121,7 +120,8 @@ class Widgets(App[None]):
             Column("two", plain("TWO"), 10, lambda _: Cell(plain("two"))),
         ]
         full = RecordTable(columns)
-        empty = RecordTable(columns, empty_text=safe(text))
+        empty = RecordTable(columns)
+        empty.set_state(safe(text))
         self.tables = [full, empty]
         await self.mount(*self.tables)
         full.load([("a", text), ("b", text)])
@@ -132,7 +132,7 @@ class Widgets(App[None]):
 
     async def ask(self, text: str, error: ApiError) -> None:
         question = Question(
-            title_of("default", "APPROVE", safe(text)),
+            title_of(SETTINGS, "APPROVE", safe(text)),
             [
                 Heading(safe(text)),
                 Text(safe_block(text)),
@@ -148,12 +148,12 @@ class Widgets(App[None]):
             return Refusal(plain(str(error)), dict(error.fields))
 
         plan = FormPlan(
-            title=title_of("default", "CREATE", safe(text)),
+            title=title_of(SETTINGS, "CREATE", safe(text)),
             fields=(
                 FormField(
-                    "title", plain("title"), safe(text), safe(text), lambda _: f"{safe(text)}more"
+                    "title", plain("title"), safe(text), safe(text), lambda *_: f"{safe(text)}more"
                 ),
-                FormField("other", plain("other"), "", safe(text), lambda _: str(safe(text))),
+                FormField("other", plain("other"), "", safe(text), lambda *_: str(safe(text))),
             ),
             check=lambda _: {"other": safe(text)} if not error.fields else {},
             send=send,

@@ -1,0 +1,209 @@
+"""What stands beneath the Overview's list: what its line is about, the money, the latest events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from agentco_tui import format as fmt
+from agentco_tui import model
+from agentco_tui.live import insight
+from agentco_tui.live.activity_window import ActivityWindow, is_gap
+from agentco_tui.live.insight import Level, Need
+from agentco_tui.live.sentences import Fold, deed, doer, folded
+from agentco_tui.live.store import Names
+from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
+from agentco_tui.screens import cells
+from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
+from agentco_tui.widgets.text_pane import Cells, Item, columns
+from agentco_tui.widgets.tones import Cell, Tone, total_width
+
+if TYPE_CHECKING:
+    from agentco_tui.screens.session import Session
+
+NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
+LOOKED_THROUGH = 200  # entries that the latest are folded from
+NOISY, QUIET = 300.0, 600.0  # seconds of many entries, from which and to which only bad ones show
+A_LOT = 30
+ROOMIEST, ROOMY, ROOM = 110, 90, 46  # columns from which a line of money says more
+BESIDE_GAUGE = 9  # columns of the sign, the per cent and the blanks of a line of money
+FEW = 2_000  # budgets of agents up to which they are sorted here
+MOST = 600  # cells of a text that is shown in a line or two
+
+
+def one_line(*texts: SafeText | None) -> SafeText:
+    """Texts of several lines in one."""
+    return plain("  ".join(" ".join(clip(text, MOST).split()) for text in texts if text))
+
+
+def preview_items(
+    need: Need | None, session: Session, trace: Trace | None, width: int
+) -> list[Item]:
+    """Two lines on what the record under the cursor is about."""
+    look, first, second, right = session.look, plain(""), plain(""), plain("")
+    record = None if need is None else need.record
+    match record:
+        case Task():
+            about = about_of(record, look) or plain("no description was sent")
+            first, second, *_ = (*wrap(about, max(1, width)), plain(""))
+            tasks = (need.alike if need else ()) or (record,)
+            of = agents_of(tasks, look.names), look.names.company(look.names.company_of(record))
+            known = list(of[:1] if len(tasks) > 1 else (*of, fmt.money(record.cost)))
+            if trace is not None and trace.steps:
+                first, step = about, trace.steps[-1]
+                second = plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}")
+                ago = "" if step.at is None else f", {fmt.ago(look.clock.now() - step.at.at)}"
+                known.append(plain(f"{fmt.count(len(trace.steps))} steps{ago}"))
+            right = joined(
+                (each for each in known if each != signs.missing), f" {signs.separator} "
+            )
+        case Budget():
+            first = joined([cells.spent_text(record), about_of(record, look)], ", ")
+            second = at_work(agent_of(record, session), session)
+        case model.Alert(threshold=threshold):
+            first = one_line(record.text)
+            second = plain("" if threshold is None else f"threshold {fmt.percent(threshold)}")
+        case Agent():
+            first = one_line(record.pause_reason or record.status)
+            second = at_work(record, session)
+    return [Cells((Cell(first),)), Cells((Cell(second, Tone.DIM),), (Cell(right, Tone.DIM),))]
+
+
+def agents_of(tasks: Iterable[Task], names: Names) -> SafeText:
+    return joined(dict.fromkeys(names.agent(task.agent) for task in tasks), ", ")
+
+
+def about_of(record: model.Record, look: Look) -> SafeText:
+    """What a task is about, or what lies ahead of a budget."""
+    known = list[SafeText]()
+    match record:
+        case Task(description=description):
+            return one_line(description)
+        case Budget(forecast=forecast, resets=resets):
+            known += [plain(f"forecast {fmt.money(forecast)}")] * (forecast is not None)
+            left = resets.at - look.clock.now() if resets else 0
+            known += [plain(f"resets in {fmt.age(left)}")] * (left > 0)
+    return joined(known, ", ")
+
+
+def staff(agents: Iterable[Agent]) -> SafeText:
+    """How many there are, and how many of them don't work: "8 agents, 1 paused"."""
+    states = Counter(agent.state for agent in agents)
+    words = [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
+    return plain(", ".join([f"{fmt.count(states.total())} agents", *words]) if states else "")
+
+
+def agent_of(budget: Budget, session: Session) -> Agent | None:
+    is_one = budget.scope is BudgetScope.AGENT
+    return session.store.agents.get(budget.id) if is_one else None
+
+
+def at_work(agent: Agent | None, session: Session) -> SafeText:
+    """Whether an agent works, and how many of its tasks wait for a person."""
+    if agent is None:
+        return plain("")
+    idle, waits = agent.state in NOT_AT_WORK, session.needs.queue.held[agent.id]
+    tasks = f"{fmt.count(waits)} {'task' if waits == 1 else 'tasks'}"
+    words = [agent.status or plain(str(agent.state))] * idle
+    words += [plain(f"{'holds' if idle else 'waits with'} {tasks}")] * (waits > 0)
+    return joined(words, ", ")
+
+
+def day_of(budget: Budget, now: float) -> SafeText:
+    """How far its period is, as it is sent."""
+    words, passed = budget.period or plain(""), insight.period_passed(budget, now)
+    if passed is None or budget.resets is None or not passed < 1:
+        return words
+    days = (budget.resets.at - now) / (1 - passed) / 86_400
+    return joined([words, plain(f"day {int(passed * days) + 1} of {round(days)}")], ", ")
+
+
+def money_of(session: Session, most: int) -> list[Budget]:
+    """The budgets to tell of in so many lines: the whole, companies, and the worst of agents."""
+    store, scope, look = session.store, session.poller.query.company, session.look
+    companies = [b for b in store.company_budgets if scope is None or b.id == scope]
+    companies.sort(key=look.badness, reverse=True)
+    head = [*store.budget, *companies] if scope is None else companies
+    needs = (need.record for need in session.needs.shown)
+    worst = [b for b in needs if isinstance(b, Budget) and b.scope is BudgetScope.AGENT]
+    rest = list(session.needs.of_scope(store.agent_budgets))
+    if len(rest) <= FEW:
+        worst = sorted(rest, key=look.badness, reverse=True)
+    kept = max(3, most - min(len(worst), most // 3))
+    return [*head[:kept], *worst][:most]
+
+
+def money_items(budgets: list[Budget], session: Session, width: int) -> list[Item]:
+    """A line for each: how bad, whose it is, its gauge and sums, and what follows from it."""
+    look, names = session.look, session.names
+    left, right = list[list[Cell]](), list[list[Cell]]()
+    for budget in budgets:
+        of = sums = follows = ""
+        agent = agent_of(budget, session)
+        if width >= ROOMY:
+            if budget.scope is BudgetScope.AGENT:
+                of = f"  {names.company(names.company_of(budget))}"
+            if agent is not None and agent.state in NOT_AT_WORK:
+                follows = f"  {at_work(agent, session)}"
+            elif budget.forecast is not None:
+                follows = f"  forecast {fmt.money(budget.forecast, short=True)}"
+        if ROOMY <= width < ROOMIEST and budget.remaining is not None and not budget.unlimited:
+            sums = f"  {fmt.money(budget.remaining, short=True)} left"
+        elif width >= ROOM or budget.unlimited:
+            sums = f"  {cells.spent_text(budget, short=True)}"
+        left.append([Cell(names.budget(budget)), Cell(plain(of))])
+        right.append([Cell(plain(sums), Tone.DIM), Cell(plain(follows), Tone.DIM)])
+    right = columns(right, (width, 32), "right")
+    room = width - BESIDE_GAUGE - max(map(total_width, right), default=0)
+    left = columns(left, (max(1, min(18, room - cells.LEAST_GAUGE)), 20))
+    room -= max(map(total_width, left), default=0)
+    room = max(cells.LEAST_GAUGE, min(cells.MOST_GAUGE, room))
+    used = columns([[look.used(b, room, track=not session.thin)] for b in budgets], (width,))
+    items = list[Item]()
+    for budget, before, gauge, after in zip(budgets, left, used, right, strict=True):
+        level = look.level_of(budget)
+        sign = Cell(plain(f"{cells.level_sign(level)} "), TONES[level])
+        items.append(Cells((sign, *before, Cell(plain(" ")), *gauge, *after)))
+    return items
+
+
+def is_noisy(activity: ActivityWindow, was: bool) -> bool:
+    """Whether so much happens that what went wrong is lost in it."""
+    newest = [entry.at for entry in islice(reversed(activity), A_LOT)]
+    if len(newest) < A_LOT or (first := newest[0]) is None or (last := newest[-1]) is None:
+        return False
+    return first.at - last.at < (QUIET if was else NOISY)
+
+
+def log_lines(folds: Sequence[Fold], look: Look, who: int) -> list[list[Cell]]:
+    """When, how bad, by whom in at most so many columns, and what was done."""
+    names, now, rows = look.names, look.clock.now(), list[list[Cell]]()
+    for fold in folds:
+        entry = fold.entries[0]
+        what = Cell(plain(f" {deed(entry, names)}"), TONES[cells.SEVERITY_LEVELS[entry.severity]])
+        at = Cell(fmt.clock(entry.at, now), Tone.DIM)
+        rows.append([at, cells.severity_cell(entry), Cell(plain(f" {doer(entry, names)}")), what])
+    return columns(rows, (9, 2, who and who + 1))
+
+
+def latest_items(
+    activity: ActivityWindow, look: Look, size: tuple[int, int], *, bad_only: bool
+) -> list[Item]:
+    """The newest entries, or of those only the bad ones, what is alike in one line."""
+    width, height = size
+    newest = islice(reversed(activity), LOOKED_THROUGH * (10 if bad_only else 1))
+    chosen = (
+        entry
+        for entry in newest
+        if not bad_only or is_gap(entry) or cells.SEVERITY_LEVELS[entry.severity] > Level.OK
+    )
+    folds = folded(chosen, look.names)[: max(1, height)]
+    often = [fold.times() if width >= ROOM else fold.count for fold in folds]
+    lines = log_lines(folds, look, max(6, width // 5))
+    return [
+        Cells(tuple(line), (Cell(words, Tone.DIM),))
+        for line, words in zip(lines, often, strict=True)
+    ]

@@ -1,0 +1,113 @@
+"""What the lists with tasks share: what is known of decisions, and what a person decides there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, ClassVar
+
+from agentco_tui.live import insight
+from agentco_tui.model import SharedTask, Task
+from agentco_tui.screens.cells import limit_of
+from agentco_tui.screens.decision_notes import (
+    decision_items,
+    fate_of,
+    line_note,
+    may_approve,
+    settled_as,
+)
+from agentco_tui.screens.detail_pane import details
+from agentco_tui.screens.list_view import ListView
+from agentco_tui.widgets.table.layout import R
+from agentco_tui.widgets.text_pane import Item
+from agentco_tui.widgets.tones import Cell
+
+NEAR = 1_000  # lines looked through for the next that waits
+
+
+class TaskLines(ListView[R]):
+    task_rows: ClassVar[str] = ""  # what stands before a task's id in its row's
+
+    def offers(self) -> dict[str, str]:
+        offers, task = super().offers(), self.subject()
+        if not isinstance(task, Task):
+            offers.pop("tasks.trace", None)
+        if not (isinstance(task, Task) and may_approve(self.session, task)):
+            offers.pop("tasks.approve", None)
+            offers.pop("tasks.mark", None)
+        if limit_of(task) is None:
+            offers.pop("budget.limit", None)
+        return offers
+
+    def fate(self, row_id: str) -> Cell:
+        record = self.subject(row_id)
+        is_task = isinstance(record, Task)
+        return fate_of(self.session, record.id) if is_task else super().fate(row_id)
+
+    def detail_items(self, record: Any) -> list[Item]:
+        """The task as it was read last, and what is known of a decision about it."""
+        if not isinstance(record, Task):
+            return super().detail_items(record)
+        decision = self.session.decisions.by_task.get(record.id)
+        ghost = self.table.rows.ghost_note(f"{self.task_rows}{record.id}")
+        fate, items = ghost or settled_as(self.session, record.id), list[Item]()
+        if decision is not None:
+            items += decision_items(self.session, decision)
+            read = None if decision.outcome is None else decision.outcome.record
+            if isinstance(read, Task) and fate is not None:
+                record = read
+        return [*items, *details(record, self.look, raw=self._raw, fate=fate)]
+
+    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
+        """Say on tasks' lines how far a decision is, and on these ghosts what it came to."""
+        if not self.is_attached:  # the program may be ending
+            return
+        decisions, table = self.session.decisions, self.table
+        notes = {f"{self.task_rows}{d.task.id}": line_note(self.session, d) for d in decisions.open}
+        for task_id in decisions.by_task:
+            row_id = f"{self.task_rows}{task_id}"
+            task, settled = self.subject(row_id), settled_as(self.session, task_id)
+            waits = isinstance(task, Task) and insight.waits_for_person(task)
+            if waits and settled is not None and not table.rows.ghost_note(row_id):
+                notes[row_id] = settled  # its list doesn't know it yet
+        table.remark(notes)
+        for task_id in task_ids:
+            row_id = f"{self.task_rows}{task_id}"
+            if table.rows.ghost_note(row_id):
+                table.ghost(row_id, fate_of(self.session, task_id))
+        subject = self.subject()
+        if isinstance(subject, Task) and subject.id in decisions.by_task:
+            self.show_detail()
+
+    def go_on(self, decided: Collection[str]) -> None:
+        """From a task that was said yes to, to the next line that waits: below, else above."""
+        here, rows, at = self.subject(), self.table.rows, self.table.view.cursor_at
+        if not isinstance(here, Task) or here.id not in decided:
+            return
+        if not self.session.settings.advance:
+            return
+        shown = rows.shown
+        for row_id in (*shown[at + 1 : at + NEAR], *reversed(shown[max(0, at - NEAR) : at])):
+            task = self.subject(row_id)
+            waits = isinstance(task, Task) and may_approve(self.session, task)
+            if waits and task.id not in decided and not rows.ghost_note(row_id):
+                self.table.move_cursor_to(row_id)
+                return
+
+    def _selected_task(self, to: str) -> Task | None:
+        subject = self.subject()
+        if isinstance(subject, Task):
+            return subject
+        self.main.say(f"put the cursor on a task to {to}")
+        return None
+
+    def action_approve(self) -> None:
+        task = self._selected_task("approve it")
+        if isinstance(task, SharedTask):
+            self.main.say(task.refusal)
+        elif task is not None:
+            self.main.dialogs.approve(task)
+
+    def action_trace(self) -> None:
+        task = self._selected_task("read its trace")
+        if task is not None:
+            self.main.dialogs.trace(task)
