@@ -4,8 +4,10 @@ Seen with Textual 8.2.8: continued after a SIGSTOP it starts a second time over 
 job that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the background and is
 stopped once more; Ctrl-Z without a shell above stops it for good; and one that comes while
 something is being painted hangs the program for ever: the handler waits for the lock of the queue
-to the writing thread, which the code that it interrupted holds. So the handlers here leave the work
-to the event loop. An error in the thread that reads the keys ends the program; here it goes on.
+to the writing thread, which the code that it interrupted holds; a change of size that comes while
+the one before is being told overtakes it, and the program draws for a terminal that is gone. So the
+handlers here leave the work to the event loop. An error in the thread that reads the keys ends the
+program; here it goes on.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from textual import events
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Size
 from textual.message import Message
 
 from agentco_tui.background import person_acts
@@ -151,11 +154,18 @@ class JobControlDriver(LinuxDriver):
             self.close()
         self.terminal.note_settings()
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        signal.signal(signal.SIGWINCH, lambda *_: in_loop(self._loop, self._tell_size))
         self.terminal.full_screen = True
         if self._started_before:
             # Textual repaints what changed, onto a screen that is empty now.
             self._app.call_later(self._app.refresh, layout=True)
         self._started_before = True
+
+    def _tell_size(self) -> None:
+        """Tell the app the size of the terminal, as it is now."""
+        if not self._in_band_window_resize:
+            size = Size(*self._get_terminal_size())
+            self._app.post_message(events.Resize(size, size))
 
     def stop_application_mode(self) -> None:
         if self.terminal.full_screen:

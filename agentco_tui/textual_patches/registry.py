@@ -64,7 +64,8 @@ PARTIAL_PAINT: Final = Patch(
 DRIVER: Final = Patch(
     "driver",
     "Job control: after SIGSTOP the driver starts a second time over itself, after `fg` only"
-    " changes are painted, `kill %1` stops it once more, ctrl+z while painting hangs for ever.",
+    " changes are painted, `kill %1` stops it once more, ctrl+z while painting hangs for ever; of"
+    " two sizes in quick succession the older may win.",
 )
 INPUT_PARSER: Final = Patch(
     "input_parser",

@@ -1,4 +1,4 @@
-"""Ctrl-Z, fg, kill %1 and SIGSTOP, in a real shell with job control."""
+"""Ctrl-Z, fg, kill %1 and SIGSTOP, in a real shell with job control; signals upon signals."""
 
 from __future__ import annotations
 
@@ -140,3 +140,10 @@ def test_without_a_shell_above_ctrl_z_does_nothing(tmp_path: Path) -> None:
         session.wait_for("pressed: m")
         session.press("q")
         assert session.wait_gone() == 0
+
+
+def test_a_size_that_comes_while_the_one_before_is_read(tmp_path: Path) -> None:
+    with calm(tmp_path, "resized") as session:
+        ready(session)
+        session.press("x")
+        session.wait_for("size: 60x15")

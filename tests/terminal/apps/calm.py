@@ -2,9 +2,10 @@
 
 On the key f it blocks its event loop. WHAT says what else it does: `flood` (writes much, for
 ever), `thread` (a thread worker that nobody can stop); on the key x `stopped` or `continued` (it
-gets that signal just while it puts something on the way to the terminal) or `aside` (the kernel
-tells another thread that the program was continued); or how it fails on the key x: `handler`,
-`worker`, `thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`, `system-exit`.
+gets that signal just while it puts something on the way to the terminal), `aside` (the kernel
+tells another thread that the program was continued) or `resized` (the terminal gets another size,
+and one more while the program reads the first); or how it fails on the key x: `handler`, `worker`,
+`thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`, `system-exit`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import logging
 import os
 import signal
 import sys
+import termios
 import threading
 import time
 from pathlib import Path
@@ -21,7 +23,7 @@ from typing import Any, ClassVar, NoReturn
 
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.events import Key
+from textual.events import Key, Resize
 from textual.widgets import Static
 
 from agentco_tui.terminal import fitness, guard
@@ -103,6 +105,8 @@ class CalmApp(App[None]):
             self.get_while_writing(signal.SIGCONT)
         elif "aside" in self.what:
             threading.Timer(0.3, self.get_aside).start()  # By then the main thread sleeps.
+        elif "resized" in self.what:
+            self.get_resized()
 
     def writer(self) -> Any:
         return next(one for one in threading.enumerate() if one.name == "textual-output")
@@ -111,6 +115,23 @@ class CalmApp(App[None]):
         """A signal that comes when the main thread is within `put` of the writer's queue."""
         with self.writer()._queue.mutex:
             os.kill(os.getpid(), number)
+
+    def on_resize(self, event: Resize) -> None:
+        if event.size.height == 15:
+            self.query_one("#keys", Static).update("size: 60x15")
+
+    def get_resized(self) -> None:
+        driver: Any = self._driver
+        size_of = driver._get_terminal_size
+
+        def read() -> tuple[int, int]:
+            driver._get_terminal_size = size_of
+            size: tuple[int, int] = size_of()
+            termios.tcsetwinsize(1, (15, 60))
+            return size
+
+        driver._get_terminal_size = read
+        termios.tcsetwinsize(1, (20, 70))
 
     def get_aside(self) -> None:
         """A signal that the kernel gives to a thread that is not the main one."""
