@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from rich.console import Console
 from textual.binding import Binding, BindingType
-from textual.filter import LineFilter
+from textual.filter import LineFilter, NoColor
 from textual.notifications import Notification, Notify
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -49,7 +49,6 @@ from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets import themes
-from agentco_tui.widgets.tones import WithoutColours
 
 NOTHING_REMEMBERED = Remembered()
 READ_REST = 1.0
@@ -85,6 +84,7 @@ class DashboardApp(KeyApp):
     Toast { padding: 0 1; margin-top: 0; }
     .-phone Toast { max-width: 100%; }
     .-thin Dialog { background: transparent; }
+    Input:nocolor > .input--cursor { text-style: reverse; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,7 +104,6 @@ class DashboardApp(KeyApp):
         self._remembered = remembered
         self.main_screen: MainScreen | None = None
         self._said: list[Notification] = []  # notices that may still stand in the corner
-        self._without_colours = WithoutColours(lambda: self.current_theme.dark)
         for theme in (*themes.THEMES, *themes.SIXTEEN):
             self.register_theme(theme)
         if session.settings.theme is not None or "TEXTUAL_THEME" not in os.environ:
@@ -112,7 +111,7 @@ class DashboardApp(KeyApp):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Under NO_COLOR nothing has a colour; Textual itself would go over to greys."""
-        return [self._without_colours] if self.no_color else super().get_line_filters()
+        return [NoColor()] if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> Screen[None]:
         self.main_screen = MainScreen(self.session, self.place, self._remembered)

@@ -51,12 +51,7 @@ _PLAIN: Final[Rendition] = (frozenset(), "", "")
 def _look(style: Style, system: ColorSystem) -> Rendition:
     """What a style comes to in a terminal with these colours."""
     attributes = frozenset(on for name, on in zip(_NAMES, _ON, strict=True) if getattr(style, name))
-    color, ground = style.color, style.bgcolor
-    return (
-        attributes,
-        "" if color is None else _codes(lowered(color, system).get_ansi_codes()),
-        "" if ground is None else _codes(lowered(ground, system).get_ansi_codes(False)),
-    )
+    return attributes, _codes(style.color, system, True), _codes(style.bgcolor, system, False)
 
 
 _LEVELS: Final = (0, 95, 135, 175, 215, 255)
@@ -80,10 +75,13 @@ def lowered(color: Color, system: ColorSystem) -> Color:
     return Color.from_ansi(16 + 36 * near[0] + 6 * near[1] + near[2])
 
 
-def _codes(codes: tuple[str, ...]) -> str:
+def _codes(color: Color | None, system: ColorSystem, foreground: bool) -> str:
     """Those of a grey by its number in the ramp that xterm fixed (232 is 8, 233 is 18, up to 238):
-    five bytes less, and Textual's dark ground is one.
+    five bytes less, and Textual's dark ground is one. The terminal's own colour has none.
     """
+    if color is None or color.is_default:
+        return ""
+    codes = lowered(color, system).get_ansi_codes(foreground)
     if len(codes) == 5 and codes[2] == codes[3] == codes[4] and int(codes[4]) in range(8, 239, 10):
         return f"{codes[0]};5;{232 + int(codes[4]) // 10}"
     return ";".join(codes)

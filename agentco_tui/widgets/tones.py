@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
@@ -10,10 +10,8 @@ from typing import Any, Final
 
 import msgspec
 from rich.color import ColorSystem, ColorType
-from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
-from textual.filter import LineFilter
 from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, plain, signs
@@ -22,8 +20,6 @@ from agentco_tui.textual_patches.compositor import lowered
 ENOUGH: Final = 4.5  # the contrast that WCAG 2 asks of running text (1 to 21)
 NEARLY: Final = 0.9
 STEPS: Final = 10
-CLEARLY: Final = 0.3
-"""How much lighter than the text a ground must be to stand out, black to white being 1."""
 
 
 class Tone(Enum):
@@ -189,36 +185,3 @@ def coloured(base: Style, tone: Style) -> Style:
     mixed = (Color.from_rich_color(lowered(step, ColorSystem.EIGHT_BIT)) for step in steps)
     found = next((color for color in mixed if contrast(color, ground) >= enough), text)
     return base + Style(color=found.rich_color)
-
-
-class WithoutColours(LineFilter):
-    """NO_COLOR means no colour at all: neither of the text nor of its ground, nor shades of grey.
-
-    Textual turns colours into greys, which are colours to a terminal and fight with its own. Bold,
-    underlined and reversed stay; what was told by a light ground on a dark screen (the place where
-    one types) is reversed instead, so that it can still be seen. `is_dark` says if the theme is a
-    dark one.
-    """
-
-    def __init__(self, is_dark: Callable[[], bool]) -> None:
-        super().__init__()
-        self._is_dark = is_dark
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        dark = self._is_dark()
-        return [
-            Segment(text, None if style is None else without_colours(style, dark), control)
-            for text, style, control in segments
-        ]
-
-
-@lru_cache(maxsize=1024)
-def without_colours(style: Style, dark: bool) -> Style:
-    """A style without its colours; reversed if they were the other way round than the theme's."""
-    bare = style.without_color
-    if style.color is None or style.bgcolor is None or style.reverse:
-        return bare
-    ground = Color.from_rich_color(style.bgcolor).brightness
-    text = Color.from_rich_color(style.color).brightness
-    lighter = ground - text if dark else text - ground
-    return bare + Style(reverse=True) if lighter > CLEARLY else bare
