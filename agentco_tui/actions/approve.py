@@ -46,7 +46,6 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Activity, Moment, Receipt, SharedTask, Task, TaskState
 from agentco_tui.text import plain, safe
 
-MOST_TOLD = 4  # fields that changed, told in a sentence; the question about it has them all
 DEAR = 3.0  # seconds; where reading all tasks takes longer, a yes and the pending list must do
 AFTER_ALL_READS = 7
 SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
@@ -123,12 +122,9 @@ class Approval(Write[Task]):
         now = now or store.pending.get(self.subject)
         if now is None or not (found := differences(self.shown, now)):
             return None
-        changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
-        if len(found) > MOST_TOLD:
-            changes += f"; and {len(found) - MOST_TOLD} more"
         if now.id in store.pending.records:
             store.publish(store.pending.put(now))
-        return self.changed(now, found, changes)
+        return self.changed(now, found)
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
         return self.services.decision_client.approve_task(self.subject, attempt_id=attempt_id)

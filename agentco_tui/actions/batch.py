@@ -17,7 +17,6 @@ from agentco_tui.actions.outcome import (
     OnProgress,
     Outcome,
     OutcomeKind,
-    Progress,
     Step,
 )
 from agentco_tui.actions.services import Services
@@ -240,7 +239,7 @@ class BatchApproval:
 
     # --- telling
 
-    def _tell(self, task: Task, told: Progress | Outcome) -> None:
+    def _tell(self, task: Task, told: Step | Outcome) -> None:
         self._items[task.id] = self._decisions.tell(task, told)
 
 

@@ -20,7 +20,6 @@ from agentco_tui.actions.outcome import (
     KnownBy,
     Outcome,
     OutcomeKind,
-    Progress,
     Step,
     Verb,
 )
@@ -59,15 +58,14 @@ class Hold:
 
     def left(self) -> float:
         """Seconds in which it can still be taken back; 0 once it is over or taken back."""
-        is_over = self._rest <= 0 or self._taken_back.is_set()
-        return 0.0 if is_over else self._rest_at(self._clock.monotonic())
+        return self._rest_at(self._clock.monotonic())
 
     def take_back(self) -> bool:
         """Undo the yes; False if the hold is over, or was taken back before."""
-        if self._rest <= 0 or self._taken_back.is_set():
-            return False
-        self._taken_back.set()
-        return True
+        can_be = self.left() > 0
+        if can_be:
+            self._taken_back.set()
+        return can_be
 
     async def wait(self) -> bool:
         """Wait until it is over: True then, False as soon as it is taken back."""
@@ -79,6 +77,8 @@ class Hold:
         return not self._taken_back.is_set()
 
     def _rest_at(self, now: float) -> float:
+        if self._rest <= 0 or self._taken_back.is_set():
+            return 0.0
         passed = now - self._seen
         # A short stop may fall into a tick without being known as one: a tick counts for two.
         return self._seconds if passed > GAP else max(0.0, self._rest - min(passed, 2 * TICK))
@@ -91,8 +91,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """As the person saw it; of an attempt that another process made, as the journal tells it."""
     step: Step
     since: float  # steady clock: when this step began
-    here: bool = True  # false while another dashboard of this machine is at it
-    attempt_id: str | None = None
+    elsewhere: str | None = None  # the attempt of another dashboard of this machine that is at it
     outcome: Outcome | None = None
     seen: bool = False
 
@@ -130,13 +129,13 @@ class Decisions:
         """Hold the yes to a task back for a moment; False if it was taken back."""
         timing = self._services.timing
         hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
-        self.tell(task, Progress(Step.HELD))
+        self.tell(task, Step.HELD)
         try:
             kept = await hold.wait()
         finally:
             del self._holds[task.id]
         if kept:
-            self.tell(task, Progress(Step.READING))
+            self.tell(task, Step.READING)
         else:
             self.put(task.id, None)
         return kept
@@ -152,23 +151,15 @@ class Decisions:
         """Undo every yes whose hold is not over."""
         return [task for held in tuple(self._holds) if (task := self.take_back(held)) is not None]
 
-    def tell(
-        self, task: Task, told: Progress | Outcome, *, ago: float = 0.0, here: bool = True
-    ) -> Decision:
-        """The approval of a task has come to a step, `ago` seconds before, or to its outcome."""
-        outcome = told if isinstance(told, Outcome) else None
-        step = Step.SETTLED if isinstance(told, Outcome) else told.step
-        known = self.by_task.get(task.id)
-        if known and not outcome and (known.step, known.attempt_id) == (step, told.attempt_id):
+    def tell(self, task: Task, told: Step | Outcome) -> Decision:
+        """The approval of a task has come to a step, or to its outcome."""
+        known, since = self.by_task.get(task.id), self._services.clock.monotonic()
+        if isinstance(told, Outcome):
+            now = Decision(task=task, step=Step.SETTLED, since=since, outcome=told)
+        elif known is not None and known.step is told and known.elsewhere is None:
             return known
-        now = Decision(
-            task=task,
-            step=step,
-            since=self._services.clock.monotonic() - ago,
-            here=here,
-            attempt_id=told.attempt_id,
-            outcome=outcome,
-        )
+        else:
+            now = Decision(task=task, step=told, since=since)
         self.put(task.id, now)
         return now
 
@@ -177,17 +168,20 @@ class Decisions:
         others = {one.task or one.subject: one for one in found if one.verb == Verb.APPROVE}
         for task_id, attempt in others.items():
             known = self.by_task.get(task_id)
-            if known is None or known.outcome or not known.here:
+            if known is None or known.outcome or known.elsewhere not in (None, attempt.attempt):
                 task = self._services.store.pending.get(task_id) or task_of(attempt)
-                sending = Progress(Step.SENDING, attempt_id=attempt.attempt)
-                self.tell(task, sending, ago=age_of(attempt.time) or 0.0, here=False)
-        for known in [one for one in self.by_task.values() if not one.here and not one.outcome]:
+                since = self._services.clock.monotonic() - (age_of(attempt.time) or 0.0)
+                sent = Decision(
+                    task=task, step=Step.SENDING, since=since, elsewhere=attempt.attempt
+                )
+                self.put(task_id, sent)
+        for known in [one for one in self.by_task.values() if one.elsewhere]:
             if (task := known.task).id in others:
                 continue
             # It has written what became of it, or has ended without that.
             earlier = self._services.earlier(Verb.APPROVE, task.id)
             settled = None if earlier is None else earlier.settled
-            if settled is None or settled.attempt != known.attempt_id:
+            if settled is None or settled.attempt != known.elsewhere:
                 self.put(task.id, None)
                 continue
             newer = settled.outcome not in set(OutcomeKind)

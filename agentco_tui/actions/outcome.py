@@ -96,14 +96,7 @@ class Step(StrEnum):
     SETTLED = "settled"
 
 
-class Progress(msgspec.Struct, frozen=True):
-    """A step that a write has reached."""
-
-    step: Step
-    attempt_id: str | None = None
-
-
-OnProgress = Callable[[Progress], object]
+OnProgress = Callable[[Step], object]
 
 
 class Found(StrEnum):

@@ -32,7 +32,6 @@ from agentco_tui.actions.outcome import (
     OnProgress,
     Outcome,
     OutcomeKind,
-    Progress,
     Step,
     Verb,
     WriteAnswer,
@@ -52,6 +51,7 @@ R = TypeVar("R", bound=Record)
 
 OVERTAKINGS = 3
 """How often it is read again because somebody here did something to the subject meanwhile."""
+MOST_TOLD = 4  # fields that changed, told in a sentence; the question about it has them all
 CREATING = frozenset({Verb.CREATE_TASK, Verb.CREATE_COMPANY, Verb.CLONE_COMPANY})
 
 
@@ -130,7 +130,7 @@ class Write(ABC, Generic[R]):
             return self.unsent(denied, off=True)
         try:
             for _ in range(OVERTAKINGS):
-                self.on_progress(Progress(Step.READING, self.attempt_id))
+                self.on_progress(Step.READING)
                 look = partial(services.journal.mark, services.origin)
                 mark = await services.journaled(look)
                 attempt = await self.prepare()
@@ -151,7 +151,7 @@ class Write(ABC, Generic[R]):
             return None
         if (changed := self.recheck()) is not None:
             return await self.written(changed)
-        self.on_progress(Progress(Step.SENDING, self.attempt_id))
+        self.on_progress(Step.SENDING)
         self.answer = await self._answered(self.attempt_id)
         if isinstance(self.answer.error, NotAllowed):
             services.permissions.refused(self.verb, self.answer.error)
@@ -233,7 +233,7 @@ class Write(ABC, Generic[R]):
         step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
         since: dict[Found, float] = {}
         for pause in timing.pauses():
-            self.on_progress(Progress(step, self.attempt_id))
+            self.on_progress(step)
             check = await self.check()
             found = check.found
             if found is not Found.FAILED:
@@ -308,11 +308,14 @@ class Write(ABC, Generic[R]):
     def unsent(self, sentence: str, **more: Any) -> Outcome:
         return self.outcome(OutcomeKind.NOT_SENT, sentence, KnownBy.HERE, **more)
 
-    def changed(self, record: R, differences: tuple[Difference, ...], told: str) -> Outcome:
-        """The outcome where it is not any more what was shown; `told` says in what."""
-        words = f"nothing was sent, because it changed since you saw it: {told}"
+    def changed(self, record: R, found: tuple[Difference, ...]) -> Outcome:
+        """The outcome where it is not any more what was shown."""
+        told = [difference.sentence for difference in found[:MOST_TOLD]]
+        if len(found) > MOST_TOLD:
+            told.append(plain(f"and {len(found) - MOST_TOLD} more"))
+        words = f"nothing was sent, because it changed since you saw it: {'; '.join(told)}"
         kind, known_by = OutcomeKind.CHANGED, KnownBy.HERE
-        return self.outcome(kind, words, known_by, record=record, differences=differences)
+        return self.outcome(kind, words, known_by, record=record, differences=found)
 
     # ---- the journal
 

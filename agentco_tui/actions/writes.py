@@ -325,7 +325,7 @@ class LimitChange(ListedWrite[Budget]):
         if now is not None and shown is not None and _written(shown) != _written(now):
             store.publish(store.agent_budgets.put(now))
             difference = Difference("limit", limit_words(shown), limit_words(now))
-            return self.changed(now, (difference,), difference.sentence)
+            return self.changed(now, (difference,))
         if now is not None and self._is_wanted(now):
             words = f"the limit is {limit_words(now)} already: nothing was sent"
             return self.outcome(OutcomeKind.DONE, words, KnownBy.READ, record=now)

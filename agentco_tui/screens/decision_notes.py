@@ -37,9 +37,9 @@ def line_note(session: Session, decision: Decision) -> Cell:
         words = f"approving in {left} s {signs.separator} u takes it back"
         return Cell(plain(words), Tone.ACCENT)
     if outcome is None:
-        doing = _DOING[decision.step] if decision.here else "in flight from another dashboard"
+        doing = "in flight from another dashboard" if decision.elsewhere else _DOING[decision.step]
         words = f"{doing} {int(session.clock.monotonic() - decision.since)} s"
-        if decision.here and decision.step is Step.UNKNOWN:
+        if decision.step is Step.UNKNOWN:
             return Cell(plain(f"{signs.unknown} {words}"), Tone.WARNING)
         return Cell(plain(words), Tone.ACCENT)
     words, tone = str(outcome.kind), Tone.WARNING

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal_file import Attempt, Settled
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import RefusedError
@@ -202,17 +202,17 @@ class Drill:
         await self._restart()
         return None
 
-    def _stage(self, task_id: str, scene: Scene) -> Callable[[Progress], None]:
+    def _stage(self, task_id: str, scene: Scene) -> Callable[[Step], None]:
         """Orders what goes wrong, each at its step and once."""
         if scene.fault:
             self._order(f"/api/tasks/{task_id}/approve:{scene.fault},times=1")
         acted: set[str] = set()
 
-        def on(progress: Progress) -> None:
-            if scene.read_fault and progress.step is scene.read_fault_at and "r" not in acted:
+        def on(step: Step) -> None:
+            if scene.read_fault and step is scene.read_fault_at and "r" not in acted:
                 acted.add("r")
                 self._order(f"tasks:{scene.read_fault},times={scene.read_times}")
-            if scene.meddler and progress.step is scene.meddles_at and "m" not in acted:
+            if scene.meddler and step is scene.meddles_at and "m" not in acted:
                 acted.add("m")
                 self.meddle(task_id, scene.meddler)
 

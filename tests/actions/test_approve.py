@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_file import Attempt, Settled
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step, Verb
 from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Task
@@ -20,8 +20,8 @@ from agentco_tui.text import plain
 from tests.actions.office import Office, journal_entries, office, until
 
 
-async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]:
-    steps: list[Progress] = []
+async def approved(office: Office, task: Task) -> tuple[Outcome, list[Step]]:
+    steps: list[Step] = []
     return await office.approve(task, steps.append), steps
 
 
@@ -34,7 +34,7 @@ async def test_a_yes_is_confirmed_by_a_read(path: Path, desk: Office) -> None:
     assert found.kind is OutcomeKind.APPROVED_HERE
     assert found.known_by is KnownBy.READ
     assert found.sentence.startswith("approved: the platform said yes")
-    assert [step.step for step in steps] == [Step.READING, Step.SENDING, Step.CONFIRMING]
+    assert steps == [Step.READING, Step.SENDING, Step.CONFIRMING]
     assert desk.platform.world.applied[task.id] == 1
     assert desk.store.pending.get(task.id) is None
     [sent] = desk.sends()
@@ -126,8 +126,8 @@ async def test_a_desk_that_was_closed_sends_nothing(desk: Office) -> None:
 async def test_no_connection_is_not_sent(path: Path, desk: Office) -> None:
     task = (await desk.pending())[0]
 
-    def down(progress: Progress) -> None:
-        if progress.step is Step.SENDING:
+    def down(step: Step) -> None:
+        if step is Step.SENDING:
             desk.platform.stop()
 
     found = await desk.approve(task, down)

@@ -18,7 +18,6 @@ from agentco_tui.actions.outcome import (
     KnownBy,
     Outcome,
     OutcomeKind,
-    Progress,
     Step,
     Verb,
 )
@@ -67,8 +66,8 @@ async def approved(desk: Office, task: Task, lists: Lists, at: Step = Step.SENDI
 
     steps = {at}
 
-    def on(progress: Progress) -> None:
-        if progress.step in steps:
+    def on(step: Step) -> None:
+        if step in steps:
             steps.clear()
             desk.platform.requests.clear()
             script(desk.platform, task, lists)
@@ -396,7 +395,7 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
             decisions.follow((await desk.services.follow()).elsewhere)
             return [known.step for task in tasks if (known := decisions.by_task.get(task.id))]
 
-        decisions.tell(tasks[3], Progress(Step.SENDING, "ours"))
+        decisions.tell(tasks[3], Step.SENDING)
         mark = other.journal.mark()
         for number, task in enumerate(tasks):
             other.journal.begin(
@@ -409,9 +408,7 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
         assert await follow() == [Step.SENDING] * 4
         known = decisions.by_task.get(tasks[0].id)
         assert known is not None
-        assert (known.here, known.attempt_id, known.task, known in decisions.open) == (
-            False, "a0", tasks[0], True,
-        )  # fmt: skip
+        assert (known.elsewhere, known.task, known in decisions.open) == ("a0", tasks[0], True)
         assert 59 < desk.services.clock.monotonic() - known.since < 90
         changed.clear()
         await follow()
@@ -430,7 +427,7 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
             assert known in decisions.open
             assert (known.outcome.kind, known.outcome.sentence) == (kind, "so it is")
             decisions.look_at(tasks[number].id)
-        assert [known.attempt_id for known in decisions.open] == ["ours"]
+        assert [known.task for known in decisions.open] == [tasks[3]]
         changed.clear()
         decisions.look_at(tasks[0].id)
         assert await follow() == [Step.SETTLED, Step.SETTLED, Step.SENDING]
@@ -457,7 +454,7 @@ async def test_what_leaves_late_is_read_again_what_comes_back_is_over(desk: Offi
     for kind in OutcomeKind:
         for attempt_id in ("a1", None):
             decisions = Decisions(desk.services)
-            decisions.tell(task, Progress(Step.SENDING, "a0"))
+            decisions.tell(task, Step.SENDING)
             left = Change(FeedName.PENDING, removed=(task.id,))
             back = Change(FeedName.PENDING, added=(task.id,))
             assert decisions.take(left) == decisions.take(back) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.outcome import OutcomeKind, Progress, Step
+from agentco_tui.actions.outcome import OutcomeKind, Step
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import Clock, FeedName, Phase
@@ -151,8 +151,8 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(desk: Office
     task = (await desk.pending())[0]
     desk.platform.faults.add("approve:drop_after,times=1")
 
-    def blank(progress: Progress) -> None:
-        if progress.step is Step.SENDING:
+    def blank(step: Step) -> None:
+        if step is Step.SENDING:
             desk.platform.faults.add("tasks:status=204")
 
     found = await desk.approve(task, blank)

@@ -14,7 +14,7 @@ import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.actions import writes
-from agentco_tui.actions.outcome import GOOD, OnProgress, Progress, Step
+from agentco_tui.actions.outcome import GOOD, OnProgress, Step
 from agentco_tui.actions.write_flow import CREATING, Write
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit, limit_words
 from agentco_tui.api.errors import ApiError
@@ -87,11 +87,11 @@ class FormRequest(msgspec.Struct, frozen=True):
         """
 
         async def send(values: Values, form: Form) -> Refusal | None:
-            def step(progress: Progress) -> None:
-                if progress.step is Step.UNKNOWN:
+            def reached(step: Step) -> None:
+                if step is Step.UNKNOWN:
                     form.says("the answer was lost: it is looked for by reading, nothing is sent")
 
-            outcome = await make(values, step).run()
+            outcome = await make(values, reached).run()
             if outcome.kind in GOOD:
                 self.frame.dialogs.tell(outcome)
                 if outcome.verb in CREATING and outcome.record and form.is_attached:

@@ -17,7 +17,7 @@ from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Aside, of_one_kind
 from agentco_tui.actions.decisions import Decision, task_of
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Progress, Step, Verb
+from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Step, Verb
 from agentco_tui.actions.writes import recover
 from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS_BY_ID
@@ -122,17 +122,17 @@ class DialogRouter:
     async def _approve(self, task: Task) -> None:
         decisions = self._session.decisions
 
-        def step(progress: Progress) -> None:
+        def reached(step: Step) -> None:
             known = decisions.by_task.get(task.id)
-            decisions.tell(task, progress)
-            is_new = known is None or known.step is not progress.step
-            if is_new and progress.step is Step.UNKNOWN:
+            decisions.tell(task, step)
+            is_new = known is None or known.step is not step
+            if is_new and step is Step.UNKNOWN:
                 title = self._session.titled(task.title, task)
                 words = "the answer was lost; reading what became of it"
                 self._say(f"{signs.unknown} {title}: {words}", bad=True)
 
         if await decisions.hold(task):
-            outcome = await Approval(self._session, task, step).run()
+            outcome = await Approval(self._session, task, reached).run()
             decisions.tell(task, outcome)
             self.tell(outcome)
 
@@ -210,8 +210,7 @@ class DialogRouter:
 
         for attempt in left:
             if attempt.verb == Verb.APPROVE:
-                unknown = Progress(Step.UNKNOWN, attempt_id=attempt.attempt)
-                decisions.tell(task_of(attempt), unknown)
+                decisions.tell(task_of(attempt), Step.UNKNOWN)
         count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
         words = f"{count} of an earlier run had no outcome: reading what became of them"
         self._say(f"{signs.unknown} {words}", bad=True)
