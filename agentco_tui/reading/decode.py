@@ -55,8 +55,6 @@ class Page(Struct, Generic[R], frozen=True, kw_only=True):
     unread_reasons: tuple[SafeText, ...] = ()
     shape: str = ""
     """Where the records stood, for `doctor`: "data.tasks[]"."""
-    is_list: bool = True
-    """False if the answer held one object or a summary where a list was due."""
     notice: SafeText | None = None
     """What the platform said went wrong beside the data (GraphQL's `errors`)."""
 
@@ -75,7 +73,7 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
             with suppress(Unread):
                 summary = kind.instead(body)
                 records = () if summary is None else (summary,)
-                return Page(records=records, shape="{summary}", is_list=False)
+                return Page(records=records, shape="{summary}")
         told = error_in(envelope).message
         why = f"the platform says: {told}" if told else outline(body)
         raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
@@ -105,7 +103,6 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
         unread=sum(unread.values()),
         unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
         shape=safe(path, 120),
-        is_list="{one}" not in path,
         notice=error_in({"errors": errors}).told if errors else None,
     )
 

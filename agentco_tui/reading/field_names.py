@@ -33,14 +33,15 @@ def fold(name: str) -> str:
     return _fold(name if len(name) <= _LONGEST else name[:_LONGEST])
 
 
-_HUMP: Final = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+HUMP: Final = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a word begins in a name such as `agentId` or `HTTPError`."""
 
 
 @lru_cache(maxsize=8192)
 def words(name: str) -> tuple[str, ...]:
     """The words of a field's name, lower case, by humps and separators; for showing only."""
     pieces = _NOISE.split(name[:_LONGEST])
-    return tuple(part.casefold() for piece in pieces for part in _HUMP.split(piece) if part)
+    return tuple(part.casefold() for piece in pieces for part in HUMP.split(piece) if part)
 
 
 _SECRETS: Final = word_set(

@@ -7,14 +7,13 @@ from typing import Any, Final
 from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading.field_names import word_set
 from agentco_tui.reading.kinds.common_fields import (
-    COMPANY,
     content_id,
     record,
     reference,
     references,
 )
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, under
-from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_name
+from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref, to_ref_name
 from agentco_tui.reading.values.scalar import text_only, word
 from agentco_tui.reading.values.status_word import (
     fold_word,

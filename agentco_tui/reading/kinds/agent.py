@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from agentco_tui.model import Agent, AgentState, Money
 from agentco_tui.reading.kinds.common_fields import (
-    COMPANY,
     CREATED,
     ids,
     record,
@@ -16,6 +15,7 @@ from agentco_tui.reading.kinds.common_fields import (
 )
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.values.money import UNIT_FIELDS, minus, money_field, to_money, told_unit
+from agentco_tui.reading.values.reference import COMPANY
 from agentco_tui.reading.values.scalar import (
     flag,
     line,

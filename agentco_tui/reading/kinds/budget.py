@@ -26,7 +26,7 @@ from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import to_money, told_unit, unit_beside
-from agentco_tui.reading.values.reference import joined, to_id, to_ref_name
+from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref_name
 from agentco_tui.reading.values.scalar import flag, named, text_only, word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
@@ -35,7 +35,7 @@ from agentco_tui.text import SafeText, safe
 WHOLE_ID: Final = "all"
 """The id of the whole's budget, which has no record of its own."""
 AGENT: Final = "agent assistant worker bot employee member"
-OWNER: Final = "company organization organisation org workspace tenant account team"
+OWNER: Final = f"{COMPANY} team"
 """What the company that has a budget is called; LiteLLM has teams."""
 SCOPES: Final = {
     **dict.fromkeys(OWNER.split(), BudgetScope.COMPANY),

@@ -20,9 +20,6 @@ from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)
 
-COMPANY: Final = "company organization organisation org workspace tenant account"
-"""What a company is called in the records that belong to it."""
-
 
 def ids(own: str, more: str = "") -> Field:
     """A record's own id: `id`, the names of the kind, those of stores and standards."""

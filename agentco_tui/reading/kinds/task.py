@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from agentco_tui.model import Moment, Task, TaskState
 from agentco_tui.reading.kinds.common_fields import (
-    COMPANY,
     COST,
     CREATED,
     ids,
@@ -17,7 +16,7 @@ from agentco_tui.reading.kinds.common_fields import (
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.money import Sum, to_money, told_unit
-from agentco_tui.reading.values.reference import to_key, to_ref, to_ref_name, typed_ref
+from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import (
     block,
     flag,

@@ -225,14 +225,6 @@ def _metric(raw: Json) -> Unit | None:
     return UNIT_WORDS.get(fold(raw)) if type(raw) is str else None
 
 
-def _flag_of(unit: Unit) -> Any:
-    return lambda raw: unit if raw is True else None
-
-
-def _of_digits(raw: Json) -> Unit | None:
-    return Unit(-raw) if type(raw) is int and 0 <= raw < 5 else None
-
-
 UNIT_FIELDS: Final = (
     Field("currency", """
         currency currency_code billing_currency  # Anthropic, OpenAI
@@ -243,10 +235,6 @@ UNIT_FIELDS: Final = (
     Field("unit", "unit units amount_unit {money,cost,currency,budget}_unit", unit_word),
     Field("unit", "{amounts,values,costs,money,sums}_in denomination", unit_word),
     Field("unit", "metric  # paperclip: billed_cents", _metric),
-    Field("unit", "{is_,}in_cents amounts_in_cents cents", _flag_of(Unit(-2))),
-    Field("unit", "{is_,}in_{minor,minor_units}", _flag_of(Unit(MINOR))),
-    Field("unit", "minor_units  # how many digits", _of_digits),
-    Field("unit", "{is_,}in_micros", _flag_of(Unit(-6))),
 )  # fmt: skip
 """The fields of a record that tell the unit of the sums beside them."""
 
@@ -254,7 +242,7 @@ _BESIDE: Final = tuple(
     (fold(name), field)
     for field in UNIT_FIELDS
     for name, _ in field.sourced()
-    if "." not in name and name not in ("unit", "units", "cents")
+    if "." not in name and name not in ("unit", "units")
 )
 _AROUND: Final = word_set("meta metadata summary totals info settings data result payload budget")
 

@@ -16,6 +16,9 @@ from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.reading.values.scalar import text_only
 from agentco_tui.text import SafeText, safe
 
+COMPANY: Final = "company organization organisation org workspace tenant account"
+"""What a company is called in the records that belong to it."""
+
 _MAX_ID: Final = 1_000
 _LIKE_ID: Final = lazy_pattern(
     r"\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,64}"
@@ -136,10 +139,9 @@ def _from_object(raw: Mapping[str, Json]) -> Any:
     return Partial(ref) if any(value is not None for value in row.left.values()) else ref
 
 
-_COMPANIES: Final = "company organization organisation org workspace tenant account"
 _KINDS: Final = {
     **dict.fromkeys(word_set("agent assistant worker bot employee"), "agent"),
-    **dict.fromkeys(word_set(_COMPANIES), "company"),
+    **dict.fromkeys(word_set(COMPANY), "company"),
 }
 
 

@@ -12,11 +12,10 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from agentco_tui.model import AgentState, Severity, TaskState
-from agentco_tui.reading.field_names import word_set
+from agentco_tui.reading.field_names import HUMP, word_set
 
 _E = TypeVar("_E", TaskState, AgentState, Severity, bool)
 
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS: Final = re.compile(r"[\s\-_/]+")
 _PREFIX: Final = re.compile(r"(?:^|_)(?:state|status|phase|stage|severity|level|priority)_(?=.)")
 _ENUM: Final = re.compile(r"^.*[.:](?=.)")
@@ -118,7 +117,7 @@ _ALERTS: Final = _table(
 @lru_cache(maxsize=4096)
 def fold_word(word: str) -> str:
     """`word` in lower case, `_` between its parts: "InProgress" and "in-progress" → in_progress."""
-    parts = _HUMP.sub("_", word.strip()[:_MAX_WORD])
+    parts = HUMP.sub("_", word.strip()[:_MAX_WORD])
     return _SEPARATORS.sub("_", parts).strip("_").lower()
 
 
