@@ -115,4 +115,6 @@ def decision_items(session: Session, decision: Decision) -> list[Item]:
         note = line_note(session, decision)
         return [Text(note.text, note.tone), Gap()]
     sign, tone = (signs.good, Tone.GOOD) if outcome.kind in GOOD else (signs.warning, Tone.WARNING)
-    return [Text(plain(f"{sign} {outcome.kind}: {told(outcome)}"), tone), Gap()]
+    kind, words = str(outcome.kind), told(outcome)
+    lead = "" if words.startswith(kind.split()[0]) else f"{kind}: "
+    return [Text(plain(f"{sign} {lead}{words}"), tone), Gap()]

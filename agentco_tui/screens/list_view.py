@@ -265,6 +265,7 @@ class ListView(Widget, Generic[R]):
         (name, *about_it), right = self.title()
         if self.reading:
             name, about_it = Cell(plain(f" {self.called()}"), Tone.STRONG), []
+            right = [] if self.has_class("-narrow") else right  # how a list is sorted that hides
         rest = GAP + total_width([name, *about_it, *right])
         way = crumbs(self.main.behind, self.size.width - rest)
         self.title_line.show([*way, name, *faded(about_it, is_old)], faded(right, is_old))
