@@ -93,7 +93,7 @@ def test_what_was_approved_here_is_not_elsewhere_for_an_old_list(tmp_path: Path)
         console.until(lambda: "Case1" in console.cursor_line(), "the cursor on it again")
         console.press("t")  # the trace says of the task what its line says
         console.wait_for("TRACE Case1")
-        console.wait_for("approved here: approved")
+        console.wait_for("● approved: the platform said yes")
         assert "pending" not in console.text
         console.press("esc")
         console.line_shows("Case1", "approved here")
