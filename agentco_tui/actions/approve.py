@@ -23,7 +23,6 @@ from agentco_tui.actions.outcome import (
     Check,
     Found,
     KnownBy,
-    OnProgress,
     Outcome,
     OutcomeKind,
     Verb,
@@ -60,10 +59,8 @@ class Approval(Write[Task]):
     spacing = 0.0  # seconds between list reads that several decisions share
     gather = 0.0  # seconds that the first of them waits for others to join
 
-    def __init__(
-        self, services: Services, shown: Task, on_progress: OnProgress | None = None
-    ) -> None:
-        super().__init__(services, Verb.APPROVE, shown.id, shown.title, on_progress)
+    def __init__(self, services: Services, shown: Task) -> None:
+        super().__init__(services, Verb.APPROVE, shown.id, shown.title)
         self.shown, self.texts = shown, (shown.description,)
         self.status = shown.status  # the platform's word for the task's status when it was sent
         self.waited_at: float | None = began_at(

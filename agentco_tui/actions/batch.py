@@ -14,7 +14,6 @@ from agentco_tui.actions.decisions import Decision, Decisions, Hold
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
     AnswerKind,
-    OnProgress,
     Outcome,
     OutcomeKind,
     Step,
@@ -26,14 +25,11 @@ from agentco_tui.live.poller import sleep_unless
 from agentco_tui.model import Task
 from agentco_tui.text import SafeText, plain
 
-TYPED_FROM = 11  # from so many tasks on the number must be typed
 AT_ONCE = 4  # approvals in flight together
 DOUBTS = 3  # so many in a row without a clear answer stop the set
 PAUSE = 5.0  # seconds of a pause that the platform asks for (429) without saying how long
 LONGEST_PAUSE = 120.0  # seconds of pauses in a row that a set waits; beyond, it is stopped
 KEY_REJECTED = "stopped: the platform answered 401"
-DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING})
-"""Outcomes that leave open whether it was approved."""
 _CERTAINLY_NOT = frozenset(
     {OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE}
     | {OutcomeKind.CHANGED, OutcomeKind.NOT_ALLOWED}
@@ -44,7 +40,6 @@ _CERTAINLY_NOT = frozenset(
 class BatchPhase(StrEnum):
     """Where a set stands."""
 
-    ASKING = "asking"  # nobody has said yes
     HELD = "held"  # it can be taken back
     RUNNING = "running"
     ENDED = "ended"
@@ -52,7 +47,7 @@ class BatchPhase(StrEnum):
 
 
 class BatchApproval:
-    """One decision about several tasks. `confirm`, then `run`, which returns when all is known.
+    """One decision about several tasks: made when a person has said yes to it, then `run`.
 
     Each task is compared with the record given here before it is sent, so that must be the one that
     the person is shown.
@@ -65,7 +60,7 @@ class BatchApproval:
         self.timing = services.timing
         now = self.clock.monotonic()
         self._items = {task.id: Decision(task=task, step=Step.WAITING, since=now) for task in tasks}
-        self.phase = BatchPhase.ASKING
+        self.phase = BatchPhase.HELD
         self.stop_reason: SafeText | None = None  # why not all were sent, if so
         self.services = services
         self._decisions = decisions or Decisions(services)
@@ -80,21 +75,6 @@ class BatchApproval:
         return tuple(self._items.values())
 
     # --- the decision
-
-    @property
-    def number_to_type(self) -> int | None:
-        """What must be typed to confirm; None if `y` is enough."""
-        return len(self._items) if len(self._items) >= TYPED_FROM else None
-
-    def confirm(self, typed: str = "") -> bool:
-        """Say yes; starts the hold. False, and nothing happens, if the number is not right."""
-        wanted = self.number_to_type
-        if self.phase is not BatchPhase.ASKING or not self._items:
-            return False
-        if wanted is not None and typed.strip() != str(wanted):
-            return False
-        self.phase = BatchPhase.HELD
-        return True
 
     @property
     def can_stop(self) -> bool:
@@ -129,12 +109,9 @@ class BatchApproval:
         """Such as: 1 unknown (being read), 198 approved here, 1 refused. Adds up to all of them."""
         steps = Counter(item.step for item in self.items)
         on_their_way = steps[Step.READING] + steps[Step.SENDING] + steps[Step.CONFIRMING]
-        results = sorted(
-            self.results.items(), key=lambda result: (result[0] not in DOUBTFUL, -result[1])
-        )
         counts = [
             (steps[Step.UNKNOWN], f"{Step.UNKNOWN} (being read)"),
-            *((count, str(kind)) for kind, count in results),
+            *((self.results[kind], str(kind)) for kind in OutcomeKind),
             (on_their_way, "on their way"),
             (steps[Step.WAITING], "waiting"),
         ]
@@ -158,9 +135,7 @@ class BatchApproval:
 
         That may take as long as the platform is away. Raises nothing but cancellation.
         """
-        if self.phase is BatchPhase.HELD:
-            await self.hold.wait()
-        if self.phase is not BatchPhase.HELD:
+        if self.phase is not BatchPhase.HELD or not await self.hold.wait():
             return self.phase
         self.phase = BatchPhase.RUNNING
         waiting = iter([item.task for item in self.items])
@@ -172,10 +147,10 @@ class BatchApproval:
 
     async def _work(self, waiting: Iterator[Task], group: asyncio.TaskGroup) -> None:
         for task in waiting:
-            approval = ApprovalInSet(self, task, partial(self._tell, task))
+            approval = ApprovalInSet(self, task)
             unsent = await self._post(approval)
             if unsent is not None:
-                self._tell(task, unsent)
+                self.tell(task, unsent)
                 if unsent.off:
                     self.stop(f"stopped: {unsent.sentence}")
                 elif unsent.error is not None:
@@ -215,7 +190,7 @@ class BatchApproval:
                 return unsent
 
     async def _reconcile(self, posted: Approval) -> None:
-        self._tell(posted.shown, await posted.reconcile())
+        self.tell(posted.shown, await posted.reconcile())
 
     # --- going on or not
 
@@ -239,15 +214,16 @@ class BatchApproval:
 
     # --- telling
 
-    def _tell(self, task: Task, told: Step | Outcome) -> None:
+    def tell(self, task: Task, told: Step | Outcome) -> None:
         self._items[task.id] = self._decisions.tell(task, told)
 
 
 class ApprovalInSet(Approval):
     """The approval of one task, whose first read it shares with those whose turns begin with it."""
 
-    def __init__(self, batch: BatchApproval, task: Task, on_progress: OnProgress) -> None:
-        super().__init__(batch.services, task, on_progress)
+    def __init__(self, batch: BatchApproval, task: Task) -> None:
+        super().__init__(batch.services, task)
+        self.on_progress = partial(batch.tell, task)
         self.spacing, self.gather = batch.timing.spacing, batch.timing.gather
         self._batch = batch
 

@@ -65,20 +65,13 @@ class Write(ABC, Generic[R]):
     reads_after_no: ClassVar[bool] = False  # whether a clear no is explained by a read
     fields: Sequence[str] = ()
     texts: Sequence[str | None] = ()  # written by a person or an agent, beside the title
+    on_progress: OnProgress = bool
 
-    def __init__(
-        self,
-        services: Services,
-        verb: Verb,
-        subject: str,
-        title: SafeText,
-        on_progress: OnProgress | None = None,
-    ) -> None:
+    def __init__(self, services: Services, verb: Verb, subject: str, title: SafeText) -> None:
         self.services = services
         self.verb = verb
         self.subject = subject
         self.title = title
-        self.on_progress: OnProgress = on_progress or bool
         self.attempt_id: str | None = None  # of the attempt, once it stands in the journal
         self.answer: WriteAnswer[R] = LEFT_BEHIND
         self.left_behind: Attempt | None = None
@@ -115,8 +108,9 @@ class Write(ABC, Generic[R]):
 
     # ---- the flow
 
-    async def run(self) -> Outcome:
+    async def run(self, on_progress: OnProgress = bool) -> Outcome:
         """All of it; may take as long as the platform is away."""
+        self.on_progress = on_progress
         return await self.post() or await self.reconcile()
 
     async def post(self) -> Outcome | None:

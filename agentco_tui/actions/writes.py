@@ -24,7 +24,6 @@ from agentco_tui.actions.outcome import (
     Check,
     Found,
     KnownBy,
-    OnProgress,
     Outcome,
     OutcomeKind,
     Verb,
@@ -180,11 +179,9 @@ class TaskCreation(Creation[Task]):
     `Outcome.fields` has the messages for the form if it is refused.
     """
 
-    def __init__(
-        self, services: Services, form: Mapping[str, str], on_progress: OnProgress | None = None
-    ) -> None:
+    def __init__(self, services: Services, form: Mapping[str, str]) -> None:
         subject = subject_of(form["company_id"], form["title"], form["agent_id"])
-        super().__init__(services, Verb.CREATE_TASK, subject, safe(form["title"]), on_progress)
+        super().__init__(services, Verb.CREATE_TASK, subject, safe(form["title"]))
         self.form, self.fields, self.texts = form, tuple(form), tuple(form.values())
         self.company, self.agent = Ref(id=form["company_id"]), Ref(id=form["agent_id"])
         self.details = {"title": form["title"], "priority": form["priority"]}
@@ -222,16 +219,12 @@ class CompanyCreation(Creation[Company]):
     """
 
     def __init__(
-        self,
-        services: Services,
-        form: Mapping[str, str],
-        on_progress: OnProgress | None = None,
-        source: Company | None = None,
+        self, services: Services, form: Mapping[str, str], source: Company | None = None
     ) -> None:
         verb = Verb.CREATE_COMPANY if source is None else Verb.CLONE_COMPANY
         name = form["name"]
         subject = subject_of("" if source is None else source.id, name)
-        super().__init__(services, verb, subject, safe(name), on_progress)
+        super().__init__(services, verb, subject, safe(name))
         self.form, self.fields, self.source = form, tuple(form), source
         self.texts = tuple(form.values())
         self.collection = services.store.companies
@@ -297,10 +290,9 @@ class LimitChange(ListedWrite[Budget]):
         *,
         shown: Budget | None = None,
         company: Ref | None = None,
-        on_progress: OnProgress | None = None,
     ) -> None:
         agent_id, title = agent.id or "", agent.name or safe(agent.id or "")
-        super().__init__(services, Verb.SET_LIMIT, agent_id, title, on_progress)
+        super().__init__(services, Verb.SET_LIMIT, agent_id, title)
         self.agent, self.company, self.shown, self.wanted = agent, company, shown, wanted
         self.collection = services.store.agent_budgets
         self.before: str | None = None  # the limit before the attempt, as `_written` writes it

@@ -51,9 +51,9 @@ class Office:
         self.store.pending.replace(listing)
         return list(listing.records)
 
-    async def approve(self, task: Task, on_progress: OnProgress | None = None) -> Outcome:
+    async def approve(self, task: Task, on_progress: OnProgress = bool) -> Outcome:
         """The person's yes to one task."""
-        return await Approval(self.services, task, on_progress).run()
+        return await Approval(self.services, task).run(on_progress)
 
     def leave_behind(self, attempt: Attempt) -> None:
         """An earlier run wrote an attempt, and ended."""

@@ -72,7 +72,7 @@ async def approved(desk: Office, task: Task, lists: Lists, at: Step = Step.SENDI
             desk.platform.requests.clear()
             script(desk.platform, task, lists)
 
-    return await Approval(desk.services, task, on).run()
+    return await Approval(desk.services, task).run(on)
 
 
 def asked(platform: EmbeddedPlatform) -> list[str]:

@@ -30,11 +30,6 @@ from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until
 
 
-async def run(batch: BatchApproval) -> BatchPhase:
-    assert batch.confirm(str(batch.number_to_type or ""))
-    return await batch.run()
-
-
 def begun(batch: BatchApproval) -> int:
     return sum(item.step not in (Step.WAITING, Step.READING) for item in batch.items)
 
@@ -47,8 +42,7 @@ async def test_a_set_is_approved_with_one_read_before(path: Path, desk: Office) 
     tasks = (await desk.pending())[:12]
     batch = BatchApproval(desk.services, tasks)
     desk.platform.requests.clear()
-    assert not batch.can_stop
-    assert await run(batch) is BatchPhase.ENDED
+    assert await batch.run() is BatchPhase.ENDED
     assert not batch.can_stop
     assert batch.results == {OutcomeKind.APPROVED_HERE: 12}
     assert batch.sentence == "12 approved here"
@@ -65,7 +59,7 @@ async def test_a_set_is_approved_with_one_read_before(path: Path, desk: Office) 
 async def test_never_more_than_four_are_in_flight(desk: Office) -> None:
     tasks = (await desk.pending())[:16]
     desk.platform.faults.add("approve:latency=20ms")
-    assert await run(BatchApproval(desk.services, tasks)) is BatchPhase.ENDED
+    assert await BatchApproval(desk.services, tasks).run() is BatchPhase.ENDED
     spans = [(seen.started, seen.started + seen.took) for seen in desk.sends()]
     together = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
     assert 2 <= together <= 4
@@ -75,7 +69,7 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) ->
     tasks, decisions = (await desk.pending())[:20], Decisions(desk.services)
     batch = BatchApproval(desk.services, tasks, decisions)
     decisions.subscribe(lambda _: batch.stop() if begun(batch) >= 5 else None)
-    assert await run(batch) is BatchPhase.ENDED
+    assert await batch.run() is BatchPhase.ENDED
     sent = len(desk.sends())
     assert 5 <= sent <= 6 + 4, "what was about to be sent then"
     assert batch.results == {OutcomeKind.APPROVED_HERE: sent, OutcomeKind.NOT_SENT: 20 - sent}
@@ -89,7 +83,7 @@ async def test_an_end_while_they_are_read_sends_nothing(path: Path, desk: Office
     decisions = Decisions(desk.services)
     batch = BatchApproval(desk.services, (await desk.pending())[:3], decisions)
     hang = desk.platform.faults.add("tasks:latency=200ms,times=1")
-    running = asyncio.create_task(run(batch))
+    running = asyncio.create_task(batch.run())
     await until(lambda: hang.struck == 1)
     assert len(decisions.by_task) == 3
     batch.stop()
@@ -102,7 +96,7 @@ async def test_an_end_while_they_are_read_sends_nothing(path: Path, desk: Office
 async def test_each_is_read_when_its_own_turn_comes(desk: Office) -> None:
     tasks = (await desk.pending())[:8]
     slow = desk.platform.faults.add("approve:latency=800ms,times=4")
-    running = asyncio.create_task(run(BatchApproval(desk.services, tasks)))
+    running = asyncio.create_task(BatchApproval(desk.services, tasks).run())
     # Four are on their way, and the next four wait.
     await until(lambda: slow.struck == 4)
     with desk.platform.world.living() as state:
@@ -119,11 +113,9 @@ async def test_a_set_that_is_taken_back_sends_nothing(
     async with office(platform, path, timing=replace(QUICK, hold=3_600.0)) as desk:
         decisions = Decisions(desk.services)
         batch = BatchApproval(desk.services, (await desk.pending())[:12], decisions)
-        assert not batch.confirm("11")
-        running = asyncio.create_task(run(batch))
+        running = asyncio.create_task(batch.run())
         await until(lambda: batch.phase is BatchPhase.HELD)
         assert batch.can_stop
-        assert not batch.confirm("12"), "once is enough"
         batch.stop()
         assert await running is BatchPhase.TAKEN_BACK
         assert (batch.can_stop, desk.sends(), decisions.open) == (False, [], [])
@@ -140,7 +132,7 @@ async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) ->
 
     decisions.subscribe(changed)
     desk.platform.faults.add(f"/api/tasks/{second.id}/approve:drop_after")
-    await run(BatchApproval(desk.services, [first, second], decisions))
+    await BatchApproval(desk.services, [first, second], decisions).run()
     assert seen[first.id] == [Step.READING, Step.SENDING, Step.CONFIRMING, Step.SETTLED]
     assert seen[second.id] == [Step.READING, Step.SENDING, Step.UNKNOWN, Step.SETTLED]
     assert decisions.open == []
@@ -150,7 +142,7 @@ async def test_a_revoked_key_stops_the_set(desk: Office) -> None:
     tasks, decisions = (await desk.pending())[:30], Decisions(desk.services)
     batch = BatchApproval(desk.services, tasks, decisions)
     decisions.subscribe(lambda _: desk.platform.keys.revoke("full") if begun(batch) == 6 else None)
-    await run(batch)
+    await batch.run()
     assert batch.stop_reason == "stopped: the platform answered 401"
     rejected = batch.results[OutcomeKind.KEY_REJECTED]
     assert 1 <= rejected <= 8
@@ -162,14 +154,14 @@ async def test_three_unknowns_in_a_row_stop_it(desk: Office) -> None:
     tasks = (await desk.pending())[:20]
     batch = BatchApproval(desk.services, tasks)
     desk.platform.faults.add("approve:status=500")
-    await run(batch)
+    await batch.run()
     assert batch.stop_reason == "stopped: 3 in a row had no clear answer"
     assert len(desk.sends()) <= 6
     assert kinds(batch) == {OutcomeKind.NOT_DONE, OutcomeKind.NOT_SENT}
     desk.platform.faults.clear()
     again = BatchApproval(desk.services, batch.to_ask_again)
     assert len(again.items) == 20
-    await run(again)
+    await again.run()
     assert again.results == {OutcomeKind.APPROVED_HERE: 20}
     assert {desk.platform.world.applied[task.id] for task in tasks} == {1}
 
@@ -178,17 +170,14 @@ async def test_three_unknowns_in_a_row_stop_it(desk: Office) -> None:
 async def test_two_unknowns_do_not_stop_it(desk: Office, unclear: int, stopped: bool) -> None:
     desk.platform.faults.add("approve:status=500")
     batch = BatchApproval(desk.services, (await desk.pending())[:unclear])
-    await run(batch)
+    await batch.run()
     assert (batch.stop_reason is not None) is stopped
 
 
-async def test_a_set_is_confirmed_once_and_never_empty(desk: Office) -> None:
-    batch = BatchApproval(desk.services, (await desk.pending())[:1])
-    assert await batch.run() is BatchPhase.ASKING
-    assert [batch.confirm(), batch.confirm()] == [True, False]
-    assert not BatchApproval(desk.services, []).confirm()
-    sets = [BatchApproval(desk.services, (await desk.pending())[:count]) for count in (10, 11)]
-    assert [each.number_to_type for each in sets] == [None, 11]
+async def test_a_set_runs_once(desk: Office) -> None:
+    batch = BatchApproval(desk.services, (await desk.pending())[:2])
+    assert await batch.run() is await batch.run() is BatchPhase.ENDED
+    assert len(desk.sends()) == 2
 
 
 @pytest.mark.parametrize("off", [True, False])
@@ -201,7 +190,7 @@ async def test_what_cannot_be_sent_stops_a_set(desk: Office, off: bool) -> None:
     else:
         desk.platform.faults.add("tasks:status=503")
     batch = BatchApproval(desk.services, tasks)
-    await run(batch)
+    await batch.run()
     assert batch.stop_reason == f"stopped: {words}"
     assert batch.results == {OutcomeKind.NOT_SENT: 9}
     assert desk.sends() == []
@@ -211,7 +200,7 @@ async def test_a_changed_task_in_a_set_is_left_out(desk: Office) -> None:
     tasks = (await desk.pending())[:6]
     tasks[3] = replace(tasks[3], title=plain("harmless"))
     batch = BatchApproval(desk.services, tasks)
-    await run(batch)
+    await batch.run()
     assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
     assert desk.sends(tasks[3].id) == []
     assert list(batch.to_ask_again) == [desk.store.pending.get(tasks[3].id)], "as it is now"
@@ -226,7 +215,7 @@ async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, 
         tasks = (await desk.pending())[:12]
         platform.faults.add(f"/api/tasks/{tasks[0].id}/approve:status=500")
         batch = BatchApproval(desk.services, tasks)
-        running = asyncio.create_task(run(batch))
+        running = asyncio.create_task(batch.run())
         await until(lambda: batch.results.total() == 11)
         assert batch.items[0].step is Step.UNKNOWN
         assert batch.sentence == "1 unknown (being read), 11 approved here"
@@ -376,7 +365,7 @@ async def test_a_set_pauses_as_long_as_the_platform_asks(
             if "{0}" not in fault:
                 break
         batch = BatchApproval(desk.services, tasks)
-        assert await run(batch) is BatchPhase.ENDED
+        assert await batch.run() is BatchPhase.ENDED
         assert max(clock.sleeps) == pytest.approx(pause, abs=0.1)
         assert clock.at >= 1_000.0 + pause
         assert (batch.stop_reason or "").startswith(stopped)

@@ -175,7 +175,7 @@ async def test_notices_and_progress_name_the_company_where_more_than_one_is_show
         await s.yes()
         await s.sees("3 refused")
         told = " ".join(s.text.split())
-        for one in (item.task for item in question.decision.items):
+        for one in question._tasks.values():
             assert f"({names.company(names.company_of(one))})" in told
         s.session.poller.query = replace(s.session.poller.query, company=task.company.id)
         assert s.session.titled(task.title, task) == task.title
@@ -195,7 +195,7 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
         await s.sees("priority urgent, most are low")
         question = s.app.screen
         assert isinstance(question, BatchQuestion)
-        tasks, names = [item.task for item in question.decision.items], s.session.names
+        tasks, names = question._tasks.values(), s.session.names
         companies = Counter(names.company(names.company_of(task)) for task in tasks)
         oldest = min(tasks, key=lambda task: waiting_since(task) or inf)
         told = text_of(question.pane)
@@ -208,6 +208,8 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
 
 async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(on: Staging) -> None:
     async with on(place="tasks", running=True) as s:
+        tasks = list(s.session.store.pending)
+        assert not BatchQuestion(s.session, tasks[:10], (), {}).wanted
         question = await ask(s, 11)
         await s.press("y")
         await s.sees("type 11 first")

@@ -42,6 +42,7 @@ TRACE_LINES = 4
 MOST_SHARES = 6
 MOST_SUMS = 4
 MOST_DIGITS = 9
+TYPED_FROM = 11  # from so many tasks on the number must be typed
 BAR = 24
 HEADINGS = {
     Standing.CHANGED: f"{signs.warning} {{}} changed since you read them",
@@ -172,23 +173,22 @@ class BatchQuestion(TaskQuestion):
     def __init__(
         self,
         session: Session,
-        batch: BatchApproval,
+        tasks: Sequence[Task],
         aside: Sequence[Aside],
         hidden: Mapping[str, SafeText],
     ) -> None:
         """`hidden` says of some tasks why the list doesn't show them."""
-        tasks = [item.task for item in batch.items]
         yes = f"approve all {fmt.count(len(tasks))}"
-        super().__init__(session, tasks, tasks_of(batch), yes)
-        self.decision, self.aside, self.hidden_tasks = batch, aside, hidden
-        self.typed = ""
+        super().__init__(session, tasks, tasks_of(tasks), yes)
+        self.aside, self.hidden_tasks = aside, hidden
+        self.typed, self.wanted = "", str(len(tasks)) if len(tasks) >= TYPED_FROM else ""
         self.number_line = StatusLine(classes="dialog--number")
         self._label = labels([*tasks, *(left.task for left in aside)])
         self._early: dict[str, float] = {}  # digits that came too soon to be meant, and when
 
     def body(self) -> ComposeResult:
         yield self.pane
-        if self.decision.number_to_type is not None:
+        if self.wanted:
             yield self.number_line
 
     def on_mount(self) -> None:
@@ -254,17 +254,16 @@ class BatchQuestion(TaskQuestion):
         self._show_number()
 
     def _show_number(self) -> None:
-        wanted = self.decision.number_to_type
-        done = self.typed == str(wanted)
+        done = self.typed == self.wanted
         then = "press y to approve them" if done else "then press y"
-        words = f"type {wanted}, {then}:  {self.typed or signs.missing}"
+        words = f"type {self.wanted}, {then}:  {self.typed or signs.missing}"
         tone = Tone.STRONG if done else Tone.ACCENT
         if self._off is not None:
             words, tone = "nothing can be approved here any more", Tone.DIM
         self.number_line.show([Cell(plain(words), tone)])
 
     def on_key(self, event: events.Key) -> None:
-        if self.decision.number_to_type is None or self.hidden or self._off is not None:
+        if not self.wanted or self.hidden or self._off is not None:
             return
         digit, at = event.character, self.presses.at
         if digit is not None and digit in "0123456789":
@@ -283,11 +282,10 @@ class BatchQuestion(TaskQuestion):
         self._show_number()
 
     def accept(self) -> None:
-        if self.decision.confirm(self.typed):
+        if self.typed == self.wanted:
             super().accept()
             return
-        wanted = self.decision.number_to_type
-        self._show_keys(f"not {self.typed}" if self.typed else f"type {wanted} first")
+        self._show_keys(f"not {self.typed}" if self.typed else f"type {self.wanted} first")
         self.typed = ""
         self._show_number()
 
@@ -295,9 +293,8 @@ class BatchQuestion(TaskQuestion):
         """There is no single trace to read for a set."""
 
 
-def tasks_of(batch: BatchApproval) -> SafeText:
-    count = len(batch.items)
-    return plain("1 task" if count == 1 else f"{fmt.count(count)} tasks")
+def tasks_of(tasks: Sequence[Task]) -> SafeText:
+    return plain("1 task" if len(tasks) == 1 else f"{fmt.count(len(tasks))} tasks")
 
 
 def labels(tasks: Sequence[Task]) -> dict[str, SafeText]:
@@ -328,9 +325,9 @@ class BatchProgress(Dialog[bool]):
     DEFAULT_CSS = "BatchProgress .dialog--body { height: 12; }"
 
     def __init__(self, session: Session, batch: BatchApproval) -> None:
-        super().__init__(title_of(session.settings, "APPROVING", tasks_of(batch)))
-        self.decision = batch
         tasks = [item.task for item in batch.items]
+        super().__init__(title_of(session.settings, "APPROVING", tasks_of(tasks)))
+        self.decision = batch
         titles = labels(tasks)
         self._label = {task.id: session.titled(titles[task.id], task) for task in tasks}
 

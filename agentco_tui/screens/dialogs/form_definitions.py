@@ -14,7 +14,7 @@ import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.actions import writes
-from agentco_tui.actions.outcome import GOOD, OnProgress, Step
+from agentco_tui.actions.outcome import GOOD, Step
 from agentco_tui.actions.write_flow import CREATING, Write
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit, limit_words
 from agentco_tui.api.errors import ApiError
@@ -81,7 +81,7 @@ class FormRequest(msgspec.Struct, frozen=True):
 
         return FormField(name, label, value, hint, suggest)
 
-    def writes(self, make: Callable[[Values, OnProgress], Write[Any]]) -> Send:
+    def writes(self, make: Callable[[Values], Write[Any]]) -> Send:
         """What a form does that writes: a good outcome is told, and what was made shown, unless the
         form has been left; any other outcome keeps it open.
         """
@@ -91,7 +91,7 @@ class FormRequest(msgspec.Struct, frozen=True):
                 if step is Step.UNKNOWN:
                     form.says("the answer was lost: it is looked for by reading, nothing is sent")
 
-            outcome = await make(values, reached).run()
+            outcome = await make(values).run(reached)
             if outcome.kind in GOOD:
                 self.frame.dialogs.tell(outcome)
                 if outcome.verb in CREATING and outcome.record and form.is_attached:
@@ -126,10 +126,10 @@ def new_task(ask: FormRequest) -> FormPlan:
         company = ask.company(values["company_id"])
         return company, ask.agent(values["agent_id"], company.id if company else None)
 
-    def write(values: Values, step: OnProgress) -> Write[Any]:
+    def write(values: Values) -> Write[Any]:
         company, agent = chosen(values)
         ids = {"company_id": company.id if company else "", "agent_id": agent.id if agent else ""}
-        return writes.TaskCreation(session, {**values, **ids}, step)
+        return writes.TaskCreation(session, {**values, **ids})
 
     def check(values: Values) -> Errors:
         company, agent = chosen(values)
@@ -197,7 +197,7 @@ def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
         ask.title(doing, what),
         fields,
         writes.check_form,
-        ask.writes(lambda val, step: CompanyCreation(session, val, step, source)),
+        ask.writes(lambda values: CompanyCreation(session, values, source)),
         lambda values: [*begin, *_fields_of(values)],
         verb=verb,
     )
@@ -269,13 +269,13 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
                 items += [Gap(), Text(plain(words), Tone.WARNING)]
         return items
 
-    def write(values: Values, step: OnProgress) -> Write[Budget]:
+    def write(values: Values) -> Write[Budget]:
         agent, amount = session.store.agents.get(agent_id), check_limit(values["monthly_limit"])
         company = shown.company if shown is not None else None
         assert isinstance(amount, Decimal), "it was checked before it was asked about"
         company = company or (agent.company if agent is not None else None)
         ref = Ref(id=agent_id, name=name)
-        return LimitChange(session, ref, amount, shown=shown, company=company, on_progress=step)
+        return LimitChange(session, ref, amount, shown=shown, company=company)
 
     def again(values: Values) -> Sequence[Item]:
         """Whether so much more than until now is meant."""

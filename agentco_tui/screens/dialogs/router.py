@@ -132,7 +132,7 @@ class DialogRouter:
                 self._say(f"{signs.unknown} {title}: {words}", bad=True)
 
         if await decisions.hold(task):
-            outcome = await Approval(self._session, task, reached).run()
+            outcome = await Approval(self._session, task).run(reached)
             decisions.tell(task, outcome)
             self.tell(outcome)
 
@@ -164,23 +164,23 @@ class DialogRouter:
         if len(chosen) == 1:
             self.approve(chosen[0], alone_of(aside))
             return
-        batch = BatchApproval(session, chosen, session.decisions)
 
-        def ended(again: bool | None) -> None:
+        def then(yes: bool | None) -> None:
+            if yes:
+                batch = BatchApproval(session, chosen, session.decisions)
+                progress = BatchProgress(session, batch)
+                work = partial(self._approve_many, batch, progress)
+                name = f"approve {len(chosen)} tasks"
+                start_worker(self._frame, work, name, group="writes")
+                self._frame.app.push_screen(progress, partial(ended, batch))
+
+        def ended(batch: BatchApproval, again: bool | None) -> None:
             if again:
                 self.approve_many(batch.to_ask_again)
             else:
                 self._go_on({task.id for task in chosen if not may_approve(session, task)})
 
-        def then(yes: bool | None) -> None:
-            if yes:
-                progress = BatchProgress(session, batch)
-                work = partial(self._approve_many, batch, progress)
-                name = f"approve {len(chosen)} tasks"
-                start_worker(self._frame, work, name, group="writes")
-                self._frame.app.push_screen(progress, ended)
-
-        question = BatchQuestion(session, batch, aside, hidden or {})
+        question = BatchQuestion(session, chosen, aside, hidden or {})
         for task in chosen:
             session.decisions.look_at(task.id)
         self._frame.app.push_screen(question, then)
