@@ -116,5 +116,5 @@ def decision_items(session: Session, decision: Decision) -> list[Item]:
         return [Text(note.text, note.tone), Gap()]
     sign, tone = (signs.good, Tone.GOOD) if outcome.kind in GOOD else (signs.warning, Tone.WARNING)
     kind, words = str(outcome.kind), told(outcome)
-    lead = "" if words.startswith(kind.split()[0]) else f"{kind}: "
+    lead = "" if words.startswith(kind.split(maxsplit=1)[0]) else f"{kind}: "
     return [Text(plain(f"{sign} {lead}{words}"), tone), Gap()]
