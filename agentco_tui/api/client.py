@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from copy import copy
@@ -111,7 +110,7 @@ class Client(Fetcher):
 
     async def agents(self, company_id: str | None = None) -> Listing[Agent]:
         """GET /api/agents."""
-        return await self._listing(AGENTS, "/api/agents", company_id=company_id)
+        return await self._listing(AGENTS, "/api/agents", {"company_id": company_id})
 
     async def agent(self, agent_id: str) -> Agent:
         """GET /api/agents/:id."""
@@ -125,9 +124,8 @@ class Client(Fetcher):
         begins: Callable[[Sequence[Task]], None] | None = None,
     ) -> Listing[Task]:
         """GET /api/tasks. `begins` gets the first rows of a list that is long and new."""
-        return await self._listing(
-            TASKS, "/api/tasks", begins=begins, company_id=company_id, status=status
-        )
+        filters = {"company_id": company_id, "status": status}
+        return await self._listing(TASKS, "/api/tasks", filters, begins=begins)
 
     async def create_task(
         self,
@@ -170,19 +168,14 @@ class Client(Fetcher):
     ) -> Listing[Activity]:
         """GET /api/activity, with any filters; no page is followed once `limit` entries came."""
         # Dates go out as YYYY-MM-DD, also those of a datetime, which is one.
-        return await self._listing(
-            ACTIVITY,
-            "/api/activity",
-            at_most=limit,
-            begins=None,
-            company_id=company_id,
-            agent_id=agent_id,
-            **{
-                "from": None if from_date is None else from_date.isoformat()[:10],
-                "to": None if to_date is None else to_date.isoformat()[:10],
-            },
-            limit=None if limit is None else str(limit),
-        )
+        filters = {
+            "company_id": company_id,
+            "agent_id": agent_id,
+            "from": None if from_date is None else from_date.isoformat()[:10],
+            "to": None if to_date is None else to_date.isoformat()[:10],
+            "limit": None if limit is None else str(limit),
+        }
+        return await self._listing(ACTIVITY, "/api/activity", filters, at_most=limit)
 
     @asynccontextmanager
     async def export_activity(
@@ -242,7 +235,7 @@ class Client(Fetcher):
 
     async def agent_budgets(self, company_id: str | None = None) -> Listing[Budget]:
         """GET /api/budget/agents."""
-        return await self._listing(AGENT_BUDGETS, "/api/budget/agents", company_id=company_id)
+        return await self._listing(AGENT_BUDGETS, "/api/budget/agents", {"company_id": company_id})
 
     async def set_agent_limit(
         self, agent_id: str, monthly_limit: Decimal, *, attempt_id: str | None = None
@@ -256,8 +249,8 @@ class Client(Fetcher):
         if not usable or int(monthly_limit.as_tuple().exponent) < -_MOST_DIGITS:
             words = "the monthly limit is no usable number"
             raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
-        body = f'{{"monthly_limit":{self.mapping.amount_sent(monthly_limit):f}}}'
-        return await self._write(AGENT_BUDGETS, path, body, attempt_id)
+        number = msgspec.Raw(f"{self.mapping.amount_sent(monthly_limit):f}".encode())
+        return await self._write(AGENT_BUDGETS, path, {"monthly_limit": number}, attempt_id)
 
     async def budget_alerts(self) -> Listing[Alert]:
         """GET /api/budget/alerts."""
@@ -272,18 +265,15 @@ class Client(Fetcher):
         self,
         kind: Kind[R],
         path: str,
-        fields: Mapping[str, str | None] | str | None,
+        fields: Mapping[str, str | msgspec.Raw | None] | None,
         attempt: str | None,
     ) -> Receipt[R]:
-        """Send `fields`, as JSON if they are not yet, and read the receipt."""
-        if isinstance(fields, Mapping):
-            fields = {name: value for name, value in fields.items() if value is not None}
-            fields = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-        try:
-            body = None if fields is None else fields.encode()
-        except UnicodeError:
-            body = b""
-        if body == b"":
+        """Send `fields` as JSON, or no body, and read the receipt."""
+        told = {name: value for name, value in (fields or {}).items() if value is not None}
+        body: bytes | None = None
+        with suppress(UnicodeError):
+            body = None if fields is None else msgspec.json.encode(told)
+        if body is None and fields is not None:
             words = "a field holds a character that cannot be sent"
             raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
         headers = () if attempt is None else (("Idempotency-Key", attempt),)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import operator
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
 from functools import partial
@@ -175,10 +175,10 @@ class Fetcher:
         self,
         kind: Kind[R],
         path: str,
+        filters: Mapping[str, str | None] = {},
         *,
         at_most: int | None = None,
         begins: Callable[[Sequence[R]], None] | None = None,
-        **filters: str | None,
     ) -> Listing[R]:
         """All pages of one list in one listing; filters that are None are left out.
 

@@ -112,13 +112,9 @@ class Measured:
         """Seconds from a request to the headers of its answer, newer ones weighing more."""
         self.steady_latency: float | None = None
         """The same when it last became another that a person would notice: to be shown."""
-        self.reached = False
+        self.reached = False  # whether the address has answered what it was asked
         # The median of a few: one slow answer must not move it.
         self._skews: deque[float] = deque(maxlen=5)
-
-    def has_reached(self) -> bool:
-        """Whether the address has answered what it was asked."""
-        return self.reached
 
     @property
     def clock_skew(self) -> float | None:
@@ -282,7 +278,8 @@ class Transport:
             raise
 
     def asked(self, method: str, path: str) -> Asked:
-        return Asked(method, path, self._host, self._key_source, self.measured.has_reached)
+        measured = self.measured  # and not self: an error that is kept must not keep the key
+        return Asked(method, path, self._host, self._key_source, lambda: measured.reached)
 
     def _built(
         self, asked: Asked, params: Pairs, body: bytes | None, accept: str, headers: Pairs
