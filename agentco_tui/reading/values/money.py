@@ -225,6 +225,14 @@ def _metric(raw: Json) -> Unit | None:
     return UNIT_WORDS.get(fold(raw)) if type(raw) is str else None
 
 
+def _cents_if(raw: Json) -> Unit | None:
+    return Unit(-2) if raw is True else None
+
+
+def _of_digits(raw: Json) -> Unit | None:
+    return Unit(-raw) if type(raw) is int and 0 <= raw < 5 else None
+
+
 UNIT_FIELDS: Final = (
     Field("currency", """
         currency currency_code billing_currency  # Anthropic, OpenAI
@@ -235,6 +243,8 @@ UNIT_FIELDS: Final = (
     Field("unit", "unit units amount_unit {money,cost,currency,budget}_unit", unit_word),
     Field("unit", "{amounts,values,costs,money,sums}_in denomination", unit_word),
     Field("unit", "metric  # paperclip: billed_cents", _metric),
+    Field("unit", "{is_,}in_cents amounts_in_cents  # a flag", _cents_if),
+    Field("unit", "minor_units  # how many digits", _of_digits),
 )  # fmt: skip
 """The fields of a record that tell the unit of the sums beside them."""
 
