@@ -21,7 +21,6 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.services import Permissions, Timing
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import KeyInUse
@@ -254,9 +253,6 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
     client.prefetch = start
     folder = state_folder()
     session = make_session(settings, client, folder / "journal.jsonl")
-    with suppress(JournalError):
-        # What can't be tidied up now is told as soon as something is to be written.
-        session.journal.tidy()
     memory = folder / "remembered.json"
     # The embedded platform begins anew each time, and so does what is shown of it.
     keeps = settings.profile != "demo"

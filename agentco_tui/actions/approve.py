@@ -186,13 +186,11 @@ class Approval(Write[Task]):
             return replace(seen, found=Found.OTHERWISE if disagree else Found.DONE, record=task)
         if found.found is Found.DONE:
             return replace(seen, why=plain("no list of the platform shows it"))
-        unread = plain("the list of all tasks could not be read whole")
-        if (error := found.error) is not None:
-            ungiven = error.sent is Sent.NO and error.status
-            return replace(
-                seen, found=Found.DONE if ungiven else Found.FAILED, error=error, why=unread
-            )
-        return replace(seen, found=Found.OTHERWISE, why=unread)
+        kind, error = Found.OTHERWISE, found.error
+        if error is not None:  # a platform that doesn't give the list shows no more than this
+            kind = Found.DONE if error.sent is Sent.NO and error.status else Found.FAILED
+        why = plain("the list of all tasks could not be read whole")
+        return replace(seen, found=kind, error=error, why=why)
 
     # ---- what became of it
 

@@ -56,15 +56,14 @@ class BatchApproval:
     def __init__(
         self, services: Services, tasks: Sequence[Task], decisions: Decisions | None = None
     ) -> None:
-        self.clock = services.clock
-        self.timing = services.timing
+        self.clock, timing = services.clock, services.timing
         now = self.clock.monotonic()
         self._items = {task.id: Decision(task=task, step=Step.WAITING, since=now) for task in tasks}
         self.phase = BatchPhase.HELD
         self.stop_reason: SafeText | None = None  # why not all were sent, if so
         self.services = services
         self._decisions = decisions or Decisions(services)
-        self.hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
+        self.hold = Hold(timing.hold, self.clock, timing.sleep)
         self._stopped = asyncio.Event()
         self._goes_on_at = 0.0  # steady clock: when the pause ends that the platform asked for
         self._paused = 0.0  # seconds of such pauses since the last clear answer
@@ -176,7 +175,7 @@ class BatchApproval:
     async def _post(self, approval: ApprovalInSet) -> Outcome | None:
         while True:
             while (left := self.pause_left()) > 0:
-                await sleep_unless(self._stopped, left, self.timing.sleep)
+                await sleep_unless(self._stopped, left, self.services.timing.sleep)
             if self.stop_reason is not None:
                 return approval.unsent(self.stop_reason)
             unsent = await approval.post()
@@ -224,7 +223,7 @@ class ApprovalInSet(Approval):
     def __init__(self, batch: BatchApproval, task: Task) -> None:
         super().__init__(batch.services, task)
         self.on_progress = partial(batch.tell, task)
-        self.spacing, self.gather = batch.timing.spacing, batch.timing.gather
+        self.spacing, self.gather = self.services.timing.spacing, self.services.timing.gather
         self._batch = batch
 
     def attempt(self, **about: Any) -> Attempt | Outcome:

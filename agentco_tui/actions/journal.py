@@ -219,9 +219,9 @@ class Journal:
         """Write what became of an attempt, or correct it. Raises JournalError, and tries later."""
         with self._mutex:
             attempt_id = settled.attempt
+            last = self._written(attempt_id)
             attempt = self._here.get(attempt_id) or self._open.get(attempt_id)
-            if attempt is None and (last := self._written(attempt_id)) is not None:
-                attempt = last.attempt
+            attempt = attempt or (last and last.attempt)
             about = {name: getattr(attempt, name) for name in ABOUT} if attempt else {}
             now = settled.time or stamp(time.time())
             self._owed[attempt_id] = replace(settled, time=now, pid=os.getpid(), **about)
@@ -266,12 +266,6 @@ class Journal:
         owed = list(self._owed.values())
         known = {settled.attempt for settled in owed}
         return [one for one in list(self._here.values()) if one.attempt not in known], owed
-
-    def tidy(self) -> None:
-        """Remove what killed processes left; at a start. Raises JournalError."""
-        with os_errors("the state folder"), contextlib.suppress(FileNotFoundError):
-            for path in self._writers.iterdir():
-                is_alive(self._writers, path.name)
 
     def close(self) -> None:
         """Stop being a live writer: what is still open is for the next start."""

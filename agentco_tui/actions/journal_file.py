@@ -310,11 +310,17 @@ class WriterLock:
         self._fd: int | None = None
 
     def hold(self) -> str:
-        """Take the lock, and again if its file is gone; returns its token. Raises OSError."""
+        """Take the lock, and again if its file is gone; returns its token. Raises OSError.
+
+        What killed processes left is removed before.
+        """
         if self._fd is not None and not same_file(self._fd, self.folder / self.token):
             self.release()
         while self._fd is None:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for path in self.folder.iterdir():
+                with contextlib.suppress(OSError):
+                    is_alive(self.folder, path.name)
             token = f"{os.getpid()}-{uuid.uuid4().hex[:12]}"
             path = self.folder / token
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

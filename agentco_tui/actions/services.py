@@ -6,8 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -105,20 +104,20 @@ class Services:
         # slow disk.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
 
-    def journaled(self, work: Callable[[], R]) -> asyncio.Future[R]:
+    def journaled(self, work: Callable[..., R], *about: Any) -> asyncio.Future[R]:
         """Work with the journal in its thread, off the event loop. Raises JournalError."""
         if self._closed:
             raise JournalError("this dashboard is ending", "the next start finds out")
-        return asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return asyncio.get_running_loop().run_in_executor(self._thread, work, *about)
 
     async def follow(self) -> Following:
         """As `Journal.follow`, of this platform. Raises JournalError at the end only."""
-        return await self.journaled(partial(self.journal.follow, self.origin))
+        return await self.journaled(self.journal.follow, self.origin)
 
     async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
         """As `Journal.claim`; none while the journal can't be written."""
         try:
-            return await self.journaled(partial(self.journal.claim, tuple(attempts)))
+            return await self.journaled(self.journal.claim, tuple(attempts))
         except JournalError:
             return []
 

@@ -14,7 +14,6 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from msgspec.structs import replace
@@ -125,14 +124,13 @@ class Write(ABC, Generic[R]):
         try:
             for _ in range(OVERTAKINGS):
                 self.on_progress(Step.READING)
-                look = partial(services.journal.mark, services.origin)
-                mark = await services.journaled(look)
+                mark = await services.journaled(services.journal.mark, services.origin)
                 attempt = await self.prepare()
                 if isinstance(attempt, Outcome):
                     return attempt
                 with suppress(Overtaken):
-                    begin = partial(services.journal.begin, attempt, mark)
-                    self.attempt_id = (await services.journaled(begin)).attempt
+                    begun = await services.journaled(services.journal.begin, attempt, mark)
+                    self.attempt_id = begun.attempt
                     break
             else:
                 return self.unsent("somebody else here keeps acting on it: look at it again")
@@ -196,12 +194,7 @@ class Write(ABC, Generic[R]):
         elif word is not None and task_state(word) in ENDED:
             kind, sentence = AnswerKind.NO, f"the platform answered “{word}”"
             words, sentence = None, f"{sentence}: {words}" if words else sentence
-        return WriteAnswer(
-            kind=kind,
-            told=words or plain(sentence),
-            words=words,
-            receipt=receipt,
-        )
+        return WriteAnswer(kind=kind, told=words or plain(sentence), words=words, receipt=receipt)
 
     def theirs(self, words: SafeText | None) -> SafeText | None:
         """The platform's words; None where they only give back what a person or an agent wrote."""
@@ -354,7 +347,7 @@ class Write(ABC, Generic[R]):
         """Write an outcome into the journal; returned with a word about it if that failed."""
         if outcome.attempt_id is None:
             return outcome
-        error, receipt = self.answer.error, self.answer.receipt
+        services, error, receipt = self.services, self.answer.error, self.answer.receipt
         status = None if receipt is None else receipt.http_status
         settled = Settled(
             attempt=outcome.attempt_id,
@@ -366,8 +359,7 @@ class Write(ABC, Generic[R]):
             made=outcome.record.id if outcome.record and outcome.verb in CREATING else None,
         )
         try:
-            finish = partial(self.services.journal.finish, settled)
-            await asyncio.shield(self.services.journaled(finish))
+            await asyncio.shield(services.journaled(services.journal.finish, settled))
         except JournalError as trouble:
             sent = "" if outcome.known_by is KnownBy.HERE else "it was sent, and "
             words = f"{outcome.sentence} ({sent}only the note of this is missing: {trouble.why})"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentco_tui.api.client import Client
@@ -15,7 +16,7 @@ from agentco_tui.commands.naming import learn_names
 from agentco_tui.commands.running import Exit, OutputError, complain, connected, running, write
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import Query
-from agentco_tui.live.log_file import LONGEST_LINE, Written, exported, lines_of
+from agentco_tui.live.log_file import LONGEST_LINE, Written, lines_of, with_names
 from agentco_tui.live.store import Names, Store
 from agentco_tui.text import safe
 
@@ -38,13 +39,14 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         return asyncio.run(_to_file(settings, given, Path(given["out"])))
 
 
-async def _names(client: Client, given: Given) -> Names | None:
-    """The names of companies and agents, where they are wanted; without them ids stand alone."""
-    if not given["names"]:
-        return None
+@asynccontextmanager
+async def _exported(client: Client, given: Given) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The platform's export as it comes, with names beside ids where they are wanted."""
     store = Store()
-    complain(*await learn_names(client, store, Query()))
-    return Names(store)
+    if given["names"]:
+        complain(*await learn_names(client, store, Query()))
+    async with client.export_activity(given["format"]) as chunks:
+        yield with_names(chunks, Names(store)) if given["names"] else chunks
 
 
 async def _to_file(settings: Settings, given: Given, path: Path) -> int:
@@ -52,8 +54,8 @@ async def _to_file(settings: Settings, given: Given, path: Path) -> int:
     async with connected(settings) as client:
         try:
             with atomic_write(path, replace=force) as file:
-                written, names = Written(), await _names(client, given)
-                async with exported(client, given["format"], names) as chunks:
+                written = Written()
+                async with _exported(client, given) as chunks:
                     async for chunk in chunks:
                         file.write(written.take(chunk))
         except ApiError as error:
@@ -74,8 +76,7 @@ async def _to_stdout(settings: Settings, given: Given) -> int:
         raise OutputError("there is no standard output: name a file with --out")
     async with connected(settings) as client:
         try:
-            names = await _names(client, given)
-            async with exported(client, given["format"], names) as chunks:
+            async with _exported(client, given) as chunks:
                 if sys.stdout.isatty():
                     async for line in lines_of(chunks):
                         write(f"{safe(line, LONGEST_LINE)}\n")

@@ -6,11 +6,9 @@ import codecs
 import csv
 import io
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
 from datetime import UTC
 
 from agentco_tui import format as fmt
-from agentco_tui.api.client import Client
 from agentco_tui.background import turn
 from agentco_tui.live.sentences import sentence
 from agentco_tui.live.store import Names
@@ -54,15 +52,6 @@ class Written:
         return plain(
             f"{'1 row' if rows == 1 else f'{fmt.count(rows)} rows'}, {fmt.size(self.bytes)}"
         )
-
-
-@asynccontextmanager
-async def exported(
-    client: Client, file_format: str, names: Names | None = None
-) -> AsyncIterator[AsyncIterator[bytes]]:
-    """The platform's export as it comes, with `names` beside ids. Raises ApiError."""
-    async with client.export_activity(file_format) as chunks:
-        yield chunks if names is None else with_names(chunks, names)
 
 
 async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:

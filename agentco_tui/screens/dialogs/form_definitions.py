@@ -22,7 +22,7 @@ from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.live.insight import priority_rank
-from agentco_tui.live.log_file import Written, as_csv, exported
+from agentco_tui.live.log_file import Written, as_csv
 from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.screens.cells import limit_of
@@ -378,7 +378,7 @@ def export_activity(ask: FormRequest) -> FormPlan:
                     found = await as_csv(entries, session.names)
                     file.write(written.take(found))
                 else:
-                    async with exported(session.client, values["format"]) as chunks:
+                    async with session.client.export_activity(values["format"]) as chunks:
                         async for chunk in chunks:
                             file.write(written.take(chunk))
                             seconds = max(monotonic() - begun, 0.001)
