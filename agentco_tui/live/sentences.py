@@ -14,7 +14,7 @@ from typing import Final
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.store import Names
 from agentco_tui.model import Activity
-from agentco_tui.reading.kinds.common_fields import phrase
+from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 
 SPAN: Final = 600.0  # seconds within which what is of one kind is folded

@@ -30,7 +30,7 @@ from agentco_tui.model import (
     Ref,
     Task,
 )
-from agentco_tui.reading.kinds.common_fields import phrase
+from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, safe, signs
 
 R = TypeVar("R", bound=Record)

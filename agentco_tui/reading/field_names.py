@@ -44,6 +44,11 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(part.casefold() for piece in pieces for part in HUMP.split(piece) if part)
 
 
+def phrase(name: str) -> str:
+    """A machine's verb as words: "agent_spawned", "ToolInvoke", "task.approved"."""
+    return " ".join(words(name))
+
+
 _SECRETS: Final = word_set(
     """pwd bearer otp totp totpcode dsn jwt token authtokens connectionstring accesskey signingkey
     accesstokens apikeys"""

@@ -6,21 +6,11 @@ from typing import Any, Final
 
 from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading.field_names import word_set
-from agentco_tui.reading.kinds.common_fields import (
-    content_id,
-    record,
-    reference,
-    references,
-)
+from agentco_tui.reading.kinds.common_fields import content_id, record, reference, references
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, under
 from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref, to_ref_name
 from agentco_tui.reading.values.scalar import text_only, word
-from agentco_tui.reading.values.status_word import (
-    fold_word,
-    outcome_is_bad,
-    severity,
-    verb_severity,
-)
+from agentco_tui.reading.values.status_word import fold_word, severity, verb_severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, safe
 
@@ -87,7 +77,6 @@ FIELDS: Final = (
 _AGENTS: Final = word_set(_AGENT)
 _TASKS: Final = word_set("task issue job todo")
 _COMPANIES: Final = word_set(COMPANY)
-_BADNESS: Final = (Severity.UNKNOWN, Severity.WARNING, Severity.CRITICAL)
 
 
 def _build(row: Row, around: Around) -> Activity:
@@ -118,12 +107,10 @@ def _build(row: Row, around: Around) -> Activity:
             company = target
         elif target_type in _AGENTS and agent is None and actor is not None:
             agent = target
-    level, outcome = severity(values.get("severity", "")), values.get("outcome")
+    level = severity(values.get("severity", ""))
     is_derived = level is Severity.UNKNOWN
     if is_derived:
-        level = verb_severity(verb or "")
-        if outcome is not None and outcome_is_bad(outcome):
-            level = max(level, Severity.WARNING, key=_BADNESS.index)
+        level = verb_severity(verb or "", values.get("outcome", ""))
     return record(
         Activity, row, around,
         id=told_id if told_id is not None else content_id("entry", row.obj),

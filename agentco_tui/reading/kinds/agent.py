@@ -6,25 +6,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui.model import Agent, AgentState, Money
-from agentco_tui.reading.kinds.common_fields import (
-    CREATED,
-    ids,
-    record,
-    reference,
-    references,
-)
+from agentco_tui.reading.kinds.common_fields import CREATED, ids, record, reference, references
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.values.money import UNIT_FIELDS, minus, money_field, to_money, told_unit
 from agentco_tui.reading.values.reference import COMPANY
-from agentco_tui.reading.values.scalar import (
-    flag,
-    line,
-    named,
-    text_only,
-    to_count,
-    to_decimal,
-    word,
-)
+from agentco_tui.reading.values.scalar import flag, named, text_only, to_count, to_decimal, word
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, safe
@@ -74,7 +60,7 @@ FIELDS: Final = (
     Field("enabled", "{is_,}{enabled,active,online}", flag),
     Field("pause_reason", """
         pause{,d}_reason {suspend,status}_reason {status,state}.{pause_reason,reason}  # paperclip
-        """, line),
+        """, text_only),
     Field("model", """
         model{,_name,_id} llm{,_model} language_model  # OpenAI; OpenFang
         {model,llm}.{model,name,model_name,id,model_id,display_name}  # OpenFang detail

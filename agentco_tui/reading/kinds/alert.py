@@ -11,17 +11,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui import format as fmt
-from agentco_tui.model import Alert, BudgetScope, Ref, Severity
-from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.model import Alert, BudgetScope, Moment, Ref, Severity
+from agentco_tui.reading.field_names import fold, phrase, word_set
 from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPE_FIELDS, SCOPES
-from agentco_tui.reading.kinds.common_fields import (
-    called,
-    content_id,
-    phrase,
-    record,
-    reference,
-    references,
-)
+from agentco_tui.reading.kinds.common_fields import content_id, record, reference, references
 from agentco_tui.reading.kinds.figures import (
     FIGURES,
     Figures,
@@ -32,17 +25,7 @@ from agentco_tui.reading.kinds.figures import (
     unused,
     warning_point,
 )
-from agentco_tui.reading.schema import (
-    NOTHING,
-    Around,
-    Field,
-    Json,
-    Kind,
-    Partial,
-    Row,
-    Unread,
-    Values,
-)
+from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import flag, line, text_only, word
@@ -57,7 +40,7 @@ def _when_or_flag(raw: Json) -> Any:
     if told is not None:
         return told
     at = to_moment(raw)
-    return None if at is None else at is not NOTHING
+    return None if at is None else isinstance(at, Moment)
 
 
 FIELDS: Final = (
@@ -128,7 +111,7 @@ def _build(row: Row, around: Around) -> Alert:
     slots = {slot.split(" ")[0] for slot in values}
     is_rule = not slots.isdisjoint(("warn", "rule")) and _OF_EVENTS.isdisjoint(slots)
     kind: SafeText | None = values.get("kind")
-    who = called(agent) or called(company) or values.get("scope_name")
+    who = _called(agent) or _called(company) or values.get("scope_name")
     sentence = _sentence(who, kind, found, threshold, is_rule=is_rule)
     return record(
         Alert, row, around,
@@ -144,6 +127,11 @@ def _build(row: Row, around: Around) -> Alert:
         threshold=threshold,
         extra=as_extra(unused(row, used)),
     )  # fmt: skip
+
+
+def _called(ref: Ref | None) -> str | None:
+    """What to call a record in a sentence: its name, else its id."""
+    return None if ref is None else ref.name or (safe(ref.id, 60) if ref.id else None)
 
 
 _OF_EVENTS: Final = frozenset(("at", "text", "severity", "over", "near", "spent", "share"))

@@ -10,13 +10,11 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from agentco_tui.model import Record, Ref
-from agentco_tui.reading.field_names import words
 from agentco_tui.reading.schema import Around, Field, Json, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import UNIT_FIELDS, money_field
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)
 
@@ -98,16 +96,6 @@ def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:
 def _foreign(kind: type[Record], slots: frozenset[str]) -> tuple[str, ...]:
     """Those of the slots that are no fields of the record."""
     return tuple(slots.difference(kind.__struct_fields__))
-
-
-def phrase(word: str) -> str:
-    """A machine's verb as words, lower case: "agent_spawned", "ToolInvoke", "task.approved"."""
-    return " ".join(words(word))
-
-
-def called(ref: Ref | None) -> str | None:
-    """What to call a record in a sentence: its name, else its id."""
-    return None if ref is None else ref.name or (safe(ref.id, 60) if ref.id else None)
 
 
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode

@@ -17,14 +17,7 @@ from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Parti
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.money import Sum, to_money, told_unit
 from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
-from agentco_tui.reading.values.scalar import (
-    block,
-    flag,
-    named,
-    text_only,
-    to_decimal,
-    word,
-)
+from agentco_tui.reading.values.scalar import block, flag, named, text_only, to_decimal, word
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.text import SafeText, hidden_in, safe, safe_block

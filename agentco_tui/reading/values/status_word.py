@@ -175,12 +175,6 @@ def alert_open(word: str) -> bool | None:
     return _known(_ALERTS, word)
 
 
-def outcome_is_bad(word: str) -> bool:
-    """True if the word for how something went says that it went wrong."""
-    folded = fold_word(word)
-    return folded in ("denied", "rejected", "refused") or _TASKS.get(folded) is TaskState.FAILED
-
-
 _VERBS: Final = _table(
     {
         Severity.CRITICAL: """failed failure error errored crashed fatal exceeded exhausted breached
@@ -193,8 +187,10 @@ _MENDED: Final = word_set("resolved cleared recovered acknowledged dismissed clo
 
 
 @lru_cache(maxsize=2048)
-def verb_severity(verb: str) -> Severity:
-    """How bad a thing is of which only the verb tells; UNKNOWN if that doesn't: "task.failed"."""
+def verb_severity(verb: str, outcome: str = "") -> Severity:
+    """How bad a thing is of which verb and outcome tell; UNKNOWN if neither does: "task.failed"."""
     parts = fold_word(verb.replace(".", "_").replace(":", "_")).split("_")
     told = [] if _MENDED.intersection(parts) else [_VERBS[each] for each in parts if each in _VERBS]
+    if _TASKS.get(fold_word(outcome)) in (TaskState.FAILED, TaskState.REJECTED):
+        told.append(Severity.WARNING)
     return min(told, key=lambda each: each is not Severity.CRITICAL, default=Severity.UNKNOWN)
