@@ -161,11 +161,10 @@ def judge(
     whole = [] if company is not None else list(store.budget)
     waits = at_once(queue(filter(ours, store.pending), now, limits, len(store.pending)))
     found = needs(
-        pending=waits.worst,
+        tasks=waits.worst,
         budgets=[*whole, *filter(ours, budgets)],
         alerts=alerts,
         agents=agents,
-        now=now,
         limits=limits,
     )
     findings = [_finding(need, names, now) for need in found]

@@ -165,14 +165,13 @@ class Need(msgspec.Struct, frozen=True):
 
 def needs(
     *,
-    pending: Iterable[Task],
+    tasks: Iterable[Need],
     budgets: Iterable[Budget],
     alerts: Iterable[Alert],
     agents: Iterable[Agent],
-    now: float,
     limits: AlertLimits,
 ) -> list[Need]:
-    """Everything that needs a person, the worst first.
+    """Everything that needs a person, the worst first; the needs of `tasks` as `queue` finds them.
 
     Within a level: money that stops a whole company, then urgent and high tasks, then single
     agents out of money, then the other tasks by how long they wait, then the rest. An alert about
@@ -202,15 +201,15 @@ def needs(
             found.append(Need(level, NeedKind.ALERT, alert, (2.5, -at)))
         elif level > found[place].level:
             found[place] = replace(found[place], level=level)
-    for task in pending:
-        level = task_level(task, now, limits)
-        if level >= Level.WARNING and waits_for_person(task):
-            found.append(Need(level, NeedKind.TASK, task, _task_rank(task, now)))
+    found += tasks
     found += (
         Need(Level.WARNING, NeedKind.AGENT, agent, (4.0,)) for agent in filter(is_failing, agents)
     )
-    found.sort(key=lambda need: (-need.level, need.rank, need.key))
-    return found
+    return sorted(found, key=_order)
+
+
+def _order(need: Need) -> tuple[int, tuple[float, ...], str]:
+    return -need.level, need.rank, need.record.id
 
 
 def grouped(found: Iterable[Need], apart: Collection[str]) -> list[Need]:
@@ -250,15 +249,14 @@ class Queue(msgspec.Struct):
     oldest: float | None = None  # seconds since 1970; None if no task says since when it waits
     levels: Counter[Level] = msgspec.field(default_factory=Counter)  # from a warning on
     held: Counter[str | None] = msgspec.field(default_factory=Counter)  # by the agent's id
-    worst: list[Task] = []
+    worst: list[Need] = []
 
 
 def queue(
     pending: Iterable[Task], now: float, limits: AlertLimits, most: int
 ) -> Generator[None, None, Queue]:
     """What waits, with the `most` tasks that come first, in the order of `needs`; pauses often."""
-    rest, found = iter(pending), Queue()
-    kept: list[tuple[tuple[float, ...], str, Task]] = []
+    rest, found, kept = iter(pending), Queue(), list[Need]()
     last: tuple[float, ...] | None = None
     while chunk := list(islice(rest, _CHUNK)):
         for task in filter(waits_for_person, chunk):
@@ -271,15 +269,13 @@ def queue(
             level = task_level(task, now, limits)
             if level >= Level.WARNING:
                 found.levels[level] += 1
-                place = (-level, *_task_rank(task, now))
+                rank = _task_rank(task, now)
                 # What comes after the last of those kept can't be among the first.
-                if last is None or place <= last:
-                    kept.append((place, task.id, task))
+                if last is None or (-level, *rank) <= last:
+                    kept.append(Need(level, NeedKind.TASK, task, rank))
         if len(kept) > 2 * most:
-            kept.sort()
-            del kept[most:]
-            last = kept[-1][0]
+            kept = sorted(kept, key=_order)[:most]
+            last = (-kept[-1].level, *kept[-1].rank)
         yield
-    kept.sort()
-    found.worst = [task for *_, task in kept[:most]]
+    found.worst = sorted(kept, key=_order)[:most]
     return found

@@ -194,7 +194,8 @@ class Store:
         """All but the activity, by their feed."""
         self.freshness = dict.fromkeys(FeedName, Freshness())
         self._listeners: list[Callable[[Change], None]] = []
-        self._freshness_listeners: list[Callable[[FeedName], None]] = []
+        self.on_freshness: Callable[[FeedName], object] = bool
+        """Called with a feed whose freshness has changed."""
 
     @property
     def budgets(self) -> dict[BudgetScope, Collection[Budget]]:
@@ -209,17 +210,13 @@ class Store:
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
-    def subscribe_freshness(self, listener: Callable[[FeedName], None]) -> None:
-        self._freshness_listeners.append(listener)
-
     def set_freshness(self, feed: FeedName, freshness: Freshness) -> None:
         self.freshness[feed] = freshness
-        for listener in self._freshness_listeners:
-            try:
-                listener(feed)
-            except Exception:
-                # Whoever shows it must not stop what keeps it.
-                log.exception("showing how fresh %s is failed", feed)
+        try:
+            self.on_freshness(feed)
+        except Exception:
+            # Whoever shows it must not stop what keeps it.
+            log.exception("showing how fresh %s is failed", feed)
 
     def publish(self, change: Change) -> Change:
         """Tell the listeners of a change; an empty one is told to nobody.

@@ -69,11 +69,10 @@ class FoundNeeds:
         low = [b for b in budgets if insight.budget_level(b, limits) >= Level.WARNING]
         yield
         found = insight.needs(
-            pending=queue.worst,
+            tasks=queue.worst,
             budgets=self.of_scope(low),
             alerts=self.of_scope(store.alerts),
             agents=self.of_scope(filter(insight.is_failing, store.agents)),
-            now=now,
             limits=limits,
         )
         there = {need.record.id for need in found if need.kind is NeedKind.TASK}

@@ -86,7 +86,7 @@ class MainScreen(SizedScreen[None]):
         """
         store = self.session.store
         store.subscribe(self.take)
-        store.subscribe_freshness(self.take_freshness)
+        store.on_freshness = self.take_freshness
         self.session.decisions.subscribe(self.take_decisions)
         self.session.needs.look(self)
         self.view = self._made(self.place)

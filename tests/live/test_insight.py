@@ -132,9 +132,23 @@ def test_what_is_past_waiting_does_not_wait() -> None:
         assert insight.waits_for_person(told) is waits
 
 
+def waiting(*tasks: Task) -> list[insight.Need]:
+    """What of these tasks needs a person."""
+    return at_once(insight.queue(tasks, NOW, LIMITS, len(tasks))).worst
+
+
+def place(need: insight.Need) -> tuple[object, ...]:
+    """By level, then the urgent and high ones, then by how long they wait; an id decides last."""
+    task = need.record
+    assert isinstance(task, Task)
+    urgent = ["urgent", "high", None].index(task.priority)
+    since = insight.waiting_since(task)
+    return -need.level, urgent, 0.0 if since is None else since - NOW, task.id
+
+
 def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -> None:
     found = insight.needs(
-        pending=[task("waits long", 300), task("high", 90, "high"), task("new", 1)],
+        tasks=waiting(task("waits long", 300), task("high", 90, "high"), task("new", 1)),
         budgets=[
             budget("ag_1", "0.85"), budget("ag_2", "1.2"),
             budget("cmp_1", "1.01", BudgetScope.COMPANY),
@@ -144,7 +158,7 @@ def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -
             alert("al_2", severity=Severity.WARNING),
         ],
         agents=[Agent(id="ag_9", state=AgentState.ERROR), Agent(id="ag_1")],
-        now=NOW, limits=LIMITS,
+        limits=LIMITS,
     )  # fmt: skip
     worst_first = ["cmp_1", "high", "ag_2", "ag_1", "waits long", "al_2", "ag_9"]
     assert [need.record.id for need in found] == worst_first
@@ -160,7 +174,7 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
         for p in (None, "high", "urgent")
     ]
     tasks = [done, task("untimed", None, "urgent"), task("unknown", None), *timed]
-    needed = insight.needs(pending=tasks, budgets=(), alerts=(), agents=(), now=NOW, limits=LIMITS)
+    needed = waiting(*tasks)
     queue = at_once(insight.queue(tasks, NOW, LIMITS, 50))
     assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*queue.levels}
     assert queue.levels.total() == len(needed)
@@ -168,7 +182,7 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
     assert queue.held == waits, "also those that needn't be hurried"
     assert queue.count == len(tasks) - 1
     assert queue.oldest == NOW - 115 * MINUTE
-    assert [each.id for each in queue.worst] == [need.record.id for need in needed[:50]]
+    assert queue.worst == needed[:50] == sorted(needed, key=place)[:50]
     assert not {"unknown", "done"} & {need.record.id for need in needed}
 
 
@@ -178,7 +192,7 @@ def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> 
     shared = SharedTask(id="t8", title=plain("Publish"), sharers=2, nth=1, created=late[0].created)
     tasks = [*late, early, shared, task("t7", 90)]
     found = insight.needs(
-        pending=tasks, budgets=[budget("a", "1")], alerts=(), agents=(), now=NOW, limits=LIMITS
+        tasks=waiting(*tasks), budgets=[budget("a", "1")], alerts=(), agents=(), limits=LIMITS
     )
     grouped = insight.grouped(found, {"t1"})
     (group,) = [need for need in grouped if need.alike]

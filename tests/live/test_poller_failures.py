@@ -202,12 +202,15 @@ async def test_whoever_fails_to_show_a_change_hides_it_from_nobody(
     def fails(_: object) -> None:
         raise ZeroDivisionError("a fault of a screen")
 
+    def shows(feed: FeedName) -> None:
+        fresh.append(feed)
+        fails(feed)
+
     async with stage(platform, wanted=dict.fromkeys(FeedName, Pace.OFF)) as on:
         on.store.subscribe(fails)
         on.store.subscribe(fails)
         on.store.subscribe(heard.append)
-        on.store.subscribe_freshness(fails)
-        on.store.subscribe_freshness(fresh.append)
+        on.store.on_freshness = shows
         first = await on.poller.read_again(FeedName.COMPANIES)
         assert isinstance(first.failure, errors.Unreadable)
         second = await on.poller.read_again(FeedName.COMPANIES)

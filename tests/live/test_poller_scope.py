@@ -85,7 +85,7 @@ async def test_a_failure_of_the_old_is_no_news(platform: EmbeddedPlatform, feed:
         await on.settled()
         await start(on, f"{OPERATIONS[feed]}:drip=5ms,times=1")
         on.poller.set_query(Query(company=new))
-        on.store.subscribe_freshness(lambda told: seen.append(on.freshness(told)))
+        on.store.on_freshness = lambda told: seen.append(on.freshness(told))
         on.hours.go_by(60.0)  # the dripping answer has used up its time
         await on.until(lambda: on.freshness(feed).phase is Phase.LIVE)
     assert [freshness.phase for freshness in seen] == [Phase.LIVE]
