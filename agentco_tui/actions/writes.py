@@ -45,6 +45,8 @@ CLOCKS_DIFFER = 5.0  # seconds by which a record may seem older than the attempt
 KEPT = 50  # ids of records alike that are kept with an attempt
 LONGEST = 10_000  # characters of what is typed into a form
 NEEDED = {
+    "company_id": "choose a company",
+    "agent_id": "choose an agent",
     "title": "say what is to be done",
     "priority": "choose a priority",
     "name": "give it a name",

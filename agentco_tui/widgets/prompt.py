@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import ClassVar, Protocol
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, ClassVar, Protocol
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -32,6 +32,16 @@ class Asking(Protocol):
 class LineInput(Input):
     """One line of text; of several that are pasted, all are kept, with blanks between them."""
 
+    def __init__(
+        self, entered: Callable[[Input], Awaitable[None]], value: str = "", **options: Any
+    ) -> None:
+        """`entered` is what enter does, before the next key, which may be there already."""
+        super().__init__(value, compact=True, **options)
+        self._entered = entered
+
+    async def action_submit(self) -> None:
+        await self._entered(self)
+
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
@@ -40,21 +50,13 @@ class LineInput(Input):
 
 
 class Words(LineInput):
-    """The words; enter is dealt with before the next key, which may be there already."""
+    """What is typed into a prompt."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "earlier(1)", "Earlier words", show=False),
         Binding("down", "earlier(-1)", "Later words", show=False),
         Binding("tab", "complete", "Complete", show=False),
     ]
-
-    async def action_submit(self) -> None:
-        prompt, words = self.query_ancestor(Prompt), self.value
-        if prompt.asking is not None:
-            await prompt.asking.entered(words)
-            if not prompt.display and words.strip():
-                before = (each for each in prompt.past if each != words)
-                prompt.pasts[prompt.sign] = [words, *before][:MOST_PAST]
 
     def action_earlier(self, by: int) -> None:
         """Words that were entered before, the newest first; then again what was being typed.
@@ -108,7 +110,7 @@ class Prompt(Vertical):
         self.back, self.typing = 0, ""  # how far back in it the words are; what was typed before
         self.wrong = Notice()
         self._hint = StatusLine(classes="prompt--hint")
-        self.input = Words(compact=True, select_on_focus=False)
+        self.input = Words(self._entered, select_on_focus=False)
         self._offer = TextPane(classes="prompt--offer")
         self._offer.can_focus = False
 
@@ -162,6 +164,14 @@ class Prompt(Vertical):
         words = plain("") if bad else words
         self._hint.styles.width = min(cell_width(words) + 1, self.app.size.width // 2)
         self._hint.show([Cell(words, Tone.DIM)])
+
+    async def _entered(self, _: Input) -> None:
+        words = self.input.value
+        if self.asking is not None:
+            await self.asking.entered(words)
+            if not self.display and words.strip():
+                before = (each for each in self.past if each != words)
+                self.pasts[self.sign] = [words, *before][:MOST_PAST]
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

@@ -48,7 +48,7 @@ class Scene:
 
 
 MANY = ("j", "", "space", "1 marked", "space", "2 marked", "space", "3 marked", "a", "3 tasks")
-LIMIT = ("g l", "SET LIMIT", "backspace " * 8 + "2 5 0", "+$150.00")
+LIMIT = ("g l", "SET LIMIT", "backspace " * 8 + "2 5 0", "until now $100.00")
 SCENES: dict[str, Scene] = {
     "overview": Scene(sizes=EVERY_SIZE),
     "companies": Scene("companies"),

@@ -169,12 +169,6 @@ def title_of(settings: Settings, verb: str, what: SafeText) -> list[Cell]:
     return [environment(settings), Cell(plain(f" {verb} "), Tone.STRONG), Cell(what)]
 
 
-class HelpWords(LineInput):
-    async def action_submit(self) -> None:
-        """The keys go back to what was found."""
-        self.screen.set_focus(cast(HelpScreen, self.screen).pane)
-
-
 class HelpScreen(Dialog[None]):
     """The keys as they are bound now, by the names that `[keys]` binds; `/` narrows them."""
 
@@ -193,7 +187,7 @@ class HelpScreen(Dialog[None]):
         here = Cell(plain(place.title()), Tone.STRONG)
         super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
         self.place, self.rebound, self.denied = place, rebound, denied
-        self.words = HelpWords(compact=True, placeholder="words of what is looked for")
+        self.words = LineInput(self._searched, placeholder="words of what is looked for")
 
     def body(self) -> ComposeResult:
         yield self.words
@@ -207,6 +201,10 @@ class HelpScreen(Dialog[None]):
     def action_search(self) -> None:
         self.words.display = True
         self.words.focus()
+
+    async def _searched(self, _: Input) -> None:
+        """The keys go back to what was found."""
+        self.set_focus(self.pane)
 
     def action_leave(self) -> None:
         """Leave the search, else the help."""

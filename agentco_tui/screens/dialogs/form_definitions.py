@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -26,13 +25,14 @@ from agentco_tui.live.log_file import Written, as_csv
 from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.screens.cells import limit_of
+from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.base import title_of
 from agentco_tui.screens.dialogs.form_dialog import (
     Errors,
     Form,
+    FormError,
     FormField,
     FormPlan,
-    Refusal,
     Send,
     Values,
 )
@@ -53,58 +53,81 @@ class FormRequest(msgspec.Struct, frozen=True):
     def title(self, doing: str, what: SafeText) -> list[Cell]:
         return title_of(self.frame.session.settings, doing, what)
 
-    def company(self, words: str) -> Company | None:
+    def _company_id(self, words: str) -> str | None:
         found = named(words, self.frame.session.store.companies)
-        return found[0] if len(found) == 1 else None
+        return found[0].id if len(found) == 1 else None
 
-    def agent(self, words: str, company_id: str | None) -> Agent | None:
-        found = named(words, self._agents(company_id))
-        return found[0] if len(found) == 1 else None
+    def chosen(self, values: Values) -> tuple[str | None, str | None, dict[str, SafeText]]:
+        """The ids of the company and the agent that are named, and what is wrong with the names."""
+        session, errors = self.frame.session, dict[str, SafeText]()
+        company, agent = values["company_id"], values["agent_id"]
+        company_id, scope = self._company_id(company), session.poller.query.company
+        agents = named(agent, self._agents(company_id or scope))
+        if company and company_id is None:
+            errors["company_id"] = plain("no company here has this name or id")
+        if agent and len(agents) != 1:
+            where = "of this company" if company_id else "here"
+            errors["agent_id"] = plain(f"no agent {where} has this name or id")
+            if company_id and scope not in (None, company_id):
+                words = f"only agents of {session.names.scope(scope)} are known while only it is"
+                errors["agent_id"] = plain(f"{words} shown (0 shows all)")
+        return company_id, agents[0].id if len(agents) == 1 else None, errors
 
     def _agents(self, company_id: str | None) -> Iterable[Agent]:
         """Those that may be of a company, or all."""
         agents, fits = self.frame.session.store.agents, (None, company_id)
         return (a for a in agents if not company_id or not a.company or a.company.id in fits)
 
-    def record_field(self, name: str, label: str, value: str, hint: str) -> FormField:
-        """A field for a company's or an agent's name or id, completed from those known; an agent
-        from those of the company that the form has, else of the one in scope.
+    def fields(
+        self, company: Ref | None, agent: Ref | None, hint: str, agent_hint: str
+    ) -> tuple[FormField, FormField]:
+        """Fields for a company's and an agent's name or id, completed from those known; the agent
+        from those of the company that stands in the form, else of the one in scope.
         """
         session = self.frame.session
 
-        def suggest(typed: str, values: Values) -> str | None:
-            known: Iterable[Agent | Company] = session.store.companies
-            if label == "agent":
-                company = self.company(values.get(name.replace("agent", "company"), ""))
-                known = self._agents(company.id if company else session.poller.query.company)
-            return completed(typed, (one.name or safe(one.id) for one in known))
+        def companies(typed: str, _: Values) -> str | None:
+            return completed(typed, (one.name or safe(one.id) for one in session.store.companies))
 
-        return FormField(name, label, value, hint, suggest)
+        def agents(typed: str, values: Values) -> str | None:
+            company = self._company_id(values["company_id"]) or session.poller.query.company
+            return completed(typed, (one.name or safe(one.id) for one in self._agents(company)))
 
-    def writes(self, make: Callable[[Values], Write[Any]]) -> Send:
+        of_company = "" if company is None else session.names.company(company)
+        of_agent = "" if agent is None else session.names.agent(agent)
+        return (
+            FormField("company_id", "company", of_company, hint, companies),
+            FormField("agent_id", "agent", of_agent, agent_hint, agents),
+        )
+
+    def writes(self, make: Callable[[Any], Write[Any]]) -> Send:
         """What a form does that writes: a good outcome is told, and what was made shown, unless the
         form has been left; any other outcome keeps it open.
         """
 
-        async def send(values: Values, form: Form) -> Refusal | None:
+        async def send(meant: Any, form: Form) -> None:
             def reached(step: Step) -> None:
                 if step is Step.UNKNOWN:
                     form.says("the answer was lost: it is looked for by reading, nothing is sent")
 
-            outcome = await make(values).run(reached)
-            if outcome.kind in GOOD:
-                self.frame.dialogs.tell(outcome)
-                if outcome.verb in CREATING and outcome.record and form.is_attached:
-                    self.frame.view.go_to(outcome.record.id)
-                return None
-            words = f" (platform: {outcome.words})" if outcome.words else ""
-            return Refusal(plain(f"{outcome.sentence}{words}"), outcome.fields)
+            outcome = await make(meant).run(reached)
+            if outcome.kind not in GOOD:
+                words = f" (platform: {outcome.words})" if outcome.words else ""
+                raise FormError(outcome.fields, plain(f"{outcome.sentence}{words}"))
+            self.frame.dialogs.tell(outcome)
+            if outcome.verb in CREATING and outcome.record and form.is_attached:
+                self.frame.view.go_to(outcome.record.id)
 
         return send
 
 
 TENFOLD = 10  # times the old limit from which on a new one is asked about twice
-NO_COMPANY = plain("no company here has this name or id")
+
+
+def checked(values: Values, wrong: Errors | None = None) -> Values:
+    if errors := {**writes.check_form(values), **(wrong or {})}:
+        raise FormError(errors)
+    return values
 
 
 def _fields_of(values: Mapping[str, str]) -> list[Item]:
@@ -122,58 +145,28 @@ def new_task(ask: FormRequest) -> FormPlan:
     words = {task.priority for task in tasks if task.priority}
     priorities = sorted(words, key=lambda word: (priority_rank(word), word))
 
-    def chosen(values: Values) -> tuple[Company | None, Agent | None]:
-        company = ask.company(values["company_id"])
-        return company, ask.agent(values["agent_id"], company.id if company else None)
+    def read(values: Values) -> Values:
+        company_id, agent_id, wrong = ask.chosen(values)
+        values = checked(values, wrong)
+        return {**values, "company_id": company_id or "", "agent_id": agent_id or ""}
 
-    def write(values: Values) -> Write[Any]:
-        company, agent = chosen(values)
-        ids = {"company_id": company.id if company else "", "agent_id": agent.id if agent else ""}
-        return writes.TaskCreation(session, {**values, **ids})
-
-    def check(values: Values) -> Errors:
-        company, agent = chosen(values)
-        errors: dict[str, SafeText] = {}
-        if company is None:
-            typed = values["company_id"]
-            errors["company_id"] = NO_COMPANY if typed else plain("choose a company")
-        if agent is None:
-            no_agent = "no agent of this company has this name or id"
-            if company is not None and session.poller.query.company not in (None, company.id):
-                no_agent = f"only agents of {names.scope(session.poller.query.company)} are known "
-                no_agent += "while only it is shown (0 shows all)"
-            errors["agent_id"] = plain(no_agent if values["agent_id"] else "choose an agent")
-        typed_in = {name: values[name] for name in ("title", "priority")}
-        return errors | writes.check_form(typed_in)
-
-    def notes(values: Values) -> Errors:
-        company, agent = chosen(values)
-        known = {
-            "company_id": (company.name, safe(company.id)) if company else (),
-            "agent_id": (agent.name, agent.role, safe(agent.id)) if agent else (),
-        }
-        return {n: plain("  ".join(filter(None, words))) for n, words in known.items() if words}
-
-    def question(values: Values) -> Sequence[Item]:
-        company, agent = chosen(values)
-        company_name = (company and company.name) or values["company_id"]
-        agent_name = (agent and agent.name) or values["agent_id"]
-        names = {"title": values["title"], "company": company_name, "agent": agent_name}
-        return _fields_of({**names, "priority": values["priority"]})
+    def question(meant: Values) -> Sequence[Item]:
+        company = names.company(Ref(id=meant["company_id"]))
+        agent = f"{names.agent(Ref(id=meant['agent_id']))}  {meant['agent_id']}"
+        named = {"title": meant["title"], "company": company, "agent": agent}
+        return _fields_of({**named, "priority": meant["priority"]})
 
     company = names.company_of(like) if like is not None else None
-    company_id = session.poller.query.company or (company.id if company else None)
-    company_name = "" if company_id is None else names.company(Ref(id=company_id))
-    agent_name = names.agent(like.agent) if like is not None and like.agent else ""
+    if (scope := session.poller.query.company) is not None:
+        company = Ref(id=scope)
     seen = "seen here: " + ", ".join(priorities) if priorities else "such as high"
     fields = (
-        ask.record_field("company_id", "company", company_name, "a name or an id"),
-        ask.record_field("agent_id", "agent", agent_name, "a name or an id"),
+        *ask.fields(company, like.agent if like else None, "a name or an id", "a name or an id"),
         FormField("title", "title", "", "what is to be done"),
         FormField("priority", "priority", "", seen, lambda typed, _: completed(typed, priorities)),
     )
-    title = ask.title("CREATE", plain("1 task"))
-    return FormPlan(title, fields, check, ask.writes(write), question, notes, "create it")
+    send = ask.writes(lambda meant: writes.TaskCreation(session, meant))
+    return FormPlan(ask.title("CREATE", plain("1 task")), fields, read, send, question, "create it")
 
 
 def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
@@ -196,10 +189,10 @@ def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
     return FormPlan(
         ask.title(doing, what),
         fields,
-        writes.check_form,
-        ask.writes(lambda values: CompanyCreation(session, values, source)),
-        lambda values: [*begin, *_fields_of(values)],
-        verb=verb,
+        checked,
+        ask.writes(lambda meant: CompanyCreation(session, meant, source)),
+        lambda meant: [*begin, *_fields_of(meant)],
+        verb,
     )
 
 
@@ -239,20 +232,15 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
     budget = shown = budgets.get(agent_id)
     name = session.names.agent(Ref(id=agent_id, name=budget.name if budget else None))
 
-    def check(values: Values) -> Errors:
+    def read(values: Values) -> Decimal:
         amount = check_limit(values["monthly_limit"])
-        return {"monthly_limit": amount} if isinstance(amount, str) else {}
+        if isinstance(amount, Decimal):
+            return amount
+        raise FormError({"monthly_limit": amount})
 
-    def notes(values: Values) -> Errors:
-        amount = check_limit(values["monthly_limit"])
-        known = budgets.get(agent_id)
-        return {} if isinstance(amount, str) else {"monthly_limit": limit_change(known, amount)}
-
-    def question(values: Values) -> Sequence[Item]:
+    def question(amount: Decimal) -> Sequence[Item]:
         nonlocal shown
-        shown, amount = budgets.get(agent_id), check_limit(values["monthly_limit"])
-        if isinstance(amount, str):
-            return [Text(amount, Tone.CRITICAL)]
+        shown = budgets.get(agent_id)
         items: list[Item] = [
             FieldLine(plain("agent"), name),
             FieldLine(plain("old limit"), limit_words(shown)),
@@ -260,102 +248,82 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
             FieldLine(plain("change"), limit_change(shown, amount)),
         ]
         if not amount:
-            words = f"{signs.warning} some platforms take 0 for no limit at all"
-            items += [Gap(), Text(plain(words), Tone.WARNING)]
+            items += [Gap(), warning(f"{signs.warning} some platforms take 0 for no limit at all")]
         if shown is not None and shown.spent is not None:
             items.append(FieldLine(plain("spent"), fmt.money(shown.spent)))
             if amount < shown.spent.amount:
                 words = f"{signs.warning} the new limit is below what is spent already"
-                items += [Gap(), Text(plain(words), Tone.WARNING)]
+                items += [Gap(), warning(words)]
         return items
 
-    def write(values: Values) -> Write[Budget]:
-        agent, amount = session.store.agents.get(agent_id), check_limit(values["monthly_limit"])
+    def write(amount: Decimal) -> Write[Budget]:
+        agent = session.store.agents.get(agent_id)
         company = shown.company if shown is not None else None
-        assert isinstance(amount, Decimal), "it was checked before it was asked about"
         company = company or (agent.company if agent is not None else None)
         ref = Ref(id=agent_id, name=name)
         return LimitChange(session, ref, amount, shown=shown, company=company)
 
-    def again(values: Values) -> Sequence[Item]:
+    def again(amount: Decimal) -> Sequence[Item]:
         """Whether so much more than until now is meant."""
-        amount = check_limit(values["monthly_limit"])
         old = None if shown is None or shown.unlimited else shown.limit
-        if isinstance(amount, str) or not old or not 0 < TENFOLD * old.amount <= amount:
+        if not old or not 0 < TENFOLD * old.amount <= amount:
             return ()
         times, asked = fmt.number(amount // old.amount), in_currency_of(shown, amount)
         words = f"{signs.warning} {asked} is {times} times the old limit, {limit_words(shown)}"
-        return [Text(plain(words), Tone.WARNING), Gap(), Text(plain("is it meant?"))]
+        return [warning(words), Gap(), Text(plain("is it meant?"))]
 
     old = None if budget is None or budget.unlimited else budget.limit
     old_amount = "" if old is None else f"{old.amount:f}"
-    hint = "in whole units, such as 120 or 99.50"
+    hint = f"until now {limit_words(budget)}; in whole units, such as 99.50"
     fields = (FormField("monthly_limit", "monthly limit", old_amount, hint),)
     title = ask.title("SET LIMIT", name)
-    return FormPlan(title, fields, check, ask.writes(write), question, notes, "set it", again)
+    return FormPlan(title, fields, read, ask.writes(write), question, "set it", again)
 
 
-def _day(words: str) -> date | SafeText:
-    try:
-        return date.fromisoformat(words)
-    except ValueError:
-        return plain("a day is needed, such as 2026-01-31")
-
-
-def _limit(words: str) -> int | SafeText:
-    if words.isascii() and words.isdigit() and 0 < int(words) <= DEFAULT_CAPACITY:
-        return int(words)
-    return plain(f"a whole number from 1 to {DEFAULT_CAPACITY} is needed")
+def _entries(words: str) -> int:
+    if (number := int(words)) not in range(1, DEFAULT_CAPACITY + 1):
+        raise ValueError
+    return number
 
 
 def activity_filters(ask: FormRequest) -> FormPlan:
     """What GET /api/activity is asked for: company, agent, dates and limit."""
-    session = ask.frame.session
-    chosen, names = session.poller.query.activity, session.names
+    poller = ask.frame.session.poller
+    chosen, a_day = poller.query.activity, "a day is needed, such as 2026-01-31"
+    readers: Mapping[str, tuple[Callable[[str], Any], str]] = {
+        "from": (date.fromisoformat, a_day),
+        "to": (date.fromisoformat, a_day),
+        "limit": (_entries, f"a whole number from 1 to {DEFAULT_CAPACITY} is needed"),
+    }
 
-    def read(values: Values) -> dict[str, Any]:
-        """What each field that is filled in means, or as a text what is wrong with it."""
-        company = ask.company(values["company"])
-        agent = ask.agent(values["agent"], company.id if company else session.poller.query.company)
-        found: dict[str, Any] = {
-            "company": company or NO_COMPANY,
-            "agent": agent or plain("no agent here has this name or id"),
-            "from": _day(values["from"]),
-            "to": _day(values["to"]),
-            "limit": _limit(values["limit"]),
-        }
-        found = {name: each if values[name] else None for name, each in found.items()}
-        begin, end = found["from"], found["to"]
-        if isinstance(begin, date) and isinstance(end, date) and begin > end:
-            found["to"] = plain("that is before the first day")
-        return found
+    def read(values: Values) -> ActivityFilter:
+        company_id, agent_id, errors = ask.chosen(values)
+        found = dict.fromkeys(readers)
+        for name, (reader, wanted) in readers.items():
+            try:
+                found[name] = reader(values[name]) if values[name] else None
+            except ValueError:
+                errors[name] = plain(wanted)
+        if found["from"] and found["to"] and found["from"] > found["to"]:
+            errors["to"] = plain("that is before the first day")
+        checked({}, errors)
+        return ActivityFilter(company_id, agent_id, *found.values())
 
-    def check(values: Values) -> Errors:
-        return {n: plain(each) for n, each in read(values).items() if type(each) is str}
-
-    async def send(values: Values, _: Form) -> None:
-        found = read(values)
-        company, agent = found["company"], found["agent"]
-        wanted = ActivityFilter(
-            company and company.id, agent and agent.id, found["from"], found["to"], found["limit"]
-        )
-        session.poller.set_query(Query(company=session.poller.query.company, activity=wanted))
+    async def send(wanted: ActivityFilter, _: Form) -> None:
+        poller.set_query(Query(company=poller.query.company, activity=wanted))
         ask.frame.views["activity"].rescope()
         ask.frame.show_frame()
 
-    company = "" if chosen.company is None else names.company(Ref(id=chosen.company))
-    agent = "" if chosen.agent is None else names.agent(Ref(id=chosen.agent))
+    company, agent = (Ref(id=i) if i else None for i in (chosen.company, chosen.agent))
     first, last = (day.isoformat() if day else "" for day in (chosen.from_date, chosen.to_date))
     limit = "" if chosen.limit is None else str(chosen.limit)
-    all_hint = "empty for the company in scope, or all"
     fields = (
-        ask.record_field("company", "company", company, all_hint),
-        ask.record_field("agent", "agent", agent, "empty for all"),
+        *ask.fields(company, agent, "empty for the company in scope, or all", "empty for all"),
         FormField("from", "from", first, "first day, as 2026-01-31"),
         FormField("to", "to", last, "last day"),
         FormField("limit", "limit", limit, "how many entries a poll asks for"),
     )
-    return FormPlan(ask.title("FILTER", plain("the activity log")), fields, check, send)
+    return FormPlan(ask.title("FILTER", plain("the activity log")), fields, read, send)
 
 
 def export_activity(ask: FormRequest) -> FormPlan:
@@ -365,14 +333,16 @@ def export_activity(ask: FormRequest) -> FormPlan:
     session, view = ask.frame.session, cast("ActivityView", ask.frame.views["activity"])
     left_out, entries = view.narrowing(), view.entries()
 
-    def target(values: Values) -> Path:
-        return Path(values["file"]).expanduser().resolve()
+    def read(values: Values) -> Values:
+        return checked(values, {n: plain("this is needed") for n in values if not values[n]})
 
-    async def send(values: Values, form: Form) -> Refusal | None:
+    def target(name: str) -> Path:
+        return Path(name).expanduser().resolve()
+
+    async def send(values: Values, form: Form) -> None:
         written, begun = Written(), monotonic()
-
         try:
-            path = target(values)
+            path = target(values["file"])
             with atomic_write(path) as file:
                 if left_out:
                     found = await as_csv(entries, session.names)
@@ -385,30 +355,21 @@ def export_activity(ask: FormRequest) -> FormPlan:
                             rate = fmt.size(int(written.bytes / seconds))
                             form.says(f"{written.sentence}, {rate}/s")
         except ApiError as error:
-            return Refusal(plain(str(error)))
+            raise FormError({}, plain(str(error))) from error
         except (AtomicWriteError, RuntimeError, ValueError) as error:
-            return Refusal(plain(str(error)), {"file": plain(str(error))})
+            raise FormError({"file": plain(str(error))}) from error
         ask.frame.say(f"{written.sentence}, written to {safe(str(path), 200)}")
-        return None
-
-    def check(values: Values) -> Errors:
-        return {name: plain("this is needed") for name, each in values.items() if not each}
-
-    def notes(values: Values) -> Errors:
-        with suppress(OSError, RuntimeError, ValueError):
-            return {"file": plain(f"{safe(str(target(values)), 200)}, must not exist yet")}
-        return {}
 
     now = fmt.moment(Moment(session.clock.now()))
     name = f"activity-{now[:16].replace(' ', '-').replace(':', '')}.csv"
-    fields = [FormField("file", "file", name, "must not exist yet")]
+    here = "in the folder that the program was started in; must not exist yet"
+    fields = [FormField("file", "file", name, here)]
     what = plain("the activity log, all of it")
     if left_out:
         what = plain(f"{fmt.count(len(entries))} entries shown: {', '.join(left_out)}")
     else:
         fields.insert(0, FormField("format", "format", "csv", "csv is the one that is known"))
-    title = ask.title("EXPORT", what)
-    return FormPlan(title, fields, check, send, notes=notes, can_stop=True)
+    return FormPlan(ask.title("EXPORT", what), fields, read, send, can_stop=True)
 
 
 FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {

@@ -37,39 +37,31 @@ class FormField(msgspec.Struct, frozen=True):
     suggest: Suggest | None = None
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    words: SafeText
-    fields: Errors = msgspec.field(default_factory=dict)
+class FormError(Exception):
+    """What is wrong with what was typed, or why it was refused: by field, and in `words`."""
+
+    def __init__(self, fields: Errors, words: SafeText | None = None) -> None:
+        super().__init__(words or "some fields can't be sent")
+        self.fields, self.words = fields, words
 
 
-Send = Callable[[Values, "Form"], Awaitable[Refusal | None]]
+Send = Callable[[Any, "Form"], Awaitable[None]]
 
 
 class FormPlan(msgspec.Struct, frozen=True):
-    """`check` finds what is wrong before anything is sent; `notes` says beneath a field what it
-    means; `question` is what `y` answers, empty if nothing is changed, and `again` what a second
-    one does, empty if none is needed; `send` does it and returns None, or why it was refused; it
-    tells the form while nobody knows what became of it. With `can_stop` escape ends it meanwhile.
+    """`read` gives what is meant by what was typed; `question` says what `y` answers, empty if
+    nothing is changed, and `again` what a second one does, empty if none is needed; `send` does it.
+    Both `read` and `send` may raise `FormError`. With `can_stop` escape ends it meanwhile.
     """
 
     title: Sequence[Cell]
     fields: Sequence[FormField]
-    check: Callable[[Values], Errors]
+    read: Callable[[Values], Any]
     send: Send
-    question: Callable[[Values], Sequence[Item]] = lambda _: ()
-    notes: Callable[[Values], Errors] = lambda _: {}
+    question: Callable[[Any], Sequence[Item]] = lambda _: ()
     verb: str = "send"
-    again: Callable[[Values], Sequence[Item]] = lambda _: ()
+    again: Callable[[Any], Sequence[Item]] = lambda _: ()
     can_stop: bool = False
-
-
-class FieldInput(LineInput):
-    """A field's text; enter is dealt with before the next key, which may be there already."""
-
-    async def action_submit(self) -> None:
-        form = self.screen
-        assert isinstance(form, Form), "a field stands in its form"
-        form.entered(self)
 
 
 class Form(Dialog[None]):
@@ -97,12 +89,7 @@ class Form(Dialog[None]):
         super().__init__(plan.title)
         self.plan = plan
         self.inputs = {
-            spec.name: FieldInput(
-                spec.value,
-                compact=True,
-                select_on_focus=True,
-                suggester=self._suggester(spec),
-            )
+            spec.name: LineInput(self._entered, spec.value, suggester=self._suggester(spec))
             for spec in plan.fields
         }
         self.notes = {spec.name: Notice(classes="form--note") for spec in plan.fields}
@@ -110,6 +97,7 @@ class Form(Dialog[None]):
         self._said_at = 0.0
         self._worker: Worker[Any] | None = None
         self._errors: dict[str, SafeText] = {}
+        self._meant: Any = None
 
     def _suggester(self, spec: FormField) -> WordSuggester | None:
         suggest = spec.suggest
@@ -119,15 +107,14 @@ class Form(Dialog[None]):
         with VerticalScroll(can_focus=False):
             for spec in self.plan.fields:
                 with Horizontal(classes="form--row"):
-                    yield StatusLine(classes="form--label", id=f"label-{spec.name}")
+                    label = StatusLine(classes="form--label")
+                    label.show([Cell(plain(spec.label), Tone.DIM)])
+                    yield label
                     yield self.inputs[spec.name]
                 yield self.notes[spec.name]
         yield self.status
 
     def on_mount(self) -> None:
-        for spec in self.plan.fields:
-            label = self.query_one(f"#label-{spec.name}", StatusLine)
-            label.show([Cell(plain(spec.label), Tone.DIM)])
         empty = (spec.name for spec in self.plan.fields if not spec.value)
         self.inputs[next(empty, self.plan.fields[-1].name)].focus()
         self.keys_line.show(key_cells({"enter": " next, at the end go on   ", "esc": " leave"}))
@@ -138,9 +125,8 @@ class Form(Dialog[None]):
         return {name: field.value.strip() for name, field in self.inputs.items()}
 
     def show_notes(self) -> None:
-        meanings = self.plan.notes(self.values)
         for spec in self.plan.fields:
-            note = Text(meanings.get(spec.name, plain(spec.hint)), Tone.DIM)
+            note = Text(plain(spec.hint), Tone.DIM)
             if (wrong := self._errors.get(spec.name)) is not None:
                 note = Text(plain(f"{signs.critical} {wrong}"), Tone.CRITICAL)
             self.notes[spec.name].show([note])
@@ -152,26 +138,27 @@ class Form(Dialog[None]):
         self._errors = {n: e for n, e in self._errors.items() if self.inputs.get(n) is not typed}
         self.show_notes()
 
-    def entered(self, field: FieldInput) -> None:
+    async def _entered(self, field: Input) -> None:
         """Enter in a field: on to the next one, which has the next key; after the last, submit."""
-        fields = list(self.inputs.values())
+        fields = list[Input](self.inputs.values())
         after = fields[fields.index(field) + 1 :]
         if after:
             self.set_focus(after[0])
         if after or self._sending:
             return
-        self._errors = dict(self.plan.check(self.values))
-        self.show_notes()
-        if self._errors:
-            self.set_focus(self.inputs[next(iter(self._errors))])
-            return
-        self._ask(self.plan.question, self.plan.again)
+        try:
+            self._meant = self.plan.read(self.values)
+        except FormError as error:
+            self._refused(error)
+            self.set_focus(next(self.inputs[name] for name in self.inputs if name in error.fields))
+        else:
+            self._ask(self.plan.question, self.plan.again)
 
-    def _ask(self, *asked: Callable[[Values], Sequence[Item]]) -> None:
+    def _ask(self, *asked: Callable[[Any], Sequence[Item]]) -> None:
         """Ask one question after the other, each of which needs a yes of its own, then send it."""
         if not asked:
             self._send()
-        elif items := asked[0](self.values):
+        elif items := asked[0](self._meant):
             question, field = Question(self.plan.title, items, self.plan.verb), self.focused
 
             def then(yes: bool | None) -> None:
@@ -207,23 +194,27 @@ class Form(Dialog[None]):
 
     async def _do_send(self) -> None:
         try:
-            refusal = await self.plan.send(self.values, self)
+            await self.plan.send(self._meant, self)
         except asyncio.CancelledError:
             if self.plan.can_stop and self.is_attached:
                 stopped = plain(f"{signs.warning} stopped: nothing was written")
                 self.status.show([Text(stopped, Tone.WARNING)])
             raise
-        if refusal is None:
-            self.dismiss()
-        elif not self.is_attached:
-            self.app.notify(refusal.words, markup=False, severity="warning", timeout=8)
+        except FormError as error:
+            if self.is_attached:
+                self._refused(error)
+            else:
+                self.app.notify(str(error), markup=False, severity="warning", timeout=8)
         else:
-            # Words that stand beside a field already are not said twice.
-            said = refusal.words in refusal.fields.values()
-            words = Text(plain(f"{signs.critical} {refusal.words}"), Tone.CRITICAL)
-            self.status.show([] if said else [words])
-            self._errors = {n: why for n, why in refusal.fields.items() if n in self.inputs}
-            self.show_notes()
+            self.dismiss()
+
+    def _refused(self, error: FormError) -> None:
+        # Words that stand beside a field already are not said twice.
+        said = error.words is None or error.words in error.fields.values()
+        words = Text(plain(f"{signs.critical} {error.words}"), Tone.CRITICAL)
+        self.status.show([] if said else [words])
+        self._errors = {n: why for n, why in error.fields.items() if n in self.inputs}
+        self.show_notes()
 
     def leave_first(self) -> bool:
         """Stop it, else leave: what became of what was sent is told later, and in the journal."""

@@ -20,7 +20,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.config import Settings
 from agentco_tui.live.feeds import Freshness
 from agentco_tui.screens.dialogs.base import Question, title_of
-from agentco_tui.screens.dialogs.form_dialog import Form, FormField, FormPlan, Refusal
+from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan
 from agentco_tui.screens.header_footer import notice
 from agentco_tui.screens.targets import Target, completion, nowhere
 from agentco_tui.text import clipboard_text, plain, safe, safe_block
@@ -83,7 +83,7 @@ class Widgets(App[None]):
             await self.ask(text, error)
             await self.painted()
             form = await self.fill_in(text, error)
-            form.entered([*form.inputs.values()][-1])
+            await [*form.inputs.values()][-1].action_submit()
             await self.painted()
             self.pairs += len(PLACES)
             while len(self.screen_stack) > 1:
@@ -143,9 +143,12 @@ class Widgets(App[None]):
         await self.push_screen(question)
 
     async def fill_in(self, text: str, error: ApiError) -> Form:
+        def read(_: object) -> None:
+            if not error.fields:
+                raise FormError({"other": safe(text)})
 
-        async def send(_values: object, *_more: object) -> Refusal:
-            return Refusal(plain(str(error)), dict(error.fields))
+        async def send(*_: object) -> None:
+            raise FormError(dict(error.fields), plain(str(error)))
 
         plan = FormPlan(
             title=title_of(SETTINGS, "CREATE", safe(text)),
@@ -155,7 +158,7 @@ class Widgets(App[None]):
                 ),
                 FormField("other", plain("other"), "", safe(text), lambda *_: str(safe(text))),
             ),
-            check=lambda _: {"other": safe(text)} if not error.fields else {},
+            read=read,
             send=send,
         )
         form = Form(plan)
