@@ -57,13 +57,9 @@ class BudgetView(ListView[Budget]):
     BINDINGS = bindings_of("budget")
     DEFAULT_CSS = """
     BudgetView {
-        & > Horizontal { height: 1fr; }
         & .budget--alerts { height: 1fr; min-height: 5; max-height: 9; }
-        & .budget--side { width: 1fr; height: 1fr; }
         &.-wide .budget--side { width: 34%; max-width: 60; }
         &.-wide .list--detail { display: block; width: 1fr; max-width: 100%; height: 1fr; }
-        & .budget--gauges { width: 1fr; }
-        & .budget--alerts-title, & .budget--detail-title { background: $panel; }
         & .budget--detail-title { display: none; }
         &.-wide .budget--detail-title, &.-reading .budget--detail-title { display: block; }
         &.-narrow > Horizontal { layout: vertical; }
@@ -98,15 +94,11 @@ class BudgetView(ListView[Budget]):
         ]
         # fmt: on
 
-        self.alerts = ListTable(
-            columns,
-            search_text=lambda alert: alert.text,
-            sort=("level", True),
-        )
+        self.alerts = ListTable(columns, sort=("level", True))
         self.alerts.add_class("budget--alerts")
         self.alerts.hand_comes, self.alerts.view.opening = self.touch, True
-        self.alerts_title = StatusLine(classes="budget--alerts-title")
-        self.detail_title = StatusLine(classes="budget--detail-title")
+        self.alerts_title = StatusLine(classes="view--title budget--alerts-title")
+        self.detail_title = StatusLine(classes="view--title budget--detail-title")
         self.table.add_class("budget--gauges")
 
     def compose(self) -> ComposeResult:
@@ -122,9 +114,6 @@ class BudgetView(ListView[Budget]):
 
     def columns(self) -> list[Column[Budget]]:
         look = self.look
-
-        def tone(budget: Budget) -> Tone:
-            return TONES[look.level_of(budget)]
 
         def place(budget: Budget) -> Place | None:
             return self._places.get(row_of(budget))
@@ -145,18 +134,15 @@ class BudgetView(ListView[Budget]):
             """Nothing where there is no limit, which isn't the same as a figure not sent."""
             if budget.unlimited:
                 return Cell(plain(""))
-            return cells.text_cell(fmt.money(budget.remaining), tone(budget))
-
-        def company(budget: Budget) -> SafeText | None:
-            known = look.names.company(look.names.company_of(budget))
-            return None if budget.scope is BudgetScope.ALL else known
+            return cells.text_cell(fmt.money(budget.remaining), TONES[look.level_of(budget)])
 
         # fmt: off
         return [
             cells.level_column(look.level_of, sort_key=place, descending_first=True),
             cells.column("name", "BUDGET OF", (14, 12), name, grow=2, aliases=("agent", "of"),
                 sort_key=lambda b: (SCOPE_RANKS[b.scope], look.names.budget(b).casefold())),
-            cells.text_column("company", "COMPANY", (15, 8), company, shown=False),
+            cells.text_column("company", "COMPANY", (15, 8),
+                lambda b: look.names.company(look.names.company_of(b)), shown=False),
             cells.gauge_column(look, "share", (19, 15), lambda b: b, ticks=True,
                 aliases=("used", "spent%")),
             cells.money_column("spent", "SPENT", SUM, lambda b: b.spent, descending_first=True,
@@ -181,12 +167,6 @@ class BudgetView(ListView[Budget]):
         return record.scope is BudgetScope.ALL or in_scope(
             company, self.session.poller.query.company
         )
-
-    def offers(self) -> dict[str, str]:
-        offers = super().offers()
-        if cells.limit_of(self.subject()) is None:
-            offers.pop("budget.limit", None)
-        return offers
 
     def reload(self) -> None:
         self._load_alerts()
@@ -275,7 +255,6 @@ class BudgetView(ListView[Budget]):
             self.screen.set_focus(to)
 
     def go_to(self, row_id: str) -> bool:
-        """As for every list, and to an alert."""
         if self.alerts.rows.record(row_id) is None:
             return super().go_to(row_id)
         self.opened_from = self.alerts

@@ -290,18 +290,13 @@ def told_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[R]]:
 
 
 def money_column(
-    key: str,
-    title: str,
-    widths: Widths,
-    money: Callable[[R], Money | None],
-    tone: Callable[[R], Tone] = lambda _: Tone.PLAIN,
-    **more: Any,
+    key: str, title: str, widths: Widths, money: Callable[[R], Money | None], **more: Any
 ) -> Column[R]:
     def amount(record: R) -> Decimal | None:
         known = money(record)
         return None if known is None else known.amount
 
-    more = {"cell": lambda record: text_cell(fmt.money(money(record)), tone(record)), **more}
+    more = {"cell": lambda record: text_cell(fmt.money(money(record))), **more}
     return number_column(key, title, widths, value=amount, **more)
 
 
@@ -315,7 +310,6 @@ def gauge_column(
     no_limit: str = "",
     **more: Any,
 ) -> Column[R]:
-    """A gauge as wide as there is room, and its per cent."""
 
     def share(record: R) -> Decimal | None:
         budget = budget_of(record)

@@ -65,8 +65,7 @@ def line_note(session: Session, decision: Decision) -> Cell:
 def settled_as(session: Session, task_id: str) -> Cell | None:
     """What is known here to have become of a task, whatever the lists still say."""
     decision = session.decisions.by_task.get(task_id)
-    outcome = None if decision is None else decision.outcome
-    if decision is None or outcome is None or outcome.kind not in SETTLES:
+    if decision is None or decision.outcome is None or decision.outcome.kind not in SETTLES:
         return None
     return line_note(session, decision)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from textual.dom import DOMNode
 
+from agentco_tui.actions.decisions import Decisions
 from agentco_tui.background import at_once, in_slices, start_worker
 from agentco_tui.live import insight
 from agentco_tui.live.insight import Level, Need, NeedKind
+from agentco_tui.live.poller import Poller
 from agentco_tui.model import Agent, Alert, Budget, Task
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.session import Session
+from agentco_tui.screens.cells import Look
 
 R = TypeVar("R", Task, Agent, Budget, Alert)
 
@@ -26,8 +26,8 @@ MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
 class FoundNeeds:
     """Of the company in scope. `on_found` is called after each look."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, look: Look, poller: Poller, decisions: Decisions) -> None:
+        self._look, self._poller, self._decisions = look, poller, decisions
         self.shown: list[Need] = []  # the worst first, tasks that are alike as one
         self.listed = 0  # how many these are
         self.levels = Counter[Level]()  # how many there are in all
@@ -41,14 +41,14 @@ class FoundNeeds:
         """Look anew, for as long as `node` is there where that takes several turns."""
         if self._looking:
             self._look_again = True
-        elif len(self._session.store.pending) > MANY:
+        elif len(self._look.store.pending) > MANY:
             start_worker(node, self._look_in_slices, "finding what needs you")
         else:
-            at_once(self._look())
+            at_once(self._find())
             self.on_found()
 
     def take_decisions(self, node: DOMNode) -> None:
-        if self._decided != [decision.task.id for decision in self._session.decisions.open]:
+        if self._decided != [decision.task.id for decision in self._decisions.open]:
             self.look(node)
 
     async def _look_in_slices(self) -> None:
@@ -56,15 +56,14 @@ class FoundNeeds:
         try:
             while self._look_again:
                 self._look_again = False
-                await in_slices(self._look())
+                await in_slices(self._find())
                 self.on_found()
         finally:
             self._looking = False
 
-    def _look(self) -> Generator[None, None, None]:
-        session, store, now = self._session, self._session.store, self._session.clock.now()
-        limits, tasks = session.look.limits, self.of_scope(store.pending)
-        queue = yield from insight.queue(tasks, now, limits, MOST_NEEDS)
+    def _find(self) -> Generator[None, None, None]:
+        store, limits, now = self._look.store, self._look.limits, self._look.clock.now()
+        queue = yield from insight.queue(self.of_scope(store.pending), now, limits, MOST_NEEDS)
         budgets = chain(*store.budgets.values())
         low = [b for b in budgets if insight.budget_level(b, limits) >= Level.WARNING]
         yield
@@ -76,11 +75,12 @@ class FoundNeeds:
             limits=limits,
         )
         there = {need.record.id for need in found if need.kind is NeedKind.TASK}
-        self._decided = [decision.task.id for decision in session.decisions.open]
+        decisions = self._decisions.open
+        self._decided = [decision.task.id for decision in decisions]
         # Before all else: what was said yes to, and is not known to have been done.
         undecided = [
             Need(Level.WARNING, NeedKind.TASK, decision.task, ())
-            for decision in session.decisions.open
+            for decision in decisions
             if decision.task.id not in there
         ]
         others = [need for need in found if need.kind is not NeedKind.TASK]
@@ -91,7 +91,7 @@ class FoundNeeds:
         self.money = Counter(need.level for need in others if need.kind is not NeedKind.AGENT)
 
     def of_scope(self, records: Iterable[R]) -> Iterable[R]:
-        company_of, scope = self._session.names.company_of, self._session.poller.query.company
+        company_of, scope = self._look.names.company_of, self._poller.query.company
         if scope is None:
             return records
         return (record for record in records if insight.in_scope(company_of(record), scope))

@@ -29,6 +29,7 @@ from agentco_tui.screens.key_app import KeyApp, bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.targets import Target
 from agentco_tui.screens.trail import MOST_BEHIND, Spot
 from agentco_tui.state_folder import ListMemory, Remembered
 from agentco_tui.text import clipboard_text, plain, safe, signs
@@ -40,7 +41,6 @@ from agentco_tui.widgets.tones import Cell, Tone, total_width
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.router import DialogRouter
     from agentco_tui.screens.reload_key import KeyRenewal
-    from agentco_tui.screens.targets import Target
 
 ABOVE_LIST = 3  # lines of the header, the tabs and the title
 BENEATH = 0.5  # seconds after which lines that stand beneath a dialog say what has become of them
@@ -55,11 +55,8 @@ class MainScreen(SizedScreen[None]):
     AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
 
     DEFAULT_CSS = """
-    MainScreen { layout: vertical; background: $background; }
-    MainScreen .frame--header { background: $panel; }
+    MainScreen .frame--header, MainScreen .frame--footer { background: $panel; }
     MainScreen .frame--tabs { background: $surface; }
-    MainScreen .frame--body { height: 1fr; }
-    MainScreen .frame--footer { background: $panel; }
     """
 
     def __init__(self, session: Session, place: Place, remembered: Remembered) -> None:
@@ -69,7 +66,7 @@ class MainScreen(SizedScreen[None]):
         self.view: ListView[Any]  # the one that shows
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
-        self.body = Container(classes="frame--body")
+        self.body = Container()
         self.prompt = Prompt()
         self.footer = StatusLine(classes="frame--footer")
         self.recent: list[Target] = []  # what was gone to or run by its words, the latest first
@@ -334,7 +331,6 @@ class MainScreen(SizedScreen[None]):
         self.call_after_refresh(self.focus_again)
 
     def action_back(self) -> None:
-        """Leave what hides lines or marks them, else go back to where one came from."""
         if self.view.leave():
             return
         if self.behind:
@@ -348,7 +344,6 @@ class MainScreen(SizedScreen[None]):
             self.say("every screen shows all companies now")
 
     def action_poll_now(self) -> None:
-        """Ask the platform now, bring the list up to date, and read a key again that is refused."""
         self.view.bring_up_to_date()
         self.session.poller.poll_now()
         start_worker(self, self.key_renewal.asked, "read the key again")

@@ -72,7 +72,6 @@ def environment(settings: Settings) -> Cell:
 
 
 def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
-    """The six tabs with their counts; names are shortened where the line is narrow."""
     store = session.store
     lengths = {"companies": len(store.companies), "agents": len(store.agents)}
     counts = {tab: Cell(fmt.count(each), Tone.DIM) for tab, each in lengths.items() if each}
@@ -228,10 +227,10 @@ def health_cells(
                 return [Cell(plain(f"{signs.unknown} no answer yet"), Tone.WARNING)]
             return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]
         case Phase.LIVE:
-            word = "slow" if freshness.slowed else "live"
-            tone = Tone.WARNING if freshness.slowed else Tone.GOOD
-            sign = signs.warning if freshness.slowed else signs.good
-            return [Cell(plain(f"{sign} {word} "), tone), Cell(plain(f"{age}{took}"), Tone.DIM)]
+            state = Cell(plain(f"{signs.good} live "), Tone.GOOD)
+            if freshness.slowed:
+                state = Cell(plain(f"{signs.warning} slow "), Tone.WARNING)
+            return [state, Cell(plain(f"{age}{took}"), Tone.DIM)]
         case Phase.STALE:
             return [Cell(plain(f"{signs.unknown} {reason} {age}"), Tone.WARNING)]
         case Phase.FAILED:

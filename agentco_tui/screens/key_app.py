@@ -29,7 +29,6 @@ class KeyPresses:
         self._pauses = 0  # so many in a row that a finger may have made
 
     def take(self, key: str, at: float) -> None:
-        """A key was read from the terminal."""
         gap = at - self.at if key == self.key else REPEAT
         self._pauses = self._pauses + 1 if APART <= gap < REPEAT else 0
         self.held_down = gap < REPEAT and self._pauses < FINGERS

@@ -19,6 +19,7 @@ from agentco_tui.keys import FOOTER, FOR_A_LINE, Place
 from agentco_tui.live.feeds import NAMES, SCOPED, FeedName, Freshness, Phase
 from agentco_tui.live.store import Change
 from agentco_tui.model import Company, Record
+from agentco_tui.screens.cells import limit_of
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
 from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
@@ -57,14 +58,12 @@ class ListView(Widget, Generic[R]):
     beside: ClassVar[tuple[FeedName, ...]] = ()
     counts: ClassVar[tuple[FeedName, ...]] = ()  # feeds that bring rows, too, but slower
     prefixes: ClassVar[Mapping[FeedName, str]] = {}  # for ids of feeds that may be the same
-    names_from: ClassVar[frozenset[FeedName]] = NAMES  # the feeds that cells take names from
     figures_from: ClassVar[frozenset[FeedName]] = frozenset()  # by which rows are sorted
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
     DEFAULT_CSS = """
     ListView {
         layout: vertical; height: 1fr;
-        & > .view--title { background: $panel; }
-        & > Horizontal { height: 1fr; }
+        & .view--title { background: $panel; }
         & .list--detail {
             width: 38%; max-width: 70; display: none; padding: 0 1; background: $surface;
         }
@@ -92,16 +91,11 @@ class ListView(Widget, Generic[R]):
         self._names_seen: Mapping[str, SafeText] = {}
         self._soon: Timer | None = None
         self._stood: str | None = None  # the line whose detail stands from its top already
-        self._reload_due = self._hold_due = False
+        self._reload_due = self._hold_due = self.leaving = False
 
     def make_table(self) -> ListTable[R]:
-        table = ListTable(
-            self.columns(),
-            search_text=self.search_text,
-            sort=self.sort,
-        )
+        table = ListTable(self.columns(), search_text=self.search_text, sort=self.sort)
         table.hand_comes = self.touch
-        table.view.thin = self.session.thin
         return table
 
     def compose(self) -> ComposeResult:
@@ -186,14 +180,11 @@ class ListView(Widget, Generic[R]):
                 self._whole = None
             if table.view.cursor is None or table.view.cursor in ids:
                 self.show_detail()
-        elif feed in self.names_from and self._names() != self._names_seen:
+        elif feed in NAMES and self._names() != self._names_seen:
             self.reload_calmly()
         else:
             if feed in self.figures_from:
-                # Figures of the same ids, or such as are counted over all.
-                known = [i for i in ids if rows.record(i) is not None]
-                there = {i: rows.record(i) for i in known or rows.shown if not rows.ghost_note(i)}
-                table.apply(changed=[(i, record) for i, record in there.items() if record])
+                table.apply(changed=[(i, rows.records[i]) for i in ids if i in rows.records])
             table.renew()
             self.show_detail()
         self.show_head()
@@ -202,7 +193,7 @@ class ListView(Widget, Generic[R]):
         """What needs a person has been found anew."""
 
     def _names(self) -> dict[str, SafeText]:
-        collections = map(self.session.store.collections.__getitem__, self.names_from)
+        collections = map(self.session.store.collections.__getitem__, NAMES)
         return {r.id: r.name for records in collections for r in records if r.name is not None}
 
     @property
@@ -222,16 +213,21 @@ class ListView(Widget, Generic[R]):
 
     def offers(self) -> dict[str, str]:
         """What means something here and now, most wanted first; its words, "" for its label."""
-        not_now = frozenset[str]() if self.subject() is not None else FOR_A_LINE
+        subject = self.subject()
+        not_now = frozenset[str]() if subject is not None else FOR_A_LINE
+        if limit_of(subject) is None:
+            not_now |= {"budget.limit"}
         if self.session.poller.query.company is None:
             not_now |= {"company.unscope"}
         return {id_: "" for id_ in FOOTER[self.place] if id_ not in not_now}
 
     def leave_scope(self) -> None:
         """Another company is about to be in scope: that is a load, which leaves no ghosts."""
+        self.leaving = True
         self.table.release()
 
     def rescope(self) -> None:
+        self.leaving = False
         self.table.release()
         if not set(self.lists).isdisjoint(SCOPED):
             self.table.action_first()
@@ -359,7 +355,6 @@ class ListView(Widget, Generic[R]):
         return None if row_id is None else self.table.rows.record(row_id)
 
     def show_detail(self, *, top: bool = False) -> None:
-        """The record under the cursor, and what is known of it."""
         record = self.subject()
         if record is not None and self._whole is not None and self._whole.id == record.id:
             record = self._whole

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from agentco_tui import format as fmt
 from agentco_tui import model
@@ -17,12 +16,10 @@ from agentco_tui.live.store import Names
 from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
 from agentco_tui.widgets.text_pane import Cells, Item, columns
 from agentco_tui.widgets.tones import Cell, Tone, total_width
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.session import Session
 
 NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
 LOOKED_THROUGH = 200  # entries that the latest are folded from
@@ -35,7 +32,6 @@ MOST = 600  # cells of a text that is shown in a line or two
 
 
 def one_line(*texts: SafeText | None) -> SafeText:
-    """Texts of several lines in one."""
     return plain("  ".join(" ".join(clip(text, MOST).split()) for text in texts if text))
 
 

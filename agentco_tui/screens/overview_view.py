@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 import msgspec
@@ -14,9 +13,9 @@ from textual.timer import Timer
 from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.api.errors import ApiError
-from agentco_tui.keys import Place, shown_key
+from agentco_tui.keys import shown_key
 from agentco_tui.live import insight
-from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Change
 from agentco_tui.model import Budget, BudgetScope, Task
@@ -38,6 +37,7 @@ from agentco_tui.screens.overview_panels import (
 )
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
+from agentco_tui.screens.trail import PLACE_OF, name_of
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
@@ -84,22 +84,14 @@ def line_of(need: insight.Need, look: Look) -> NeedLine:
             return NeedLine(plain("alert"), since, record.text, names.agent(record.agent), figure)
         case model.Agent():
             what = record.pause_reason or record.status or plain("error")
-            agent = record.name or names.agent(model.Ref(id=record.id))
-            return NeedLine(plain("agent failed"), None, what, agent, record.model or signs.missing)
+            agent, runs_on = name_of(record, names), record.model or signs.missing
+            return NeedLine(plain("agent failed"), None, what, agent, runs_on)
 
 
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
 LOW = 20  # lines of a terminal below which no preview takes two of them
 REST = 0.6  # seconds that the cursor stands before more than the list is read for its line
 STACKED, BESIDE = 100, 150  # columns from which panels stand one below the other, and beside
-
-
-PLACES: Mapping[insight.NeedKind, Place] = {
-    insight.NeedKind.TASK: "tasks",
-    insight.NeedKind.BUDGET: "budget",
-    insight.NeedKind.ALERT: "budget",
-    insight.NeedKind.AGENT: "agents",
-}
 
 
 class OverviewView(TaskLines[insight.Need]):
@@ -123,8 +115,6 @@ class OverviewView(TaskLines[insight.Need]):
         & .overview--preview {
             display: block; width: 1fr; max-width: 100%; height: 2; scrollbar-size: 0 0;
         }
-        & .overview--panel { width: 1fr; height: 1fr; }
-        & .overview--title { background: $panel; }
         & TextPane { height: 1fr; padding: 0 1; }
         & .overview--spend { margin-right: 1; }
         &.-stacked > Horizontal { layout: vertical; }
@@ -136,8 +126,8 @@ class OverviewView(TaskLines[insight.Need]):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.table.add_class("overview--needs")
-        self.spend_title = StatusLine(classes="overview--title")
-        self.latest_title = StatusLine(classes="overview--title")
+        self.spend_title = StatusLine(classes="view--title")
+        self.latest_title = StatusLine(classes="view--title")
         self.spend, self.latest = TextPane(), TextPane()
         self.detail.add_class("overview--preview")
         self.detail.can_focus = self.spend.can_focus = self.latest.can_focus = False
@@ -216,7 +206,7 @@ class OverviewView(TaskLines[insight.Need]):
     def take(self, change: Change) -> None:
         if self.display:
             self.show_head()
-            if change.feed in (FeedName.ACTIVITY, *self.names_from):
+            if change.feed in (FeedName.ACTIVITY, *NAMES):
                 self._show_latest()
 
     def arrive(self) -> None:
@@ -264,19 +254,16 @@ class OverviewView(TaskLines[insight.Need]):
 
     def fate(self, row_id: str) -> Cell:
         """That a need is settled is said only where its record is there and shows it."""
-        store = self.session.store
-        record, over = self.subject(row_id), False
-        match record:
+        store, over = self.session.store, False
+        match self.subject(row_id):
             case Task():
                 return super().fate(row_id)
-            case Budget(id=key, scope=scope):
-                budget = store.budgets[scope].get(key)
-                over = budget is not None and self.look.level_of(budget) is Level.OK
-            case model.Alert(id=key):
-                over = (alert := store.alerts.get(key)) is not None and not insight.is_open(alert)
-            case model.Agent(id=key):
-                agent = store.agents.get(key)
-                over = agent is not None and agent.state is model.AgentState.ACTIVE
+            case Budget(id=key, scope=scope) if budget := store.budgets[scope].get(key):
+                over = self.look.level_of(budget) is Level.OK
+            case model.Alert(id=key) if alert := store.alerts.get(key):
+                over = not insight.is_open(alert)
+            case model.Agent(id=key) if agent := store.agents.get(key):
+                over = agent.state is model.AgentState.ACTIVE
         return Cell(plain("settled" if over else "left the list"), Tone.DIM)
 
     def subject(self, row_id: str | None = None) -> model.Record | None:
@@ -284,7 +271,6 @@ class OverviewView(TaskLines[insight.Need]):
         return None if need is None else need.record
 
     def need(self) -> insight.Need | None:
-        """What the cursor is on."""
         row_id = self.table.view.cursor
         return None if row_id is None else self.table.rows.record(row_id)
 
@@ -400,7 +386,7 @@ class OverviewView(TaskLines[insight.Need]):
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
                 self.main.go("tasks", task.id, filter=f'task:"{words}"')
             case _ if need := self.need():
-                self.main.go(PLACES[need.kind], need.key.partition(":")[2], is_open=True)
+                self.main.go(PLACE_OF[need.kind], need.key.partition(":")[2], is_open=True)
 
     def action_raw(self) -> None:
         """The Overview has no detail; the screen that enter opens has."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -32,34 +33,28 @@ ROOMIEST = 180  # columns from which on a page stands beside its list
 
 
 class CompaniesView(ListView[Company]):
-    """Enter scopes every screen to one."""
-
     place = "companies"
     sort = ("level", True)
     empty = "no companies"
     beside_page = ROOMIEST
     lists = (FeedName.COMPANIES,)
-    names_from = frozenset[FeedName]()
-    # What the platform doesn't count is counted here.
-    figures_from = frozenset({FeedName.COMPANY_BUDGETS, FeedName.AGENTS, FeedName.PENDING})
+    figures_from = frozenset({FeedName.COMPANY_BUDGETS})
     BINDINGS = bindings_of("companies")
 
     def columns(self) -> list[Column[Company]]:
         look, store, names = self.look, self.look.store, self.look.names
         budget_of = look.budget_of
 
-        tallies = dict[FeedName, tuple[object, Counter[str | None]]]()
+        @lru_cache(maxsize=2)
+        def owners(records: Collection[Any], *_versions: object) -> Counter[str | None]:
+            return Counter(ref.id for ref in map(names.company_of, records) if ref)
 
         def ours(records: Collection[Any], company: Company) -> int | None:
             """How many are the company's, counted here where they are read."""
             scope = self.session.poller.query.company
             if not len(records) or scope not in (None, company.id):
                 return None
-            version = records.version, store.agents.version
-            if (known := tallies.get(records.feed)) is None or known[0] != version:
-                owners = Counter(ref.id for ref in map(names.company_of, records) if ref)
-                known = tallies[records.feed] = version, owners
-            found = known[1][company.id]
+            found = owners(records, records.version, store.agents.version)[company.id]
             return found if found or records.listing.whole else None
 
         def counted(
@@ -81,8 +76,7 @@ class CompaniesView(ListView[Company]):
         return [
             cells.level_column(lambda c: look.level_of(budget_of(c)), ticks=True,
                 sort_key=lambda c: look.badness(budget_of(c)), descending_first=True),
-            cells.text_column("name", "COMPANY", (16, 12),
-                lambda c: c.name or names.company(Ref(id=c.id)), grow=1,
+            cells.text_column("name", "COMPANY", (16, 12), lambda c: c.name or safe(c.id), grow=1,
                 aliases=("company",)),
             cells.text_column("status", "STATUS", (9, 6), lambda c: c.status, priority=3),
             counted("agents", lambda c: c.agent_count, store.agents),
@@ -114,7 +108,6 @@ class AgentsView(ListView[Agent]):
     empty = "no agents"
     beside_page = ROOMIEST
     lists = (FeedName.AGENTS,)
-    names_from = frozenset({FeedName.COMPANIES})
     figures_from = frozenset({FeedName.AGENT_BUDGETS})
     BINDINGS = bindings_of("agents")
 
@@ -129,8 +122,7 @@ class AgentsView(ListView[Agent]):
         return [
             cells.level_column(lambda a: look.agent_badness(a)[0], ticks=True,
                 sort_key=look.agent_badness, descending_first=True),
-            cells.text_column("name", "AGENT", (14, 10),
-                lambda a: a.name or names.agent(Ref(id=a.id)), grow=2,
+            cells.text_column("name", "AGENT", (14, 10), lambda a: a.name or safe(a.id), grow=2,
                 aliases=("agent",)),
             cells.text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=4, grow=1),
             cells.text_column("company", "COMPANY", (15, 12), lambda a: names.company(a.company),

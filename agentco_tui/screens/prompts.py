@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from agentco_tui import format as fmt
 from agentco_tui.background import in_slices, start_worker
-from agentco_tui.keys import Command, Place, shown_key
+from agentco_tui.keys import Command, shown_key
 from agentco_tui.model import Agent, Company, Task
 from agentco_tui.screens import targets
 from agentco_tui.screens.targets import Meant, Target
+from agentco_tui.screens.trail import PLACE_OF
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.prompt import WordSuggester
 from agentco_tui.widgets.table.filter import completed as completed_name
@@ -50,14 +51,6 @@ class FilterWords:
 
     def step(self, by: int) -> bool:
         return False
-
-
-RECORDS: Final[dict[str, Place]] = {
-    "company": "companies",
-    "agent": "agents",
-    "task": "tasks",
-    "alert": "budget",
-}
 
 
 class GoToWords:
@@ -99,7 +92,6 @@ class GoToWords:
         self._paint()
 
     def _paint(self) -> None:
-        """The targets round the one that is chosen."""
         found, prompt, rebound = self._found, self._frame.prompt, self._session.settings.keys
         start = max(0, self._chosen - prompt.rows + 1)
         lines: list[Item] = []
@@ -162,7 +154,7 @@ class GoToWords:
                 view: Any = frame.view
                 view.call_after_refresh(view.show_status, target.id.partition(" ")[2])
             case kind if target.id:
-                await frame.go(RECORDS[kind], target.id, is_open=True)
+                await frame.go(PLACE_OF[kind], target.id, is_open=True)
             case _:
                 await frame.go("companies", scope=None)
 

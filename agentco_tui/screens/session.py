@@ -33,7 +33,7 @@ class Session(Services):
         self.decisions = Decisions(self)
         self.look = Look(self.store, self.names, self.clock, settings.alerts)
         self.thin = settings.thin  # whether less is painted; also while the terminal is slow
-        self.needs = FoundNeeds(self)
+        self.needs = FoundNeeds(self.look, poller, self.decisions)
         self.traces: dict[str, Trace | ApiError] = {}  # the last ones read, by their tasks' ids
         self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
 

@@ -28,8 +28,6 @@ KINDS: Final = ("command", "company", "agent", "task", "alert")
 
 
 class Target(NamedTuple):
-    """Something to go to or to run."""
-
     kind: str
     name: SafeText
     id: str

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from agentco_tui.live import insight
 from agentco_tui.model import SharedTask, Task
-from agentco_tui.screens.cells import limit_of
 from agentco_tui.screens.decision_notes import (
     decision_items,
     fate_of,
@@ -34,8 +33,6 @@ class TaskLines(ListView[R]):
         if not (isinstance(task, Task) and may_approve(self.session, task)):
             offers.pop("tasks.approve", None)
             offers.pop("tasks.mark", None)
-        if limit_of(task) is None:
-            offers.pop("budget.limit", None)
         return offers
 
     def fate(self, row_id: str) -> Cell:
@@ -81,9 +78,8 @@ class TaskLines(ListView[R]):
     def go_on(self, decided: Collection[str]) -> None:
         """From a task that was said yes to, to the next line that waits: below, else above."""
         here, rows, at = self.subject(), self.table.rows, self.table.view.cursor_at
-        if not isinstance(here, Task) or here.id not in decided:
-            return
-        if not self.session.settings.advance:
+        is_here = isinstance(here, Task) and here.id in decided
+        if not (is_here and self.session.settings.advance):
             return
         shown = rows.shown
         for row_id in (*shown[at + 1 : at + NEAR], *reversed(shown[max(0, at - NEAR) : at])):

@@ -29,7 +29,6 @@ from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 
 
@@ -111,9 +110,7 @@ class TasksView(TaskLines[Task]):
     shows = PENDING  # the same, in words
     showing = PENDING  # PENDING, ALL, or one of the platform's own status words
     _reading: tuple[Task, Timer] | None = None  # what stands in the detail, until it counts as read
-    _marked: tuple[str, ...] = ()  # what was marked in sight when that was told last
-    _hidden_marks: Mapping[str, Task] = {}  # while another company or status is listed
-    _leaving = False  # whether the list that is there is about to be another
+    marks: Mapping[str, Task] = {}  # all marked tasks, also while another list is shown
     _choosing = False  # whether the next key chooses a tab
     _counted_for: tuple[object, ...] = ()
     _counts: Mapping[str, int] = {}  # tasks by status, those that wait as PENDING
@@ -281,16 +278,14 @@ class TasksView(TaskLines[Task]):
     def show_status(self, showing: str) -> None:
         if showing == self.showing:
             return
-        before, was_pending, pending = self.table, self.showing == PENDING, showing == PENDING
+        before, pending = self.table, showing == PENDING
+        is_other_list = pending is not (self.showing == PENDING)
         self.showing, self.shows = showing, "all statuses" if showing == ALL else showing
-        if was_pending is not pending:
-            if was_pending:
-                self.leave_scope()
+        if is_other_list:
             self.lists = (FeedName.PENDING if pending else FeedName.TASKS,)
             # A table with other columns takes the place of the one there is.
             self.table = self.opened_from = self.make_table()
             self.open_anew()
-            self._marked = ()
             before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
             before.remove()
             if self.filter_text and self.table.set_filter(self.filter_text) is not None:
@@ -317,125 +312,106 @@ class TasksView(TaskLines[Task]):
             self.session.read[task.id] = task.content
             self.session.decisions.look_at(task.id)
 
-    @property
-    def marks(self) -> dict[str, None]:
-        """The ids of all marked tasks, in sight or not."""
-        return {**dict.fromkeys(self._hidden_marks), **self.table.view.marks}
-
     def _marked_tasks(self, ids: Iterable[str]) -> list[Task]:
-        store, hidden, rows = self.session.store, self._hidden_marks, self.table.rows
-        found = (
-            rows.record(i) or store.pending.get(i) or store.tasks.get(i) or hidden.get(i)
+        store, rows = self.session.store, self.table.rows
+        return [
+            rows.record(i) or store.pending.get(i) or store.tasks.get(i) or self.marks[i]
             for i in ids
-        )
-        return [task for task in found if task is not None]
+        ]
 
     def marked(self) -> dict[str, SafeText | None]:
         """The ids of all marked tasks, each with why its line is not in sight, if so."""
-        names, why = self.session.names, dict[str, SafeText | None]()
+        names, in_list, shown = self.session.names, self.table.view.marks, {*self.table.rows.shown}
         scope = names.scope(self.session.poller.query.company)
-        for row_id, task in self._hidden_marks.items():
+
+        def why(task: Task) -> SafeText:
+            if task.id in in_list:
+                return plain("marked, but hidden by the filter")
             words = f"the list shows {self.shows}"
             if not self.session.is_in_scope(task):
                 company = names.company_of(task)
                 whose = f"of {names.company(company)}" if company else "its company is not known"
                 words = f"{whose}, and {scope} is shown"
-            why[row_id] = plain(f"marked, but hidden: {words}")
-        shown, filtered = set(self.table.rows.shown), plain("marked, but hidden by the filter")
-        return {**why, **{i: None if i in shown else filtered for i in self.table.marked}}
+            return plain(f"marked, but hidden: {words}")
 
-    @on(RecordTable.MarksChanged)
-    def _marks_changed(self, message: RecordTable.MarksChanged) -> None:
-        """Tell of marks that went because the task waits no more, not of those that a hand took."""
-        if message.table is not self.table:
-            return
-        before, self._marked, rows = self._marked, self.table.marked, self.table.rows
-        left = set(self._marked)
-        records = {i: rows.record(i) for i in before if i not in left}
-        self._tell_lost(
-            {i: t.title if t else i for i, t in records.items() if t is None or rows.ghost_note(i)}
-        )
-        self.show_head()
-        self.main.show_frame()
+        return {
+            row_id: None if row_id in in_list and row_id in shown else why(task)
+            for row_id, task in self.marks.items()
+        }
 
-    def _tell_lost(self, titles: Mapping[str, str]) -> None:
+    def _lost_marks(self) -> dict[str, Task]:
+        """The marked tasks that wait no more, as far as that is known: of those that the list has
+        no mark for, so that it costs nothing while all are in it.
+        """
+        pending, in_list = self.session.store.pending, self.table.view.marks
+        live = self.session.store.freshness[FeedName.PENDING].phase is Phase.LIVE
+        is_whole = live and pending.listing.whole and not self.leaving
+        waits = insight.waits_for_person
+
+        def is_lost(row_id: str, task: Task) -> bool:
+            if self.table.rows.ghost_note(row_id):
+                return True
+            now = pending.get(row_id)
+            gone = is_whole and self.session.is_in_scope(task)
+            return waits(task) and (gone if now is None else not waits(now))
+
+        out = self.marks.items() if len(self.marks) > len(in_list) else ()
+        return {i: task for i, task in out if i not in in_list and is_lost(i, task)}
+
+    def show_head(self, phase: Phase | None = None) -> None:
+        """Tell first of marked tasks that wait no more, and mark again what is back in sight."""
+        if self.is_attached and (lost := self._lost_marks()):
+            self._tell_lost(lost)
+            self.unmark(lost)
+        if self.showing == PENDING and len(self.marks) > len(self.table.view.marks):
+            self.table.mark([i for i in self.marks if i not in self.table.view.marks])
+        super().show_head(phase)
+
+    def _tell_lost(self, tasks: Mapping[str, Task]) -> None:
         """What became of marked tasks that wait no more; those approved from here are known."""
         known = self.session.decisions.by_task
         lost = [
             i
-            for i in titles
+            for i in tasks
             if i not in known or ((found := known[i].outcome) and found.kind not in GOOD)
         ]
         if lost:
             more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
-            words = f"{titles[lost[0]]} ({fate_of(self.session, lost[0]).text}){more}"
+            words = f"{tasks[lost[0]].title} ({fate_of(self.session, lost[0]).text}){more}"
             words = f"{signs.warning} not marked any more, because it left the list: {words}"
             self.main.say(words, bad=True)
 
-    def leave_scope(self) -> None:
-        """Another list is about to be shown: what is marked stays so, out of sight."""
-        records = {row_id: self.table.rows.record(row_id) for row_id in self.table.marked}
-        marked = {row_id: task for row_id, task in records.items() if task is not None}
-        self._hidden_marks, self._marked = {**self._hidden_marks, **marked}, ()
-        self._leaving = True
-        self.table.clear_marks()
-        super().leave_scope()
-
     def unmark(self, task_ids: Iterable[str]) -> None:
         ids = set(task_ids)
+        self.marks = {i: task for i, task in self.marks.items() if i not in ids}
         self.table.mark(ids, False)
-        self._hidden_marks = {i: task for i, task in self._hidden_marks.items() if i not in ids}
+        self.table.view.marked_last = None
         self.show_head()
-
-    def rescope(self) -> None:
-        self._leaving = False
-        super().rescope()
-
-    def show_head(self, phase: Phase | None = None) -> None:
-        """Mark again first what has come into sight; of what waits no more that is told."""
-        freshness, pending = self.session.store.freshness, self.session.store.pending
-        known, hidden = freshness[FeedName.PENDING], self._hidden_marks
-        if (
-            hidden
-            and not self._leaving
-            and self.showing == PENDING
-            and known.answered_at is not None
-        ):
-            records = self.table.rows.records
-            back = [row_id for row_id in hidden if row_id in records]
-            whole = known.phase is Phase.LIVE and pending.listing.whole
-            out = {i: task for i, task in hidden.items() if whole and i not in records}
-            lost = {i: task.title for i, task in out.items() if self.session.is_in_scope(task)}
-            gone = {*back, *lost}
-            self._hidden_marks = {i: task for i, task in hidden.items() if i not in gone}
-            self.table.mark(back)
-            if back:
-                self.touch()
-            self._tell_lost(lost)
-        super().show_head(phase)
+        self.main.show_frame()
 
     def leave(self) -> bool:
         """As for every list; marks that are hidden with their list go last."""
         if super().leave():
             return True
-        if self.reading or not (self.table.marked or self._hidden_marks):
+        marked = self.table.marked or tuple(self.marks)
+        if self.reading or not marked:
             return False
-        if self.table.marked:
-            self.table.clear_marks()
-        else:
-            self._hidden_marks = {}
-        self.show_head()
+        self.unmark(marked)
         return True
 
     def action_mark(self, change: str) -> None:
         """Let the table mark or unmark; what can't be acted on keeps no mark."""
+        before, records = {*self.table.marked}, self.table.rows.records
         getattr(self.table, f"action_{change}")()
-        for row_id in self.table.marked:
-            task = self.table.rows.record(row_id)
-            if isinstance(task, SharedTask):
-                self.table.mark([row_id], False)
-                self.main.say(f"not marked: {task.refusal}")
+        marked = {row_id: records[row_id] for row_id in self.table.marked}
+        refused = [task for task in marked.values() if isinstance(task, SharedTask)]
+        if refused:
+            self.table.mark([task.id for task in refused], False)
+            self.main.say(f"not marked: {refused[0].refusal}")
+        hidden = {i: task for i, task in self.marks.items() if i not in before}
+        self.marks = {**hidden, **{i: marked[i] for i in self.table.marked}}
         self.show_head()
+        self.main.show_frame()
 
     def action_approve(self) -> None:
         """Ask whether to approve what is marked, else the task under the cursor."""

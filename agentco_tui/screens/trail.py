@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -10,12 +11,19 @@ from agentco_tui import model
 from agentco_tui.keys import Place
 from agentco_tui.live.sentences import sentence
 from agentco_tui.live.store import Names
-from agentco_tui.model import Ref
-from agentco_tui.text import SafeText, cell_width, fit, plain, signs
+from agentco_tui.text import SafeText, cell_width, fit, plain, safe, signs
 from agentco_tui.widgets.tones import Cell, Tone
 
 MOST_BEHIND = 20  # spots that one can go back to
 LONGEST_CRUMB = 28
+PLACE_OF: Final[dict[str, Place]] = {
+    "company": "companies",
+    "agent": "agents",
+    "task": "tasks",
+    "budget": "budget",
+    "alert": "budget",
+}
+"""The screen that lists a kind of record."""
 
 
 class Spot(msgspec.Struct, frozen=True):
@@ -39,10 +47,9 @@ def name_of(record: model.Record, names: Names) -> SafeText:
             return sentence(record, names)
         case model.Budget():
             return names.budget(record)
-        case model.Agent():
-            return names.agent(Ref(id=record.id))
-        case _:
-            return names.company(Ref(id=record.id))
+        case model.Agent(name=name) | model.Company(name=name) if name:
+            return name
+    return safe(record.id)
 
 
 def crumbs(behind: Sequence[Spot], width: int) -> list[Cell]:

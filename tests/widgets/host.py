@@ -208,7 +208,6 @@ class Host(App[None]):
 
     @on(RecordTable.CursorMoved)
     @on(RecordTable.Opened)
-    @on(RecordTable.MarksChanged)
     @on(RecordTable.WorkDone)
     def _keep(self, message: RecordTable.TableMessage) -> None:
         self.said.append(message)

@@ -367,8 +367,6 @@ async def test_space_marks_and_goes_on() -> None:
         await pilot.press("space", "space", "k", "space")
         assert marked(app) == (ids[0],)
         assert cursor(app) == ids[2]
-        await pilot.pause()
-        assert len(app.told(RecordTable.MarksChanged)) == 3
 
 
 async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
@@ -379,7 +377,7 @@ async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
         await pilot.press("space", "j", "j")
         table.action_mark_range()
         assert marked(app) == tuple(ids[:4])
-        table.clear_marks()
+        table.mark(marked(app), False)
         table.mark([ids[9]])
         table.move_cursor_to(ids[7])
         table.action_mark_range()

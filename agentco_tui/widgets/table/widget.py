@@ -56,9 +56,6 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
     class Opened(TableMessage):
         """Enter on a row, or a click on the row with the cursor."""
 
-    class MarksChanged(TableMessage):
-        """Other records are marked now."""
-
     class WorkDone(TableMessage):
         """Work on a large table that took several turns is done: rows and counts are right now."""
 
@@ -284,12 +281,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
                 else:
                     del view.marks[row_id]
         if len(view.marks) != before:
-            self.post_message(self.MarksChanged(self))
             self._sync()
-
-    def clear_marks(self) -> None:
-        self.mark(self.marked, False)
-        self.view.marked_last = None
 
     def action_toggle_mark(self) -> None:
         row_id = self.view.cursor
