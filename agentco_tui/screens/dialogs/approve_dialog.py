@@ -166,9 +166,10 @@ class ApproveQuestion(TaskQuestion):
 class BatchQuestion(TaskQuestion):
     """Whether to approve a set; over ten, its number must be typed before `y` counts."""
 
-    BESIDE_BODY = 7
-
-    DEFAULT_CSS = "BatchQuestion .dialog--number { height: 1; margin-top: 1; }"
+    DEFAULT_CSS = """
+    BatchQuestion .dialog--number { dock: bottom; height: 1; margin: 1 0 2 0; }
+    BatchQuestion.-phone .dialog--number { margin: 1 0; }
+    """
 
     def __init__(
         self,

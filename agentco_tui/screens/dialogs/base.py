@@ -107,15 +107,14 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
         width: 90%; max-width: 84; height: auto; max-height: 94%;
         background: $surface; border: round $primary; padding: 0 1;
     }
-    Dialog .dialog--title { height: 1; }
-    Dialog .dialog--keys { height: 1; margin-top: 1; }
+    Dialog .dialog--title { dock: top; height: 1; }
+    Dialog .dialog--body { max-height: 100%; }
+    Dialog .dialog--keys { dock: bottom; height: 1; margin-top: 1; }
     Dialog.-phone > Vertical { width: 100%; max-width: 100%; max-height: 100%; border: none; }
     Dialog.-phone .dialog--keys { margin-top: 0; }
     """
 
     ASKS: ClassVar[bool] = False  # whether a single key here says yes to something
-    BESIDE_BODY: ClassVar[int] = 5  # lines of the box beside its body: border, title, blank, keys
-    SHARE: ClassVar[float] = 0.94  # of the terminal's height, for a box at its largest
 
     def __init__(self, title: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
         super().__init__()
@@ -150,14 +149,6 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
         while self.until_closed:
             self.until_closed.pop()()
         return super().dismiss(result)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Let the body scroll rather than push the keys out of the box."""
-        share, beside = self.SHARE, self.BESIDE_BODY
-        if self.has_class("-phone"):
-            share, beside = 1.0, max(2, beside - 3)  # neither border nor blank line
-        for body in self.query(".dialog--body"):
-            body.styles.max_height = max(1, int(event.size.height * share) - beside)
 
 
 def key_cells(keys: Mapping[str, str]) -> list[Cell]:

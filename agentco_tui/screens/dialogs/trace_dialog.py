@@ -108,8 +108,6 @@ def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
 class TraceScreen(Dialog[bool]):
     """Reads the trace and shows it; `a` goes on to the question whether to approve."""
 
-    BESIDE_BODY, SHARE = 2, 1.0
-
     DEFAULT_CSS = """
     TraceScreen { background: $background; align: left top; }
     TraceScreen > Vertical {
