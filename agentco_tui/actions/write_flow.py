@@ -39,6 +39,7 @@ from agentco_tui.actions.outcome import (
 from agentco_tui.actions.services import Services, age_of
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed
 from agentco_tui.format import ago
+from agentco_tui.live.store import Names
 from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.values.status_word import task_state
@@ -318,15 +319,9 @@ class Write(ABC, Generic[R]):
         """The line for the journal, with the names that are known for company and agent, and in
         `details` what is needed to reconcile it by reading after a crash.
         """
-        services, store = self.services, self.services.store
-        agent = agent or Ref()
-        known = store.agents.get(agent.id)
-        if known is not None:
-            agent = Ref(id=agent.id, name=agent.name or known.name)
-            company = company or known.company
-        company = company or Ref()
-        if company.name is None and (of_store := store.companies.get(company.id)) is not None:
-            company = Ref(id=company.id, name=of_store.name)
+        services, names, agent = self.services, Names(self.services.store), agent or Ref()
+        known = names.agent_of(agent)
+        company = company or (known and known.company) or Ref()
         return Attempt(
             attempt=str(uuid.uuid4()),
             origin=services.origin,
@@ -336,9 +331,9 @@ class Write(ABC, Generic[R]):
             title=self.title,
             task=task,
             company=company.id,
-            company_name=company.name,
+            company_name=names.known(company, "company"),
             agent=agent.id,
-            agent_name=agent.name,
+            agent_name=names.known(agent, "agent"),
             fingerprint=fingerprint,
             details=dict(details),
         )

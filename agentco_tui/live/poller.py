@@ -377,7 +377,7 @@ class Poller:
 
     def _plan_anew(self, feeds: Iterable[FeedName]) -> None:
         """Their pace has changed: plan from when each was asked last, unless it backs off."""
-        for feed in (by_weight := self._by_weight(feeds)):
+        for feed in self._by_weight(feeds):
             turn, freshness = self._turns[feed], self.store.freshness[feed]
             pace = self.pace(feed)
             if pace is not Pace.OFF and freshness.failure is None:
@@ -390,8 +390,7 @@ class Poller:
             freshness = replace(freshness, next_try_at=planned)
             if freshness != self.store.freshness[feed]:
                 self.store.set_freshness(feed, freshness)
-        for feed in by_weight:
-            self._turns[feed].woken.set()
+            turn.woken.set()
 
     def _by_weight(self, feeds: Iterable[FeedName]) -> list[FeedName]:
         """What the screen is about comes first to the places."""

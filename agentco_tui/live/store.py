@@ -246,13 +246,10 @@ class Store:
         for some platforms send them there only: of agents only those of the company in scope.
         """
         company_of = Names(self).company_of
-        for collection in (self.company_budgets, self.agent_budgets):
-            is_agents = collection is self.agent_budgets
-            scope = BudgetScope.AGENT if is_agents else BudgetScope.COMPANY
+        for scope, collection in self.budgets.items():
             parts = [part for part in overview.parts if part.scope is scope]
-            if is_agents and company is not None:
-                owned = [(part, company_of(part)) for part in parts]
-                parts = [part for part, owner in owned if owner is not None and owner.id == company]
+            if scope is BudgetScope.AGENT and company is not None:
+                parts = [part for part in parts if (company_of(part) or Ref()).id == company]
             if parts and self.freshness[collection.feed].answered_at is None:
                 self.take(collection.feed, Listing(records=tuple(parts)))
         return self.take(FeedName.BUDGET, Listing(records=(overview.whole,)))
@@ -266,8 +263,7 @@ class Store:
         if held is None or freshness.answered_at is None or len(held) > _MOST_KEPT:
             self.forget(feed)
             return
-        owned = [(record, company_of(record)) for record in held]
-        kept = tuple(record for record, owner in owned if owner is not None and owner.id == company)
+        kept = tuple(each for each in held if (company_of(each) or Ref()).id == company)
         self.set_freshness(feed, replace(freshness, narrowed=True))
         self.take(feed, replace(held.listing, records=kept))
 
