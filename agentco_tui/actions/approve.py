@@ -90,7 +90,7 @@ class Approval(Write[Task]):
         shown = self.shown
         if isinstance(shown, SharedTask):
             return self.unsent(shown.refusal)
-        check = await self._seen(await self._list(FeedName.PENDING, self.scope, self.gather))
+        check = await self._seen(self.gather)
         if check.found in (Found.PARTIAL, Found.FAILED):
             words = f"it could not be read again, so nothing was sent: {check.why}"
             return self.unsent(words, error=check.error)
@@ -128,13 +128,13 @@ class Approval(Write[Task]):
 
     # ---- what a read shows
 
-    async def _seen(self, pending: TaskList) -> Check[Task]:
+    async def _seen(self, gather: float = 0.0) -> Check[Task]:
         """What the list of those that wait shows of it.
 
         One of all companies that is not whole, or that the platform doesn't give, is followed by
         the list of the task's own company, and then by the list of all tasks.
         """
-        seen = pending.check(self.subject)
+        seen = (await self._list(FeedName.PENDING, self.scope, gather)).check(self.subject)
         ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
         if seen.found in (Found.PARTIAL, Found.FAILED) and ungiven and self._own:
             seen = (await self._list(FeedName.PENDING, self._own)).check(self.subject)
@@ -173,7 +173,7 @@ class Approval(Write[Task]):
     async def check(self) -> Check[Task]:
         """What a read shows: `DONE` if it waits no more, with its record where one is read."""
         said = self.answer.kind
-        seen = await self._seen(await self._list(FeedName.PENDING, self.scope))
+        seen = await self._seen()
         if seen.found is Found.BEFORE and said is AnswerKind.YES and self._moved(seen.record):
             return replace(seen, found=Found.DONE)
         if seen.found is not Found.DONE or seen.record or said is not AnswerKind.LOST:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
+    DOUBTFUL,
     ENDED_WAITING,
     GOOD,
     KnownBy,
@@ -35,10 +36,6 @@ TICK = 0.2  # seconds between two looks at the clock
 GAP = 1.0
 """Seconds between two looks from which the process counts as having been stopped: by ctrl+z, by
 SIGSTOP, by a laptop that slept. Nobody could take anything back meanwhile."""
-_MAY_COME_LATE = frozenset(
-    {OutcomeKind.NOT_DONE, OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING, OutcomeKind.GONE}
-)
-"""Outcomes of what was sent that a later read may correct."""
 
 
 class Hold:
@@ -134,9 +131,7 @@ class Decisions:
             kept = await hold.wait()
         finally:
             del self._holds[task.id]
-        if kept:
-            self.tell(task, Step.READING)
-        else:
+        if not kept:
             self.put(task.id, None)
         return kept
 
@@ -224,7 +219,9 @@ class Decisions:
         return [
             known
             for known in gone
-            if known.outcome and known.outcome.attempt_id and known.outcome.kind in _MAY_COME_LATE
+            if known.outcome
+            and known.outcome.attempt_id
+            and known.outcome.kind in (*DOUBTFUL, OutcomeKind.GONE)
         ]
 
     def put(self, task_id: str, decision: Decision | None) -> None:

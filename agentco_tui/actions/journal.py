@@ -42,7 +42,7 @@ from agentco_tui.actions.journal_file import (
     stamp,
     to_line,
 )
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, safe
 
 log = logging.getLogger(__name__)
 
@@ -121,11 +121,9 @@ def _of_machine(family: int, address: str) -> str:
 
 
 class InFlight(Exception):  # noqa: N818 (no error: somebody else was first)
-    """The same is being done now; or it was, and what became of it can't be found out from here."""
-
-    def __init__(self, sentence: str) -> None:
-        self.sentence: SafeText = plain(sentence)
-        super().__init__(self.sentence)
+    """The same is being done now; or it was, and what became of it can't be found out from here.
+    In a sentence for a person.
+    """
 
 
 class Unsettled(Exception):  # noqa: N818

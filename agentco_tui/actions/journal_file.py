@@ -176,6 +176,7 @@ class JournalFile:
     def __init__(self, path: Path, *, follow_links: bool = True) -> None:
         self.path = path
         self.lock_path = path.with_suffix(".lock")
+        self._name = f"the journal {safe(str(path), 200)}"
         self.read_to = 0
         self._tail = (0, b"")
         self._fd: int | None = None
@@ -191,7 +192,7 @@ class JournalFile:
         """Keep every other process out. Raises JournalBusyError after that many seconds."""
         give_up = time.monotonic() + patience
         while True:
-            with self._errors():
+            with os_errors(self._name):
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 fd = os.open(self.lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -227,7 +228,7 @@ class JournalFile:
     def since(self, offset: int) -> Iterator[Entry]:
         """What stands in the file from an offset on; with the lock held."""
         if self._fd is not None:
-            with self._errors(), os.fdopen(os.dup(self._fd), "rb") as file:
+            with os_errors(self._name), os.fdopen(os.dup(self._fd), "rb") as file:
                 for line in lines(file, offset):
                     if (entry := from_line(line)) is not None:
                         yield entry
@@ -239,7 +240,7 @@ class JournalFile:
         taken back.
         """
         created = self._checked() is None
-        with self._errors():
+        with os_errors(self._name):
             fd = self._opened(os.O_CREAT | os.O_EXCL if created else 0)
             size = os.fstat(fd).st_size
             try:
@@ -262,7 +263,7 @@ class JournalFile:
 
     def _checked(self) -> int | None:
         """A descriptor to read from, if it is still the same file; None while there is none."""
-        with self._errors():
+        with os_errors(self._name):
             try:
                 at_path = self.path.stat()
             except FileNotFoundError:
@@ -291,12 +292,9 @@ class JournalFile:
             self._fd = fd
         return self._fd
 
-    def _errors(self) -> contextlib.AbstractContextManager[None]:
-        return os_errors(f"the journal {safe(str(self.path), 200)}")
-
     def _lost(self, how: str) -> JournalLostError:
         return JournalLostError(
-            f"the journal {safe(str(self.path), 200)} {how} while this dashboard was open",
+            f"{self._name} {how} while this dashboard was open",
             "see what became of it, and start this dashboard again",
         )
 

@@ -56,6 +56,8 @@ ENDED_WAITING = frozenset(
     | {OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.GONE}
 )
 """Of a task: it is in the list of pending tasks no more."""
+DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.NOT_DONE, OutcomeKind.STILL_PENDING})
+"""Sent without its being known to have done anything."""
 AFTER_ALL = "approved after all"
 """So begins the sentence of an approval that came about later than it was waited for."""
 

@@ -138,7 +138,7 @@ class Write(ABC, Generic[R]):
         except JournalError as error:
             return self.unsent(error.sentence, off=True)
         except InFlight as other:
-            return self.unsent(other.sentence)
+            return self.unsent(str(other))
         except Unsettled as left:
             self.take_up(left.attempt)
             return None

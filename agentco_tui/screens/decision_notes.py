@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from agentco_tui.actions.decisions import Decision
-from agentco_tui.actions.outcome import AFTER_ALL, GOOD, Outcome, OutcomeKind, Step
+from agentco_tui.actions.outcome import AFTER_ALL, DOUBTFUL, GOOD, Outcome, OutcomeKind, Step
 from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import SharedTask, Task
@@ -26,8 +26,6 @@ SETTLES = frozenset(
     {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DECIDED_ELSEWHERE}
 )
 """Outcomes that say what became of a task which left the list."""
-DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.NOT_DONE, OutcomeKind.STILL_PENDING})
-"""Sent without its being known to have done anything: who approved it later can't be told."""
 
 
 def line_note(session: Session, decision: Decision) -> Cell:
