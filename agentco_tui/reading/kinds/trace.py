@@ -311,12 +311,12 @@ _CHILDREN: Final = _TREE | word_set(
 """Names under which a step's own steps may stand; those of a tree only there."""
 _AROUND: Final = ("info", "trace", "data", "payload", "response", "body", "task", "run")
 _LOGS: Final = word_set("trace log steps logs output")
-_BARE: Final = {
-    "attributes": word_set("type id attributes relationships links meta"),  # JSON:API
-    "node": word_set("node cursor __typename"),  # GraphQL
-    "_source": word_set("_source _id _index _score"),  # Elasticsearch
-}
-"""What stands round a step, and the only names beside it."""
+_BARE: Final = ("attributes", "node", "_source")
+"""What stands round a step: JSON:API's, GraphQL's, Elasticsearch's."""
+_BESIDE: Final = word_set(
+    "type id relationships links meta cursor __typename _id _index _score"
+).union(_BARE)
+"""The only names beside it."""
 _SELF: Final = frozenset(("name", "kind"))
 _BEGAN: Final = word_set("startedat starttime start createdat began timestamp")
 
@@ -378,9 +378,9 @@ def _drafts(steps: Json, header: dict[str, Json]) -> tuple[list[_Draft], int]:
         if type(item) is not dict or not item or len(drafts) >= MAX_STEPS:
             unread += 1
             continue
-        for name, beside in _BARE.items():
-            if type(inner := item.get(name)) is dict and inner and item.keys() <= beside:
-                item = {**({"id": item["id"]} if "id" in item else {}), **inner}
+        inner = next((item[name] for name in _BARE if name in item), None)
+        if type(inner) is dict and inner and item.keys() <= _BESIDE:
+            item = {**({"id": item["id"]} if "id" in item else {}), **inner}
         inner_keys = [
             key
             for key in item
@@ -422,11 +422,8 @@ def _list_key(body: Mapping[str, Json]) -> str | None:
     for key in named:
         if type(body[key]) is str and body[key].strip() and fold(key) in _LOGS:
             return key
-    for holds in (_holds_objects, _leads_to_list):
-        keys = [key for key, value in islice(body.items(), 40) if holds(value)]
-        if keys:
-            return keys[0] if len(keys) == 1 else None
-    return None
+    keys = [key for key, value in islice(body.items(), 40) if _leads_to_list(value)]
+    return keys[0] if len(keys) == 1 else None
 
 
 def _holds_objects(value: Json) -> bool:
@@ -434,13 +431,10 @@ def _holds_objects(value: Json) -> bool:
 
 
 def _leads_to_list(value: Json, depth: int = 0) -> bool:
-    """True for an object with a list of objects in it, or one layer further down."""
-    if type(value) is not dict or depth > 2 or _is_step(value):
-        return False
-    return any(
-        _holds_objects(inner) or _leads_to_list(inner, depth + 1)
-        for inner in islice(value.values(), 40)
-    )
+    """True for a list of objects, and for an object with one in it, up to three layers down."""
+    if type(value) is not dict or depth > 3 or _is_step(value):
+        return _holds_objects(value)
+    return any(_leads_to_list(inner, depth + 1) for inner in islice(value.values(), 40))
 
 
 def _is_step(item: Mapping[str, Json]) -> bool:
