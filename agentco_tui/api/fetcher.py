@@ -122,8 +122,6 @@ class Prefetch:
 
 
 class _Leaf(msgspec.Struct, Generic[R]):
-    """One page as it came."""
-
     signature: tuple[PageRequest, int, bytes, tuple[str, ...]]
     """Its request, how many records stood before it, the hash of its body, and `PAGING_HEADERS`:
     with the same ones it is the same page."""
@@ -135,8 +133,6 @@ class _Leaf(msgspec.Struct, Generic[R]):
 
 
 class _Last(msgspec.Struct, Generic[R], frozen=True):
-    """The last answer to one list request."""
-
     leaves: list[_Leaf[R]]
     listing: Listing[R]
     end: tuple[bool, bool]

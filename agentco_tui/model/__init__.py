@@ -172,7 +172,6 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
 
     @property
     def sent_id(self) -> str:
-        """The id as it was sent."""
         return self.id
 
     @property

@@ -48,8 +48,6 @@ class RefusedBody(Unshaped):
 
 
 class Page(Struct, Generic[R], frozen=True, kw_only=True):
-    """The records in one answer."""
-
     records: tuple[R, ...]
     unread: int = 0
     unread_reasons: tuple[SafeText, ...] = ()
@@ -155,7 +153,6 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
 
 
 def outline(body: Json) -> str:
-    """What a body is, in words."""
     if type(body) is dict:
         names = ", ".join(str(safe(key, 30)) for key in islice(body, 6))
         return f"an object with {names}{', …' if len(body) > 6 else ''}" if body else "an empty one"

@@ -74,8 +74,6 @@ _SAMPLE: Final = 20
 
 
 class FoundList(NamedTuple):
-    """The list in an answer."""
-
     items: Sequence[Json]
     keys: Sequence[str] | None
     """The id of each item, where a map told it."""

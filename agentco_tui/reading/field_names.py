@@ -16,7 +16,6 @@ _NOISE: Final = lazy_pattern(r"[^0-9a-zA-Z\u0080-\U0010ffff]+")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The blank-separated words of `text`."""
     return frozenset(text.split())
 
 

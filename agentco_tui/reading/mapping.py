@@ -63,7 +63,6 @@ class ProfileMapping:
         self._kinds: dict[str, Kind[Any]] = {}
 
     def kind(self, kind: Kind[R]) -> Kind[R]:
-        """The kind as this profile has it."""
         if not self.fields and not self.states and self.unit == NO_UNIT:
             return kind
         known = self._kinds.get(kind.name)
@@ -89,7 +88,6 @@ class ProfileMapping:
 
 
 AS_SENT: Final = ProfileMapping()
-"""What says nothing."""
 
 
 def field_names(kind: Kind[Any]) -> tuple[str, ...]:
@@ -119,16 +117,12 @@ class ReadField(Struct, frozen=True):
     sample: SafeText
     """What was sent, as JSON; keys hidden."""
     records: int
-    """How many of the records had it."""
 
 
 class FieldReport(Struct, frozen=True):
-    """What one answer tells of one kind of record."""
-
     records: int
     read: tuple[ReadField, ...]
     missing: tuple[str, ...]
-    """Our fields that no record had."""
     left_over: tuple[SafeText, ...]
     """The platform's fields that nothing was read from."""
 

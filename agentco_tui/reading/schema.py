@@ -90,7 +90,6 @@ class Field(NamedTuple):
     """Sums: the reader is told the unit that the name ends in."""
 
     def sourced(self) -> Iterator[tuple[str, str]]:
-        """Each name and its source."""
         for line in self.names.splitlines():
             names, _, source = line.partition("#")
             for name in names.split():
@@ -154,14 +153,10 @@ class Plan(NamedTuple):
     only: Mapping[str, Candidate] = {}
     """By plain slot."""
     has: frozenset[str] = frozenset()
-    """The slots that may be filled."""
     is_record: bool = False
-    """Whether these make a record."""
 
 
 class Row(NamedTuple):
-    """What was read of one object."""
-
     values: Values
     """By slot."""
     left: Values
@@ -172,7 +167,6 @@ class Row(NamedTuple):
     """By slot, which of several candidates it was."""
 
     def source(self, slot: str) -> Candidate:
-        """Where a slot's value was read from."""
         return self.chosen.get(slot) or self.plan.only[slot]
 
     def keep(self, slot: str) -> None:

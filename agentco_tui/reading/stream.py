@@ -84,7 +84,6 @@ class KnownRows(Generic[R]):
         self.marks = marks
         self.records = records
         self.pool: dict[Any, Any] = {} if pool is None else pool
-        """Values that many of them have in common."""
 
 
 class ListReader(Generic[R]):
@@ -112,7 +111,6 @@ class ListReader(Generic[R]):
         self.records: list[R] = []
         self.unread: Counter[SafeText] = Counter()
         self.digest = b""
-        """Hash of the whole body."""
         self.size = 0
         """Bytes of the body."""
         self.envelope = b""
@@ -163,7 +161,6 @@ class ListReader(Generic[R]):
             raise UnstreamableError
 
     def finish(self) -> None:
-        """The body is whole."""
         self._under_way.discard(self)
         body, head = self._rest, self._head
         ends = [found.end() for found in _END.finditer(body, max(0, len(body) - _TAIL))]
@@ -188,7 +185,6 @@ class ListReader(Generic[R]):
 
     @property
     def known(self) -> KnownRows[R]:
-        """For the next reading."""
         return KnownRows(self._marks, self.records, self._known.pool)
 
     def _take_before(self, limit: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading.field_names import word_set
-from agentco_tui.reading.kinds.common_fields import content_id, record, reference, references
+from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, under
 from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref, to_ref_name
 from agentco_tui.reading.values.scalar import text_only, word
@@ -88,7 +88,7 @@ def _build(row: Row, around: Around) -> Activity:
     if verb is not None:
         _read_under_the_verb(row, verb)
     agent, actor, company, task, target = (
-        reference(values, slot, around) for slot in ("agent", "actor", "company", "task", "target")
+        ref_of(values, slot, around) for slot in ("agent", "actor", "company", "task", "target")
     )
     actor_type = fold_word(values.get("actor_type") or "")
     is_same = actor is not None and agent is not None and (

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui.model import Agent, AgentState, Money
-from agentco_tui.reading.kinds.common_fields import CREATED, ids, record, reference, references
+from agentco_tui.reading.kinds.common_fields import CREATED, ids, record, ref_of, references
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.values.money import UNIT_FIELDS, minus, money_field, to_money, told_unit
 from agentco_tui.reading.values.reference import COMPANY
@@ -117,7 +117,7 @@ def _build(row: Row, around: Around) -> Agent:
     is_word = isinstance(trust, str)
     return record(
         Agent, row, around,
-        company=reference(values, "company", around),
+        company=ref_of(values, "company", around),
         trust=None if is_word else trust,
         trust_word=trust if is_word else None,
         budget_remaining=_remaining(row, around),

@@ -14,7 +14,7 @@ from agentco_tui import format as fmt
 from agentco_tui.model import Alert, BudgetScope, Moment, Ref, Severity
 from agentco_tui.reading.field_names import fold, phrase, word_set
 from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPE_FIELDS, SCOPES
-from agentco_tui.reading.kinds.common_fields import content_id, record, reference, references
+from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
 from agentco_tui.reading.kinds.figures import (
     FIGURES,
     Figures,
@@ -95,7 +95,7 @@ def _build(row: Row, around: Around) -> Alert:
     values = row.values
     if not values:
         raise Unread("an alert of which no field is known")
-    agent, company = (reference(values, slot, around) for slot in ("agent", "company"))
+    agent, company = (ref_of(values, slot, around) for slot in ("agent", "company"))
     told, subject = values.get("subject", ("", None))
     scope = SCOPES.get(fold_word(values.get("scope_type") or told))
     scoped = around.named(joined(Ref(values.get("scope_id"), values.get("scope_name")), subject))

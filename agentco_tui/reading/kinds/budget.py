@@ -11,7 +11,7 @@ from agentco_tui.model import Budget, BudgetOverview, BudgetScope, Ref
 from agentco_tui.reading.decode import RefusedBody, Unshaped, outline, read_page
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import Unit, fold, word_set
-from agentco_tui.reading.kinds.common_fields import record, reference, references
+from agentco_tui.reading.kinds.common_fields import record, ref_of, references
 from agentco_tui.reading.kinds.figures import (
     FIGURES,
     FOUR,
@@ -145,11 +145,11 @@ def _owner(values: Values, around: Around, scope: BudgetScope) -> tuple[Ref, Ref
     """
     if scope is BudgetScope.ALL:
         return Ref(WHOLE_ID, values.get("name")), None
-    company = reference(values, "company", around)
+    company = ref_of(values, "company", around)
     ref = joined(
-        reference(values, "agent", around) if scope is BudgetScope.AGENT else company,
+        ref_of(values, "agent", around) if scope is BudgetScope.AGENT else company,
         Ref(values.get("scope_id"), values.get("scope_name")),
-        reference(values, "owner", around),
+        ref_of(values, "owner", around),
         Ref(around.key),
     )
     is_budget = "budget_id" in values or fold(around.path) in _OF_BUDGETS

@@ -43,7 +43,7 @@ def references(slot: str, names: str, more: str = "", id_names: str = "") -> tup
     )
 
 
-def reference(values: Values, slot: str, around: Around) -> Ref | None:
+def ref_of(values: Values, slot: str, around: Around) -> Ref | None:
     """What the fields of `references` say together."""
     found: Ref | None = values.get(slot)
     by_id: Ref | None = values.get(f"{slot}_id")

@@ -89,7 +89,6 @@ def share_of(spent: Money | None, limit: Money | None) -> Decimal | None:
 UNLIMITED: Final = word_set("unlimited none infinity inf infinite nolimit uncapped never nobudget")
 """Words in the place of a limit, or of a status, that say that there is none."""
 NO_LIMIT: Final = type("NO_LIMIT", (), {})()
-"""A limit that is none."""
 
 
 def to_limit(raw: Json, unit: Unit = NO_UNIT) -> Any:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from agentco_tui.model import Moment, Task, TaskState
-from agentco_tui.reading.kinds.common_fields import (
-    COST,
-    CREATED,
-    ids,
-    record,
-    reference,
-    references,
-)
+from agentco_tui.reading.kinds.common_fields import COST, CREATED, ids, record, ref_of, references
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.money import Sum, to_money, told_unit
@@ -263,8 +256,8 @@ def _build(row: Row, around: Around) -> Task:
         status=status,
         state=state,
         needs_approval=needs,
-        agent=reference(values, "agent", around),
-        company=reference(values, "company", around),
+        agent=ref_of(values, "agent", around),
+        company=ref_of(values, "company", around),
         created=created,
         expires=expires,
         cost=to_money(cost, told_unit(values, around.unit)) if cost is not None else None,

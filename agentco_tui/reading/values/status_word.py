@@ -138,7 +138,6 @@ def _known(table: dict[str, _E], word: str) -> _E | None:
 
 @lru_cache(maxsize=2048)
 def task_state(word: str) -> TaskState:
-    """The state that a task's status word means."""
     known = _known(_TASKS, word)
     if known is not None:
         return known
@@ -152,7 +151,6 @@ def task_state(word: str) -> TaskState:
 
 @lru_cache(maxsize=2048)
 def agent_state(word: str) -> AgentState:
-    """The state that an agent's status word means."""
     return _known(_AGENTS, word) or AgentState.OTHER
 
 
