@@ -22,6 +22,7 @@ from agentco_tui.actions.batch_summary import (
 )
 from agentco_tui.actions.decisions import Decisions, Hold
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step
+from agentco_tui.demo.connection import ClientConnection, Request
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.store import Names, Store
@@ -56,8 +57,22 @@ async def test_a_set_is_approved_with_one_read_before(path: Path, desk: Office) 
     assert len(journal_entries(path)) == 24
 
 
-async def test_never_more_than_four_are_in_flight(desk: Office) -> None:
+async def test_never_more_than_four_are_in_flight(
+    desk: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve, second, approvals = desk.platform.serve, asyncio.Event(), list[Request]()
+
+    async def serve_in_twos(connection: ClientConnection, request: Request) -> None:
+        """The first approval is not dealt with before another has come."""
+        if request.path.endswith("/approve"):
+            approvals.append(request)
+            if len(approvals) > 1:
+                second.set()
+            await second.wait()
+        await serve(connection, request)
+
     tasks = (await desk.pending())[:16]
+    monkeypatch.setattr(desk.platform, "serve", serve_in_twos)
     desk.platform.faults.add("approve:latency=20ms")
     assert await BatchApproval(desk.services, tasks).run() is BatchPhase.ENDED
     spans = [(seen.started, seen.started + seen.took) for seen in desk.sends()]

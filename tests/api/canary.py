@@ -16,8 +16,9 @@ from agentco_tui.demo.server import EmbeddedPlatform
 from tests.api.wire_server import WireServer
 
 CANARY = "ag_canary_7d1c0b66e2f94a58"
+SMALL = Limits(body=64 * 1024)
 SHORT = Limits(connect=2, read=0.15, write=1, pool=1, total=0.4, body=64 * 1024)
-"""Times that a hang costs; nothing that ought to succeed comes near them on a slow machine."""
+"""Times that a hang costs, for what hangs and nothing else: a busy machine takes them, too."""
 
 
 class Wire(Transport):

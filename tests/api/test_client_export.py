@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 from contextlib import aclosing
 
@@ -10,7 +9,7 @@ import pytest
 
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
-from tests.api.canary import SHORT, client_of, failure
+from tests.api.canary import SHORT, SMALL, client_of, failure
 from tests.api.wire_server import Exchange, answering, http
 
 ROWS = b"id,text\r\n" + b"1,hello\r\n" * 50_000
@@ -105,7 +104,7 @@ async def test_an_export_past_its_cap_is_told() -> None:
 
 
 async def test_an_export_larger_than_the_cap_of_bodies_streams() -> None:
-    async with answering(csv(ROWS)) as server, client_of(server, limits=SHORT) as client:
+    async with answering(csv(ROWS)) as server, client_of(server, limits=SMALL) as client:
         assert await whole(client) == ROWS
 
 
@@ -119,11 +118,11 @@ async def test_a_first_byte_that_never_comes_and_an_early_leave() -> None:
         while not exchange.writer.is_closing():
             await exchange.send(b"1,hello\r\n" * 1000)
 
-    async with answering(silent, flood) as server, client_of(server, limits=SHORT) as client:
-        assert isinstance(await failure(whole(client)), errors.TimedOut)
+    async with answering(silent, flood) as server, client_of(server) as client:
+        async with client_of(server, limits=SHORT) as hasty:
+            assert isinstance(await failure(whole(hasty)), errors.TimedOut)
         async with client.export_activity() as chunks, aclosing(chunks):
             async for chunk in chunks:
                 assert chunk.startswith(b"1,hello")
                 break
-        async with asyncio.timeout(5):
-            await server.empty()
+        await server.empty()

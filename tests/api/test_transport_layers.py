@@ -5,7 +5,6 @@ Whether a write left this machine is decided by the type of httpx's public excep
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from typing import Any
 
@@ -129,7 +128,7 @@ async def test_no_event_tells_not_sent(monkeypatch: pytest.MonkeyPatch, events: 
     answers: list[Answer] = [fault[1] for fault in FAULTS]
     async with answering(*answers, http(b"", 503)) as server:
         for count in range(1, len(answers) + 2):
-            async with transport(server.base, limits=SHORT) as wire, asyncio.timeout(5):
+            async with transport(server.base, limits=SHORT) as wire:
                 error = await failure(wire.request("POST", "/api/tasks/t/approve"))
             assert len(server.requests) == count
             assert error.sent is Sent.UNKNOWN or error.status == 403, error

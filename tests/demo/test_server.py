@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -80,10 +79,7 @@ def test_stop_cuts_what_hangs() -> None:
             )
             socks.append(sock)
         assert socks[1].recv(10)
-        begun = time.monotonic()
-        platform.stop()
-        # Hanging requests end with the platform, not with their own patience.
-        assert time.monotonic() - begun < 5
+        platform.stop()  # comes back only when both have ended, which by themselves never do
         for sock in socks:
             sock.close()
 

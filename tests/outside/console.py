@@ -47,6 +47,8 @@ DETAIL_BESIDE, DETAIL_AT = 112, 75
 """Where the header is longer than that, the detail stands beside the list, from that column on."""
 PAUSE = 0.8
 """Seconds a person takes from one key to the next that is meant."""
+AT_ONCE: dict[str, str | None] = {"TEXTUAL_ANIMATIONS": "none"}
+"""An environment in which nothing glides: what stands after a key is where the key leads."""
 
 
 class Console(PtySession):
@@ -172,7 +174,9 @@ class Console(PtySession):
                 if at == wanted or not before:  # the picture changed between two looks
                     continue
                 self.press("j" if wanted > at else "k")
-                self.until(lambda: task() not in ("", before), f"the cursor off {before!r}")  # noqa: B023
+                # Where a key before it had not shown yet, the two may lead back to where it was.
+                with contextlib.suppress(NotSeenError):
+                    self.until(lambda: task() not in ("", before), "another line", 5.0)  # noqa: B023
             self.wait_quiet(0.2)
             if title in self.cursor_line():
                 return
@@ -184,7 +188,7 @@ class Console(PtySession):
         # Down to the keys, its last line: a picture may come in two pieces.
         return self.box_shows(rf"APPROVE 1 task[\s\S]*{re.escape(title)}[\s\S]*esc no")
 
-    def yes(self, taken: Callable[[], object] | None = None, tries: int = 4) -> None:
+    def yes(self, taken: Callable[[], object] | None = None, tries: int = 20) -> None:
         """Answer the question that stands with `y`, again if it came too soon, until it is gone.
 
         `taken` is what shows it, where the box stays.
@@ -220,11 +224,16 @@ class Console(PtySession):
         self.no_box()
 
     def mark_tasks(self, *titles: str) -> None:
-        """Mark tasks."""
+        """Mark tasks; the cursor has gone on to the next line when it is back."""
+
+        def marked(title: str) -> bool:
+            goes_on = title not in (self.lines() or [""])[-1]
+            return "■" in self.line(title) and goes_on == (title not in self.cursor_line())
+
         for title in titles:
             self.to(title)
             self.press("space")
-            self.until(lambda: re.search(r"marked", self.screen[2]), "a mark")
+            self.until(lambda: marked(title), f"a mark at {title}")  # noqa: B023
 
     # ---- what it wrote
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.outside.console import NO_HOLD, Console, cases, scene
+from tests.outside.console import AT_ONCE, NO_HOLD, Console, cases, scene
 from tests.outside.platform import Platform, approves, pending
 
 LONG = "word " * 200
@@ -156,17 +157,15 @@ def test_the_question_shows_all_of_it(tmp_path: Path) -> None:
         for size in ((120, 40), (60, 16)):
             folder = tmp_path / f"{size[0]}"
             folder.mkdir()
-            with Console(platform, folder, "--screen", "tasks", size=size) as console:
+            with Console(platform, folder, "--screen", "tasks", size=size, env=AT_ONCE) as console:
                 console.ask("Case1")
                 console.box_shows(r"\d+ more below")
-                seen = console.box()
-                for _ in range(60):
-                    if "more below" not in console.box():
-                        break
+                seen = page = console.box()
+                while "more below" in page:
                     console.press("pagedown")
-                    console.wait_quiet(0.3)  # it glides
-                    seen += "\n" + console.box()
-                assert "more below" not in console.box()
+                    console.until(lambda: console.box() != page, "the next page")  # noqa: B023
+                    console.wait_quiet(0.1)
+                    seen += "\n" + (page := console.box())
                 for line in lines:
                     assert line in seen
                 assert re.search("(?i)amount +.*4.?000", seen), "a table, not raw JSON"
@@ -192,19 +191,24 @@ def test_the_question_shows_all_of_it(tmp_path: Path) -> None:
 def test_read_is_what_stood_on_the_screen(tmp_path: Path) -> None:
     """For a second, with just these contents; new contents are unread again."""
     # No detail stands beside a list of this width: only a question can have been read.
-    with scene(tmp_path, cases(3), size=(100, 40)) as (platform, console):
+    with scene(tmp_path, cases(10), size=(100, 40)) as (platform, console):
         console.ask("Case0")
         console.pause(1.2)
         console.no()
-        console.write("ja")
-        console.box_shows("Case1")
-        console.write("\x1b")
-        console.no_box()
-        console.mark_tasks("Case1", "Case2", "Case0")
-        assert unread(console) == {"Case1", "Case2"}
+        for n in range(1, 9):
+            began = time.monotonic()
+            console.write("ja")
+            console.box_shows(f"Case{n}")
+            console.write("\x1b")
+            console.no_box()
+            if time.monotonic() - began < 1.0:  # a busy machine may leave it there for longer
+                break
+        glimpsed, last = f"Case{n}", f"Case{n + 1}"
+        console.mark_tasks(glimpsed, last, "Case0")
+        assert unread(console) == {glimpsed, last}
         platform.change("t0", description="Something else")
         platform.wait_more(pending, 2)
-        assert unread(console) == {"Case0", "Case1", "Case2"}
+        assert unread(console) == {"Case0", glimpsed, last}
         assert platform.posts() == []
 
 

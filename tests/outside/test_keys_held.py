@@ -4,41 +4,63 @@ from __future__ import annotations
 
 import signal
 import time
+from itertools import count
 from pathlib import Path
 
-from tests.outside.console import NO_HOLD, cases, scene
-from tests.outside.platform import approves, pending
+from agentco_tui.screens.key_app import APART
+from tests.outside.console import NO_HOLD, Console, cases, scene
+from tests.outside.platform import Platform, approves, pending
 
 REPEATS = 40
 """Of a key that is held down for some two seconds."""
 
 
+def hold_down(console: Console, pause: float) -> bool:
+    """Hold down `y`, and open another question in the middle of it; False if the machine was too
+    busy to do as a keyboard does.
+    """
+    console.press("y")
+    time.sleep(0.5)
+    longest = 0.0
+    for n in range(REPEATS):
+        pressed = time.monotonic()
+        console.press("y")
+        if n == 4:
+            console.press("j", "a")
+        time.sleep(pause)
+        longest = max(longest, time.monotonic() - pressed)
+    return longest < APART
+
+
 def test_a_held_key_answers_no_second_question(tmp_path: Path) -> None:
-    with scene(tmp_path, cases(4), config=NO_HOLD) as (platform, console):
-        for pause, asked, following in ((0.03, "Case0", "Case1"), (0.05, "Case1", "Case2")):
-            # The keyboard's own rhythm, and another question opened in the middle of it.
-            console.ask(asked)
-            console.pause()
-            console.press("y")
-            time.sleep(0.5)
-            for n in range(REPEATS):
-                console.press("y")
-                if n == 4:
-                    console.press("j", "a")
-                time.sleep(pause)
-            console.pause()
-            # On a slow machine the first may count as repeated, too: then the first stands.
-            assert platform.posts(f"t{following[-1]}") == []
-            assert "APPROVE 1 task" in console.box()
-            assert len(platform.posts(f"t{asked[-1]}")) <= 1
-            console.no()
-        # A line that stalled delivers all at once, long after the question was armed.
-        console.ask("Case3")
+    for number in count():
+        with scene(tmp_path / f"{number}", cases(4), config=NO_HOLD) as (platform, console):
+            if is_held(platform, console):
+                return
+
+
+def is_held(platform: Platform, console: Console) -> bool:
+    """Check it on a dashboard; False if the machine was too busy for it."""
+    for pause, asked, following in ((0.03, "Case0", "Case1"), (0.05, "Case1", "Case2")):
+        # The keyboard's own rhythm.
+        console.ask(asked)
         console.pause()
-        console.write("y" * 20)
-        platform.wait_more(pending, 3)
-        assert platform.posts("t3") == []
+        if not hold_down(console, pause):
+            return False
+        console.pause()
+        # On a slow machine the first may count as repeated, too: then the first stands.
+        assert platform.posts(f"t{following[-1]}") == []
         assert "APPROVE 1 task" in console.box()
+        assert len(platform.posts(f"t{asked[-1]}")) <= 1
+        console.no()
+    # A line that stalled delivers all at once, long after the question was armed.
+    console.ask("Case3")
+    console.pause()
+    console.write("y" * 20)
+    platform.wait_more(pending, 3)
+    assert platform.posts("t3") == []
+    assert "APPROVE 1 task" in console.box()
+    return True
 
 
 def test_pressing_again_and_again_works_in_the_end(tmp_path: Path) -> None:
@@ -46,7 +68,7 @@ def test_pressing_again_and_again_works_in_the_end(tmp_path: Path) -> None:
     with scene(tmp_path, {"t1": "Case1"}, config=NO_HOLD) as (platform, console):
         console.write("ay")
         console.wait_raw(b"too soon: wait 0.7 s")  # it stands only for so long
-        for _ in range(12):
+        for _ in range(40):
             if platform.posts():
                 break
             time.sleep(0.4)

@@ -63,7 +63,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     assert platform.seen(writes) == []
 
 
-def goes_on(console: Console, tries: int = 4) -> None:
+def goes_on(console: Console, tries: int = 20) -> None:
     """The list has the keys: they move the cursor, and only that. A key that comes while the end of
     something is still waited for may be lost, so it is pressed again.
     """

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.outside.console import Console, cases, scene
+from tests.outside.console import AT_ONCE, Console, cases, scene
 from tests.outside.platform import Platform, Request, approves, pending
 from tests.terminal.dashboard import assert_restored
 
@@ -54,7 +54,7 @@ def read_through(console: Console) -> str:
         before = console.box()
         console.press("pagedown")
         console.until(lambda: console.box() != before, "the next page")  # noqa: B023
-        console.wait_quiet(0.3)
+        console.wait_quiet(0.1)
         pages.append(console.box())
     raise AssertionError("the question has no end")
 
@@ -81,7 +81,9 @@ def test_the_question_lists_all_and_what_is_sent_is_what_it_listed(tmp_path: Pat
         platform.change("t3", cost=...)
         platform.change("t5", cost=90_000)
         platform.change("t7", type="hire", title="Hire Bob")
-        with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
+        with Console(
+            platform, tmp_path, "--screen", "tasks", size=(80, 24), env=AT_ONCE
+        ) as console:
             mark_all(console, 12)
             ask(console, 11)
             told = read_through(console)
@@ -188,7 +190,7 @@ def test_keys_that_were_not_meant_confirm_nothing(tmp_path: Path) -> None:
 
 
 def test_marks_out_of_sight_are_named_and_one_alone_is_asked_in_full(tmp_path: Path) -> None:
-    with scene(tmp_path, cases(4, INVOICE), size=(80, 24)) as (platform, console):
+    with scene(tmp_path, cases(4, INVOICE), size=(80, 24), env=AT_ONCE) as (platform, console):
         console.mark_tasks("Pay invoice 00")
         console.to("Pay invoice 03")
         console.press("a")
@@ -223,7 +225,9 @@ def test_marks_of_another_scope_are_named_and_read_by_their_company(tmp_path: Pa
     with Platform() as platform:
         platform.add_all(cases(3, INVOICE))
         platform.task("g1", "Sell the yacht", company_id="cmp_globex", company_name="Globex")
-        with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
+        with Console(
+            platform, tmp_path, "--screen", "tasks", size=(80, 24), env=AT_ONCE
+        ) as console:
             console.mark_tasks("Pay invoice 00", "Pay invoice 01", "Sell the yacht")
             console.press(*":company Globex", "enter", "4")
             console.until(lambda: "TASKS ▌pending 1 " in console.screen[2], "Globex alone")
@@ -261,7 +265,7 @@ def test_a_set_waits_as_it_is_told_and_stops_where_that_is_too_long(tmp_path: Pa
         platform.answer(approves(), 429, too_many(4), times=4)
         platform.answer(approves(), 429, too_many(600), times=None)
         yes(console, 9)
-        console.box_shows(r"asked for a pause \(429\): it goes on in [34] s")
+        console.box_shows(r"asked for a pause \(429\): it goes on in [1-4] s")
         first = platform.posts()
         assert 1 <= len(first) <= 4
         box = ended(console)

@@ -204,7 +204,7 @@ def test_ctrl_z_in_the_hold_of_a_set_stops_the_hold(tmp_path: Path) -> None:
     """It begins anew after `fg`; nothing has gone out meanwhile."""
     with under_a_shell(tmp_path) as (platform, session):
         open_(session, "set")
-        for _ in range(6):
+        for _ in range(20):
             time.sleep(1.0)  # as a person does between two tries
             session.press("y")
             with contextlib.suppress(NotSeenError):

@@ -16,6 +16,7 @@ import pytest
 
 from agentco_tui.demo.faults import KINDS, Armed
 from agentco_tui.demo.server import EmbeddedPlatform
+from tests.terminal.dashboard import say_yes
 from tests.terminal.platform_process import own_folders
 from tests.terminal.processes import command_lines
 from tests.terminal.pty_session import PtySession
@@ -137,10 +138,8 @@ def test_no_key_is_anywhere_over_all_faults(
                 armed = platform.faults.add(f"{write},times=1")
                 session.press("j", "a")
                 session.wait_for("APPROVE 1 task")
-                session.wait_quiet(0.9)
-                session.press("y")
+                say_yes(session, "APPROVE 1 task")
                 session.wait_for(partial(struck, armed))
-                session.wait_for(lambda screen: "APPROVE 1 task" not in screen)
             session.press("?")  # where the crash is planted
             assert session.wait_gone() == 1
             searched["screen"] = session.raw

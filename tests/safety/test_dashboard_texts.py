@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.safety.hostile_world import COUNT, HostilePlatform, tags, unclean
-from tests.terminal.dashboard import back, dashboard
+from tests.terminal.dashboard import back, dashboard, say_yes
 from tests.terminal.pty_session import PATIENCE, PtySession
 
 pytestmark = pytest.mark.timeout(400)
@@ -146,8 +146,7 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.press("a")
         session.wait_for("APPROVE 1 task")
         session.wait_for("K15")  # the end of the trace
-        session.wait_quiet(0.8)
-        session.press("y")
+        say_yes(session, "APPROVE 1 task")
         session.wait_for(lambda _: bool(platform.writes))
         session.wait_for("Z00")  # the refusal's words, in a message
         session.press(":")

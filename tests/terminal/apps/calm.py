@@ -29,6 +29,7 @@ from textual.widgets import Static
 from agentco_tui.terminal import fitness, guard
 
 CANARY = "sk_canary_9f8e7d6c5b4a"
+FOREVER = 3600.0  # seconds: longer than any test waits for the end
 
 
 class CalmApp(App[None]):
@@ -60,7 +61,7 @@ class CalmApp(App[None]):
         if "flood" in self.what:
             self.set_interval(0.02, self.flood)
         if "thread" in self.what:
-            self.run_worker(lambda: time.sleep(12), thread=True)
+            self.run_worker(lambda: time.sleep(FOREVER), thread=True)
 
     def on_unmount(self) -> None:
         if "unmount" in self.what:
@@ -69,7 +70,7 @@ class CalmApp(App[None]):
     def on_key(self, event: Key) -> None:
         self.query_one("#keys", Static).update(f"pressed: {event.key}")
         if event.key == "f":
-            self.call_after_refresh(time.sleep, 12)
+            self.call_after_refresh(time.sleep, FOREVER)
 
     def flood(self) -> None:
         self.count += 1
