@@ -290,9 +290,6 @@ class BatchQuestion(TaskQuestion):
         self.typed = ""
         self._show_number()
 
-    def action_more(self) -> None:
-        """There is no single trace to read for a set."""
-
 
 def tasks_of(tasks: Sequence[Task]) -> SafeText:
     return plain("1 task" if len(tasks) == 1 else f"{fmt.count(len(tasks))} tasks")

@@ -119,9 +119,9 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
     def __init__(self, title: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
         super().__init__()
         self.title_line = StatusLine(classes="dialog--title")
+        self.title_line.show(title, right)
         self.pane = TextPane(classes="dialog--body")
         self.keys_line = StatusLine(classes="dialog--keys")
-        self._title = title, right
         self.until_closed: list[Callable[[], None]] = []  # ends of what it listens to
 
     def compose(self) -> ComposeResult:
@@ -133,9 +133,6 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
     def body(self) -> ComposeResult:
         """What stands between the title and the keys."""
         yield self.pane
-
-    def on_mount(self) -> None:
-        self.title_line.show(*self._title)
 
     def leave_first(self) -> bool:
         """Leaving was asked for: leave this, without an answer."""

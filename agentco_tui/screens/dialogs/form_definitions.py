@@ -171,29 +171,19 @@ def new_task(ask: FormRequest) -> FormPlan:
 
 def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
     """POST /api/companies: name, template and mission; with a source as `clone_company`."""
-    session, begin = ask.frame.session, list[Item]()
-    doing, what, verb = "CREATE", plain("1 company"), "create it"
+    session, verb = ask.frame.session, "create it"
+    title, name = ask.title("CREATE", plain("1 company")), FormField("name", "name")
     templates = sorted({c.template for c in session.store.companies if c.template})
     seen = "seen here: " + ", ".join(templates) if templates else "a template of the platform"
     seen, mission = f"{seen}; may stay empty", "what it is for, in a sentence; may stay empty"
-    fields: Sequence[FormField] = (
-        FormField("name", "name"),
-        FormField("template", "template", "", seen, lambda typed, _: completed(typed, templates)),
-        FormField("mission", "mission", "", mission),
-    )
+    template = [FormField("template", "template", "", seen, lambda t, _: completed(t, templates))]
     if source is not None:
-        doing, what, verb = "CLONE", source.name or safe(source.id), "clone it"
-        begin.append(FieldLine(plain("from"), what))
-        named = FormField("name", "new name", f"{what} 2")
-        fields = (named, FormField("mission", "mission", source.mission or "", mission))
-    return FormPlan(
-        ask.title(doing, what),
-        fields,
-        checked,
-        ask.writes(lambda meant: CompanyCreation(session, meant, source)),
-        lambda meant: [*begin, *_fields_of(meant)],
-        verb,
-    )
+        what, verb, template = source.name or safe(source.id), "clone it", []
+        title, name = ask.title("CLONE", what), FormField("name", "new name", f"{what} 2")
+    old = (source and source.mission) or ""
+    fields = (name, *template, FormField("mission", "mission", old, mission))
+    send = ask.writes(lambda meant: CompanyCreation(session, meant, source))
+    return FormPlan(title, fields, checked, send, _fields_of, verb)
 
 
 def clone_company(ask: FormRequest) -> FormPlan | SafeText:
@@ -207,16 +197,6 @@ def in_currency_of(budget: Budget | None, amount: Decimal) -> SafeText:
     figures = () if budget is None else (budget.limit, budget.spent, budget.remaining)
     currency = next((money.currency for money in figures if money), None)
     return fmt.money(Money(amount, currency), exact=True)
-
-
-def limit_change(budget: Budget | None, new: Decimal) -> SafeText:
-    if budget is None or (budget.limit is None and not budget.unlimited):
-        return plain("the limit until now is not known")
-    words = f"{limit_words(budget)} {signs.arrow} {in_currency_of(budget, new)}"
-    if not budget.unlimited and budget.limit is not None:
-        change = new - budget.limit.amount
-        words += f" ({'+' if change > 0 else ''}{in_currency_of(budget, change)})"
-    return plain(words)
 
 
 def set_limit(ask: FormRequest) -> FormPlan | SafeText:
@@ -245,8 +225,11 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
             FieldLine(plain("agent"), name),
             FieldLine(plain("old limit"), limit_words(shown)),
             FieldLine(plain("new limit"), in_currency_of(shown, amount), Tone.STRONG),
-            FieldLine(plain("change"), limit_change(shown, amount)),
         ]
+        if shown is not None and shown.limit is not None:
+            change = amount - shown.limit.amount
+            words = f"{'+' if change > 0 else ''}{in_currency_of(shown, change)}"
+            items.append(FieldLine(plain("change"), plain(words)))
         if not amount:
             items += [Gap(), warning(f"{signs.warning} some platforms take 0 for no limit at all")]
         if shown is not None and shown.spent is not None:
