@@ -29,7 +29,6 @@ from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Json, Unread
 from agentco_tui.reading.values.money import Sum, to_sum
-from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 
@@ -76,12 +75,8 @@ def _is_span(value: Json) -> bool:
     return len(words) <= 8 and all(map(_SPAN_WORD.fullmatch, words))
 
 
-def _is_count(value: Json) -> bool:
-    return type(value) is bool or (type(value) is not dict and to_decimal(value) is not None)
-
-
-def _is_sum(value: Json) -> bool:
-    return type(to_sum(value)) is Sum
+def _is_figure(value: Json) -> bool:
+    return type(value) is bool or type(to_sum(value)) is Sum
 
 
 def _is_tag(value: Json) -> bool:
@@ -146,7 +141,7 @@ VOLATILE: Final = (
         unread is_unread is_unread_for_me is_read seen is_seen viewed is_viewed has_new_activity
         queue_position position_in_queue queue_index place_in_queue row_number row_num rownum
         order_index _score search_score""",
-        _is_count,
+        _is_figure,
         _AROUND,
         "counts who looked or was reminded, or is the place in the list as others leave it",
     ),
@@ -170,7 +165,7 @@ VOLATILE: Final = (
         total_tokens budget_remaining remaining_budget budget_spent budget_used spent spend
         total_spent monthly_spend spent_this_month spent_monthly spent_monthly_cents spent_cents
         cost_to_date total_cost usage used""",
-        _is_sum,
+        _is_figure,
         (Place.REFERENCE,),
         "counts what an agent or a company did and spent, which goes on while the task waits",
     ),

@@ -63,13 +63,10 @@ NOTHING: Final = type("NOTHING", (), {})()
 """Understood, and means that there is nothing: an empty text, a sentinel."""
 
 
-class Partial:
+class Partial(msgspec.Struct):
     """A value that was read from a raw value which holds more than that."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    value: Any
 
 
 _SPECIAL: Final = frozenset((type(None), type(NOTHING), Partial))

@@ -75,15 +75,12 @@ Beginning: TypeAlias = Future[Sequence[R]]
 """The first rows of a long list, while the rest of it is still on its way."""
 
 
-class KnownRows(Generic[R]):
+class KnownRows(msgspec.Struct, Generic[R]):
     """The records of a list as it was read last, and a hash of what was sent for each."""
 
-    def __init__(
-        self, marks: array[int], records: Sequence[R], pool: dict[Any, Any] | None = None
-    ) -> None:
-        self.marks = marks
-        self.records = records
-        self.pool: dict[Any, Any] = {} if pool is None else pool
+    marks: array[int]
+    records: Sequence[R]
+    pool: dict[Any, Any] = {}  # values that many of them have in common
 
 
 class ListReader(Generic[R]):
