@@ -82,13 +82,13 @@ def of_one_kind(tasks: Sequence[Task]) -> tuple[list[Task], list[Aside]]:
     Those that can't be approved here are left out, and of the others all whose type is not the one
     that most have: a decision about one sort of thing is none about another.
     """
-    aside = [Aside(task, why) for task in tasks if (why := _refusal(task)) is not None]
-    left_out = {left.task.id for left in aside}
-    kinds = {task.id: kind_of(task) for task in tasks if task.id not in left_out}
-    usual = next((kind for kind, _ in Counter(kinds.values()).most_common(1)), None)
+    refusals = [(task, _refusal(task)) for task in tasks]
+    aside = [Aside(task, why) for task, why in refusals if why is not None]
+    kinds = [(task, kind_of(task)) for task, why in refusals if why is None]
+    usual = next((kind for kind, _ in Counter(kind for _, kind in kinds).most_common(1)), None)
     chosen = []
-    for task in (task for task in tasks if task.id in kinds):
-        if (kind := kinds[task.id]) == usual:
+    for task, kind in kinds:
+        if kind == usual:
             chosen.append(task)
         else:
             told, most = (plain(f"type {k}" if k else "no type") for k in (kind, usual))

@@ -446,6 +446,9 @@ async def test_a_task_that_no_list_has_is_told(platform: EmbeddedPlatform, path:
         [known] = decisions.open
         assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
         assert known.task.agent == Ref(name=plain("Scout"))
+        ours = decisions.tell(known.task, known.step)
+        assert (known.elsewhere, ours.elsewhere) == ("a1", None)
+        assert decisions.tell(known.task, ours.step) is ours
         assert decisions.by_task.get("tsk_2") is None
 
 

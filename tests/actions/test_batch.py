@@ -433,8 +433,10 @@ async def test_it_lasts_as_long_as_was_said() -> None:
     assert hold.left() == 2.0
     assert await hold.wait()
     assert 1_002.0 <= steps.at < 1_002.1
-    assert hold.left() == 0.0
-    assert not hold.take_back(), "too late"
+    for _ in range(2):
+        assert hold.left() == 0.0
+        assert not hold.take_back(), "too late"
+        steps.at += 60.0
 
 
 async def test_none_at_all() -> None:
