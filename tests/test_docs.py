@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
+from tests.embedded import EmbeddedPlatform
 from tests.reading import reading_page
 from tests.test_readme import OPERATIONS
 

@@ -21,34 +21,25 @@ _COLUMNS = ("id", "timestamp", "level", "action", "company", "agent", "task", "m
 
 
 class Keys(dict[str, str]):
-    """A `full` key that may do everything and a `read` key, made from the seed; each can be revoked
-    or set to another.
-    """
+    """A `full` key that may do everything and a `read` key, made from the seed."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
         for which in ("full", "read"):
             digest = hashlib.sha256(f"agentco demo key {seed} {which}".encode()).hexdigest()
             self[which] = f"ag_{which}_{digest[:32]}"
-        self._revoked: set[str] = set()
-
-    def revoke(self, which: str) -> None:
-        self._revoked.add(self[which])
-
-    def restore(self, which: str) -> None:
-        self._revoked.discard(self[which])
 
     def permission(self, authorization: str | None) -> str | None:
         """`full`, `read`, or None if the header holds no valid key."""
         scheme, _, token = (authorization or "").partition(" ")
-        valid = scheme.lower() == "bearer" and token not in self._revoked
+        valid = scheme.lower() == "bearer"
         return next((which for which, key in self.items() if valid and key == token), None)
 
 
 class Interface:
     def __init__(self, world: World, keys: Keys, shape: Shape) -> None:
         self.world = world
-        self._keys = keys
+        self.keys = keys
         self._renderer = Renderer(shape)
 
     def answer(self, request: Request) -> Answer:
@@ -71,7 +62,7 @@ class Interface:
         if operation is None:
             raise RefusedError(404, "not_found", "no such path")
         authorization = request.headers.get("authorization")
-        permission = self._keys.permission(authorization)
+        permission = self.keys.permission(authorization)
         if permission is None:
             words = "API key missing or invalid" if authorization else "API key missing"
             raise RefusedError(401, "unauthorized", words)

@@ -1,73 +1,25 @@
-"""The embedded platform as a real server on loopback: in a thread, or as a process of its own.
-
-Tests see its request log and have a control path over HTTP:
-
-    POST, DELETE  /_demo/faults     {"specs": ["tasks:hang"]}
-    GET, DELETE   /_demo/requests   the request log
-    GET, POST     /_demo/world      any of {"advance": 60, "revoke": "full"|"read",
-                                    "restore": "full"|"read",
-                                    "replace": {"which": "full"|"read", "key"}}
-
-The control path is in no request log, no fault strikes it, and it needs the full key of the start
-(also when that is revoked or replaced, or a revocation could not be taken back).
-"""
+"""The embedded platform as a real server on loopback: in a thread, or as a process of its own."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import socket
 import sys
 import threading
-import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
 from email.utils import formatdate
 from typing import Any, Self
 
-import msgspec
-
 from agentco_tui.demo.connection import HEAD_MOST, Answer, ClientConnection, Request
-from agentco_tui.demo.faults import KINDS, FaultKind, Faults, break_off, spoiled
+from agentco_tui.demo.faults import KINDS, Fault, Faults, break_off, spoiled
 from agentco_tui.demo.interface import Interface, Keys
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
-from agentco_tui.demo.world_state import RefusedError
 
-_CONTROL = "/_demo/"
 _PATIENCE = 10.0
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-_SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """One request. `status` is 0 if no answer left; `fault` names the fault that struck it."""
-
-    method: str
-    path: str
-    query: str
-    headers: tuple[tuple[str, str], ...]  # without Authorization and Cookie
-    body: bytes
-    status: int
-    authorised: bool  # whether a valid key was sent
-    operation: str | None
-    """The operation of the interface, such as `approve`; None for an unknown path."""
-    fault: str | None
-    started: float  # monotonic seconds when the request was read
-    took: float  # real seconds until the answer left
-
-
-class RequestLog(deque[Seen]):
-    """The last requests, oldest first."""
-
-    def matching(self, operation: str) -> list[Seen]:
-        return [seen for seen in self if seen.operation == operation]
-
-    def __iter__(self) -> Iterator[Seen]:
-        return iter(list(super().__iter__()))  # at once, whatever other threads add
 
 
 class EmbeddedPlatform:
@@ -92,11 +44,9 @@ class EmbeddedPlatform:
             raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(SHAPES)}")
         self.world = World(seed, numeric_ids=SHAPES[shape].ids == "numbers", **world)
         self.keys = Keys(seed)
-        self.requests = RequestLog(maxlen=20_000)
         self.faults = Faults(faults)
         self.port = port
         self._interface = Interface(self.world, self.keys, SHAPES[shape])
-        self._control_authorization = f"Bearer {self.full_key}"
         self._connections: set[ClientConnection] = set()
         self._errors: list[Exception] = []
         self._ending = asyncio.Event()
@@ -197,23 +147,17 @@ class EmbeddedPlatform:
 
     async def serve(self, connection: ClientConnection, request: Request) -> None:
         """Answer one request, or let a fault strike it."""
-        if request.path.startswith(_CONTROL):
-            status, told = 200, dict[str, Any]()
-            try:
-                told = self._control(request)
-            except RefusedError as refusal:
-                status, told = refusal.status, {"error": str(refusal)}
-            except (ValueError, TypeError, KeyError) as error:
-                status, told = 422, {"error": str(error)}
-            headers = {"content-type": "application/json"}
-            answer = Answer(status, headers, json.dumps(told).encode())
-            await connection.send(answer.head() + answer.body)
-            return
-        started = time.monotonic()
         latency, fault = self.faults.choose(request)
         if latency and not await connection.pause(latency):
-            self._note(request, 0, "latency", started)
             return
+        answer = self.answered(request, fault)
+        if fault and KINDS[fault.kind].then:
+            await break_off(connection, fault, answer)
+        else:
+            await connection.send(answer.head() + answer.body)
+
+    def answered(self, request: Request, fault: Fault | None) -> Answer:
+        """What a request is answered with, as the fault leaves it."""
         answer = Answer(0, {})
         if fault is None or fault.applied == "after":
             answer = self._interface.answer(request)
@@ -221,71 +165,7 @@ class EmbeddedPlatform:
             answer = self._interface.refused(fault.number(500))
         date = formatdate(self.world.time(), usegmt=True)
         answer = answer.replaced(answer.body, date=date)
-        answer = spoiled(fault, answer) if fault else answer
-        struck = fault.kind if fault else "latency" if latency else None
-        kind = KINDS[fault.kind] if fault else FaultKind()
-        sent = 0 if kind.then and kind.part is None else answer.status
-        self._note(request, sent, struck, started)
-        if fault and kind.then:
-            await break_off(connection, fault, answer)
-        else:
-            await connection.send(answer.head() + answer.body)
-
-    def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
-        """Note a request before the first byte leaves: whoever has an answer finds it noted."""
-        authorization = request.headers.get("authorization")
-        self.requests.append(
-            Seen(
-                request.method,
-                request.path,
-                request.query,
-                tuple((k, v) for k, v in request.headers.items() if k not in _SECRET_HEADERS),
-                request.body,
-                status,
-                authorised=self.keys.permission(authorization) is not None,
-                operation=request.operation.name if request.operation else None,
-                fault=fault,
-                started=started,
-                took=time.monotonic() - started,
-            )
-        )
-
-    def _control(self, request: Request) -> dict[str, Any]:
-        if request.headers.get("authorization") != self._control_authorization:
-            raise RefusedError(401, "unauthorized", "the control path needs the full key")
-        world, keys, faults, requests = self.world, self.keys, self.faults, self.requests
-        sent = request.json() if request.method == "POST" else {}
-        match request.path.removeprefix(_CONTROL):
-            case "faults":
-                if request.method == "DELETE":
-                    faults.clear()
-                for spec in sent["specs"] if request.method == "POST" else ():
-                    faults.add(spec)
-                return {"faults": len(faults.armed)}
-            case "requests":
-                if request.method == "DELETE":
-                    requests.clear()
-                told = [
-                    {**msgspec.structs.asdict(seen), "body": seen.body.decode("utf-8", "replace")}
-                    for seen in requests
-                ]
-                return {"count": len(requests), "requests": told}
-            case "world":
-                changes: dict[str, Callable[[Any], object]] = {
-                    "advance": world.advance,
-                    "revoke": keys.revoke,
-                    "restore": keys.restore,
-                    "replace": lambda told: keys.update({told["which"]: told["key"]}),
-                }
-                for name, value in sent.items():
-                    changes[name](value)
-                with world.living() as state:
-                    return {
-                        "tasks": dict(Counter(task.status for task in state.tasks.values())),
-                        "applied": dict(world.applied),
-                        "attempts": dict(world.attempts),
-                    }
-        raise RefusedError(404, "not_found", "no such path")
+        return spoiled(fault, answer) if fault else answer
 
 
 def serve(*, until_stdin_closes: bool = False, **options: Any) -> int:

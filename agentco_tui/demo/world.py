@@ -154,14 +154,6 @@ class World:
             self.applied[task_id] += 1
             return task
 
-    def another_operator(self, task_id: str, decision: str, who: str = "Wanda") -> DemoTask:
-        """Somebody else approves or rejects a task, not through the interface. RefusedError."""
-        check((decision not in {"approve", "reject"}, "decision", "must be approve or reject"))
-        with self.living():
-            task = self.task(task_id)
-            self.state.decide(task, decision, who, self.state.now)
-            return task
-
     def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> DemoTask:
         """A new pending task. RefusedError names the fields that are wrong."""
         with self.living() as state:

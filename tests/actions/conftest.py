@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from tests.actions.office import Office, office
+from tests.embedded import EmbeddedPlatform
 
 
 @pytest.fixture

@@ -20,10 +20,10 @@ from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
 from agentco_tui.api.transport import Limits
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Task
 from tests.actions.office import Office, journal_entries, office
+from tests.embedded import EmbeddedPlatform, another_operator
 
 Result = TypeVar("Result")
 
@@ -114,7 +114,7 @@ class Drill:
                     task.title += "!"
                     state.changed_task(task, task.updated)
             else:
-                world.another_operator(task_id, how)
+                another_operator(world, task_id, how)
 
     def restart(self) -> None:
         """The dashboards end and start again, and take up what was left behind."""

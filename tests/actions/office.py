@@ -23,11 +23,11 @@ from agentco_tui.actions.writes import (
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Limits, Transport
-from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task
+from tests.embedded import EmbeddedPlatform, Seen
 
 QUICK = Timing(still_pending=0.02, first=0.002, ceiling=0.01, spacing=0.0, hold=0.0, hold_one=0.0)
 """So short that tests don't wait."""

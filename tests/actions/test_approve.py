@@ -14,10 +14,10 @@ from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step, Verb
 from agentco_tui.actions.services import Permissions
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Task
 from agentco_tui.text import plain
 from tests.actions.office import Office, journal_entries, office, until
+from tests.embedded import EmbeddedPlatform
 
 
 async def approved(office: Office, task: Task) -> tuple[Outcome, list[Step]]:

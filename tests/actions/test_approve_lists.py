@@ -21,13 +21,13 @@ from agentco_tui.actions.outcome import (
     Step,
     Verb,
 )
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import DemoTask, RefusedError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Ref, Task
 from agentco_tui.text import plain
 from tests.actions.office import Office, journal_entries, office
+from tests.embedded import EmbeddedPlatform, another_operator
 
 Kind = OutcomeKind
 GONE, PART = "gone", "part"
@@ -252,7 +252,7 @@ async def test_what_became_of_it_goes_into_the_list_of_all_if_it_stands_there(de
 
 async def test_a_log_tells_who_decided_what_no_list_shows(desk: Office) -> None:
     task = (await desk.pending())[0]
-    desk.platform.world.another_operator(task.id, "reject")
+    another_operator(desk.platform.world, task.id, "reject")
     found = await approved(desk, task, {"all": GONE}, Step.READING)
     assert found.kind is Kind.DECIDED_ELSEWHERE
     assert found.sentence.startswith("already rejected elsewhere by Wanda")
@@ -261,7 +261,7 @@ async def test_a_log_tells_who_decided_what_no_list_shows(desk: Office) -> None:
 async def test_a_2xx_that_shows_it_rejected_is_no_yes(desk: Office) -> None:
     task = (await desk.pending())[0]
     world = desk.platform.world
-    world.approve = lambda task_id: world.another_operator(task_id, "reject")  # type: ignore[method-assign]
+    world.approve = lambda task_id: another_operator(world, task_id, "reject")  # type: ignore[method-assign]
     found = await desk.approve(task)
     assert found.kind is Kind.REFUSED
     assert found.sentence.startswith(
@@ -316,7 +316,7 @@ async def test_what_was_approved_from_here_is_not_told_as_elsewhere(
     )  # fmt: skip
     desk.journal.begin(attempt, desk.journal.mark())
     desk.journal.finish(Settled(attempt="a1", time=stamp(began), outcome=outcome))
-    desk.platform.world.another_operator(task.id, decision)
+    another_operator(desk.platform.world, task.id, decision)
     at = None if later is None else desk.platform.world.now - HOUR + later
     with desk.platform.world.living() as state:
         it = state.tasks[task.id]
@@ -364,7 +364,7 @@ async def test_what_was_decided_after_its_attempt_was_settled(
     desk.platform.faults.add("approve:drop_before")
     found = await desk.approve(task)
     if decision is not None:
-        it = desk.platform.world.another_operator(task.id, decision)
+        it = another_operator(desk.platform.world, task.id, decision)
         told = it.decided
         with desk.platform.world.living() as state:
             it.decided = told if decided else None

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.actions.fingerprint import differences
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.content import VOLATILE, marked
 from agentco_tui.text import plain
 from tests.api.canary import client_of
+from tests.embedded import EmbeddedPlatform
 from tests.reading import decode
 
 SENT: dict[str, Any] = {

@@ -10,12 +10,12 @@ import pytest
 
 from agentco_tui.actions.outcome import OutcomeKind, Step
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import Clock, FeedName, Phase
 from agentco_tui.live.poller import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import Office, office, until
+from tests.embedded import EmbeddedPlatform
 
 TASK = Task(
     id="t1",

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
 from agentco_tui.api.error_messages import Asked, refused
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Ref, Task
 from agentco_tui.text import plain
@@ -30,6 +29,7 @@ from tests.actions.office import (
     set_limit,
     until,
 )
+from tests.embedded import EmbeddedPlatform
 
 LOST = ["", "drop_after"]
 """An answer, and none."""

@@ -12,8 +12,8 @@ from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.transport import Limits, Transport
-from agentco_tui.demo.server import EmbeddedPlatform
 from tests.api.wire_server import WireServer
+from tests.embedded import EmbeddedPlatform
 
 CANARY = "ag_canary_7d1c0b66e2f94a58"
 SMALL = Limits(body=64 * 1024)

@@ -15,11 +15,11 @@ import pytest_asyncio
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import BaseUrl, CredentialError
-from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.model import TaskState, Verdict
 from agentco_tui.reading.mapping import ProfileMapping
 from tests.api.canary import client_of, failure
 from tests.api.wire_server import answering, http
+from tests.embedded import EmbeddedPlatform, Seen
 
 
 @pytest.fixture(scope="module")

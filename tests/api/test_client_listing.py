@@ -14,12 +14,12 @@ from agentco_tui.api import errors, fetcher, transport
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.api.transport import Limits
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Task
 from agentco_tui.reading.decode import read_page as decode_page
 from tests.api.canary import CANARY, client_of, failure
 from tests.api.wire_server import Answer, Exchange, WireServer, answering, http
+from tests.embedded import EmbeddedPlatform
 
 Query = dict[str, str]
 

@@ -27,7 +27,6 @@ from itertools import cycle
 from typing import Any, NamedTuple
 
 from agentco_tui.api import pagination
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import extra_fields
 from agentco_tui.reading import error_body, json_body
@@ -35,6 +34,7 @@ from agentco_tui.reading.kinds import activity, agent, alert, budget, company, t
 from agentco_tui.reading.kinds.trace import STEP
 from agentco_tui.text import escaped
 from tests.demo.wire import ask
+from tests.embedded import EmbeddedPlatform
 from tests.reading import decode, golden
 
 PATHS = (

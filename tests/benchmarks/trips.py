@@ -22,8 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
+from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NOW, Stage, stage
 
 PACKAGE = Path(__file__).parents[2] / "agentco_tui"

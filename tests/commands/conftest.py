@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agentco_tui import cli
-from agentco_tui.demo.server import EmbeddedPlatform
+from tests.embedded import EmbeddedPlatform
 
 
 class Child(subprocess.Popen[str]):

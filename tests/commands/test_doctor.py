@@ -11,9 +11,9 @@ import pytest
 
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp, to_line
 from agentco_tui.commands.doctor import WRITES, look
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.terminal.fitness import Fitness
 from tests.commands.conftest import Command
+from tests.embedded import EmbeddedPlatform
 from tests.live.stage import ChoosyPlatform
 
 READS = 11  # and the export, which some platforms log

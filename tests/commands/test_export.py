@@ -14,9 +14,9 @@ import pytest
 
 from agentco_tui.demo import interface
 from agentco_tui.demo.connection import Answer
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.log_file import LONGEST_LINE, lines_of
 from tests.commands.conftest import Command
+from tests.embedded import EmbeddedPlatform
 
 
 def _files(command: Command) -> set[str]:

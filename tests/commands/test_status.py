@@ -12,7 +12,6 @@ from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
 from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.status import Judgement, headline, judge
 from agentco_tui.config import SettingsError
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Store
@@ -34,6 +33,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.text import plain
 from tests.commands.conftest import Command
+from tests.embedded import EmbeddedPlatform
 
 READS = 7
 

@@ -19,11 +19,11 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.commands.tail import News
 from agentco_tui.config import Settings
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Ref
 from agentco_tui.text import plain
 from tests.commands.conftest import Command
+from tests.embedded import EmbeddedPlatform
 
 
 class Lines:

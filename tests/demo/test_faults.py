@@ -10,9 +10,9 @@ import pytest
 
 from agentco_tui.demo.connection import Request
 from agentco_tui.demo.faults import HOSTILE, Faults, parse
-from agentco_tui.demo.server import EmbeddedPlatform
 from tests.demo.conftest import NOW
 from tests.demo.wire import Wire, ask
+from tests.embedded import EmbeddedPlatform
 
 
 def date(seconds: float) -> str:

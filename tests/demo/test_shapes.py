@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from tests.demo.conftest import NOW
+from tests.embedded import EmbeddedPlatform, another_operator
 
 
 class Shaped(NamedTuple):
@@ -118,7 +118,7 @@ def test_a_bad_cursor_and_bad_numbers_are_refused() -> None:
 def test_a_page_goes_on_after_its_last_row_although_rows_left_meanwhile() -> None:
     with shaped_as("cursor") as (_, platform, http):
         first = http.get("/api/tasks?status=pending").json()
-        platform.world.another_operator(first["items"][0]["id"], "approve")
+        another_operator(platform.world, first["items"][0]["id"], "approve")
         rest = http.get(
             "/api/tasks", params={"status": "pending", "cursor": first["nextCursor"]}
         ).json()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
+from tests.embedded import EmbeddedPlatform
 
 
 @pytest.fixture

@@ -24,10 +24,10 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.connection import Answer, ClientConnection, Request
-from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Pace, Query, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
+from tests.embedded import EmbeddedPlatform, Seen
 
 SLOW_MOTION = 0.001
 OPERATIONS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agentco_tui.api.errors import Invalid, NotFound
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Pace, Phase, Query, question
 from agentco_tui.live.poller import ACTIVITY_CATCH_UP, ACTIVITY_LIMIT
 from agentco_tui.live.store import Store
+from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, Choice, ChoosyPlatform, Stage, stage
 
 NONE = dict.fromkeys(FeedName, Pace.OFF)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api import errors
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Freshness, Pace, Phase, began_at, paces
 from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED, after_failure, spacing
 from agentco_tui.live.store import Change
 from agentco_tui.text import plain
+from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, Stage, stage
 
 ON = [feed for feed in FeedName if feed is not FeedName.TASKS]

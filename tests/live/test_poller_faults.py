@@ -10,11 +10,11 @@ import pytest
 
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import Armed
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.poller import BACK_OFF_CEILING
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Budget
+from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 
 LIMITS = Limits(body=2 * 1024 * 1024)

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Pace, paces
+from tests.embedded import EmbeddedPlatform
 from tests.live.stage import Stage, stage
 
 REFRESH = 1_000.0

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import DOLLAR
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ON_SCREEN, ActivityFilter, FeedName, Pace, Phase, Query
 from agentco_tui.live.poller import AT_ONCE
+from tests.embedded import EmbeddedPlatform, another_operator
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class Dashboard(RuleBasedStateMachine):
         match what:
             case "decision" if pending:
                 decision = ("approve", "reject")[turn % 2]
-                world.another_operator(pending[turn % len(pending)], decision)
+                another_operator(world, pending[turn % len(pending)], decision)
             case "task":
                 world.create_task(agent.company.id, f"Task {turn}", agent.id, "high")
             case "company" if len(known) < 5 and turn % 2:

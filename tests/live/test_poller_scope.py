@@ -10,12 +10,12 @@ from datetime import date, timedelta
 import pytest
 
 from agentco_tui.api import transport
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import SCOPED, ActivityFilter, FeedName, Freshness, Pace, Phase, Query
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Budget, Task
 from agentco_tui.reading import stream
 from agentco_tui.text import plain
+from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, OPERATIONS, ChoosyPlatform, Stage, stage
 
 

@@ -12,11 +12,11 @@ from functools import partial
 import pytest
 
 from agentco_tui.api.errors import PlatformFailed
-from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase, paces
 from agentco_tui.live.poller import AT_ONCE, GLANCE
 from agentco_tui.model import Listing
 from tests.api.canary import failure
+from tests.embedded import EmbeddedPlatform, Seen
 from tests.live.stage import EVERYTHING, name_of, stage
 
 REFRESH = 1_000.0

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.faults import KINDS, Armed
-from agentco_tui.demo.server import EmbeddedPlatform
+from tests.embedded import EmbeddedPlatform
 from tests.terminal.dashboard import say_yes
 from tests.terminal.platform_process import own_folders
 from tests.terminal.processes import command_lines

@@ -17,7 +17,6 @@ import pytest
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
 from agentco_tui.api.transport import Transport
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
@@ -25,6 +24,7 @@ from tests.actions.office import until
 from tests.api.canary import transport
 from tests.api.test_transport_tls import CA, showing
 from tests.api.wire_server import WireServer, answering, http
+from tests.embedded import EmbeddedPlatform
 from tests.terminal.pty_session import REPOSITORY, clean_environment
 
 COMPANIES = json.dumps([{"id": "cmp_1", "name": "Acme"}]).encode()

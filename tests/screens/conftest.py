@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
+from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NOW, Staging, stage
 
 

@@ -26,7 +26,6 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Measured
 from agentco_tui.app import DashboardApp, make_session
 from agentco_tui.config import Settings
-from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
@@ -37,6 +36,7 @@ from agentco_tui.screens.session import Session
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from tests.actions.office import QUICK
+from tests.embedded import EmbeddedPlatform, Seen
 
 NOW = 1_790_000_000.0
 """When every world begins: 2026-09-21 14:13:20 UTC."""

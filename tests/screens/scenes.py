@@ -10,9 +10,9 @@ from typing import Any
 
 from textual.widgets import Input
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.screens.dialogs.base import Question
+from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NARROW, WIDE, Stage, settings_for, stage
 
 PHONE, LARGE = (45, 20), (200, 50)

@@ -6,7 +6,6 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.format import size
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
@@ -14,6 +13,7 @@ from agentco_tui.live.log_file import Written
 from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Moment, Severity
 from agentco_tui.text import plain
+from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, Staging, stage
 
 

@@ -13,7 +13,6 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.actions.outcome import OutcomeKind
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
@@ -21,6 +20,7 @@ from agentco_tui.screens.dialogs.base import ARMING
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
+from tests.embedded import EmbeddedPlatform, another_operator
 from tests.screens.harness import WIDE, Stage, Staging, key_event, stage, text_of
 
 FIRST = "Share the Q2 churn report"
@@ -56,7 +56,7 @@ async def test_line_and_detail_agree_on_what_was_approved(on: Staging) -> None:
         gone = str(s.cursor)
         await s.wait_until(lambda: gone in text_of(s.view.detail), "its detail")
         assert "waits" in text_of(s.view.detail)
-        s.platform.world.another_operator(gone, "reject", "Wanda")
+        another_operator(s.platform.world, gone, "reject", "Wanda")
         await s.poll(FeedName.ACTIVITY)
         await s.poll(FeedName.PENDING)
         await s.wait_until(lambda: "rejected elsewhere" in s.line_with(" status "), "its fate")
@@ -66,7 +66,7 @@ async def test_line_and_detail_agree_on_what_was_approved(on: Staging) -> None:
 async def test_after_a_yes_the_cursor_goes_on_to_the_next_that_waits(on: Staging) -> None:
     async with on(place="tasks", running=True) as s:
         rows = s.rows
-        s.platform.world.another_operator(rows[1], "reject", "Wanda")
+        another_operator(s.platform.world, rows[1], "reject", "Wanda")
         await s.poll(FeedName.PENDING)
         await s.press("a")
         await s.yes()
@@ -275,7 +275,7 @@ async def test_marks_survive_refreshes_a_filter_and_other_screens_but_not_their_
         await s.sees("▌pending")
         assert set(s.view.table.marked) == set(marked), "nor does a look at other statuses"
         title = s.platform.world.task(marked[1]).title
-        s.platform.world.another_operator(marked[1], "reject", "Wanda")
+        another_operator(s.platform.world, marked[1], "reject", "Wanda")
         await s.poll(FeedName.ACTIVITY)
         await s.poll(FeedName.PENDING)
         await says(s, "not marked any more", title, "rejected elsewhere")

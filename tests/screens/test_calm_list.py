@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.list_view import HAND
+from tests.embedded import EmbeddedPlatform, another_operator
 from tests.screens.harness import WIDE, Stage, Staging
 
 
@@ -38,8 +38,8 @@ async def test_the_order_stands_and_one_key_brings_it_up_to_date(on: Staging) ->
     async with on(place="tasks") as s:
         await s.press("j", "j")
         before, cursor = s.rows, s.cursor
-        s.platform.world.another_operator(before[0], "approve", "Wanda")
-        s.platform.world.another_operator(before[1], "reject", "Wanda")
+        another_operator(s.platform.world, before[0], "approve", "Wanda")
+        another_operator(s.platform.world, before[1], "reject", "Wanda")
         added = {new_task(s.platform), new_task(s.platform, "Call the bank")}
         for row in (before[5], before[9]):
             older_than_all(s.platform, row)
@@ -130,7 +130,7 @@ async def test_the_overview_is_calm_likewise(on: Staging) -> None:
         await s.press("j")
         before, cursor = s.rows, s.cursor
         task = next(row.partition(":")[2] for row in before if row.startswith("task:"))
-        s.platform.world.another_operator(task, "approve", "Wanda")
+        another_operator(s.platform.world, task, "approve", "Wanda")
         urgent = new_task(s.platform)
         with s.platform.world.living() as state:
             state.tasks[urgent].priority = "urgent"
@@ -149,7 +149,7 @@ async def test_a_ghost_says_more_once_the_log_tells_it_and_may_come_back(on: Sta
     async with on(place="tasks") as s:
         await s.press("j")
         gone = s.rows[2]
-        s.platform.world.another_operator(gone, "reject", "Wanda")
+        another_operator(s.platform.world, gone, "reject", "Wanda")
         await s.poll(FeedName.PENDING)
         await s.sees("left the list")
         await s.poll(FeedName.ACTIVITY)

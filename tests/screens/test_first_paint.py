@@ -10,9 +10,9 @@ import pytest
 from textual.events import Resize
 from textual.geometry import Size
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Phase
+from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import WIDE, Staging, stage
 
 SAYS: dict[Place, tuple[str, str, str]] = {

@@ -13,8 +13,8 @@ import pytest
 from textual.color import Color
 from textual.geometry import Region
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.widgets.tones import ENOUGH, contrast
+from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage
 from tests.screens.looks import (
     NAMES,

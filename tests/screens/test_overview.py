@@ -7,13 +7,13 @@ from functools import partial
 import msgspec
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.insight import Level, Need, NeedKind
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
 from agentco_tui.signs import use_ascii
 from agentco_tui.text import plain
+from tests.embedded import EmbeddedPlatform, another_operator
 from tests.screens.harness import NARROW, NOW, PLACES, WIDE, Stage, Staging, settings_for
 
 
@@ -83,7 +83,7 @@ async def test_counts_agree_with_the_platform(on: Staging) -> None:
             assert all(word in s.lines[0] for word in told), "one count on all screens"
         await s.go("overview")
         task = next(iter(state.pending))
-        s.platform.world.another_operator(task, "reject")
+        another_operator(s.platform.world, task, "reject")
         s.platform.world.create_company("Hooli", "consulting", "Make the world a better place.")
         await s.poll()
         await s.sees(f"4 Tasks {len(state.pending)} ", f"2 Companies {len(state.companies)} ")

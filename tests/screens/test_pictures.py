@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
+from tests.embedded import EmbeddedPlatform
 from tests.screens.drawing import picture
 from tests.screens.harness import NOW, WIDE
 from tests.screens.looks import FOLDER, NAMES, every_variant, kept

@@ -13,8 +13,8 @@ import pytest
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.app import DashboardApp
 from agentco_tui.config.resolve import load
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName, Phase
+from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import WIDE, Stage, Staging
 
 NEW = "ag_canary_of_today_9c31"

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.config import Settings
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import Clock, Freshness
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
@@ -41,6 +40,7 @@ from agentco_tui.signs import ASCII, UNICODE
 from agentco_tui.text import cell_width, plain, signs
 from agentco_tui.widgets.text_pane import broken
 from agentco_tui.widgets.tones import Cell, Tone
+from tests.embedded import EmbeddedPlatform
 from tests.reading import decode
 from tests.screens.harness import WIDE, Staging, stage, text_of
 

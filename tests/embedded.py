@@ -1,0 +1,198 @@
+"""The embedded platform as tests want it: it notes every request, and is led from outside.
+
+The log is in `requests`; over HTTP there is a control path:
+
+    POST, DELETE  /_demo/faults     {"specs": ["tasks:hang"]}
+    GET, DELETE   /_demo/requests   the request log
+    GET, POST     /_demo/world      any of {"advance": 60, "revoke": "full"|"read",
+                                    "restore": "full"|"read",
+                                    "replace": {"which": "full"|"read", "key"}}
+
+It is in no request log, no fault strikes it, and it needs the full key of the start (also when that
+is revoked or replaced, or a revocation could not be taken back).
+
+`python -m tests.embedded …` is `agentco-tui …` with such a platform in place of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest.mock import patch
+
+import msgspec
+
+from agentco_tui import cli
+from agentco_tui.demo import server
+from agentco_tui.demo.connection import Answer, ClientConnection, Request
+from agentco_tui.demo.faults import KINDS, Fault, FaultKind, Faults
+from agentco_tui.demo.interface import Keys
+from agentco_tui.demo.world import World
+from agentco_tui.demo.world_state import DemoTask, RefusedError
+
+_CONTROL = "/_demo/"
+_SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """One request. `status` is 0 if no answer left; `fault` names the fault that struck it."""
+
+    method: str
+    path: str
+    query: str
+    headers: tuple[tuple[str, str], ...]  # without Authorization and Cookie
+    body: bytes
+    status: int
+    authorised: bool  # whether a valid key was sent
+    operation: str | None
+    """The operation of the interface, such as `approve`; None for an unknown path."""
+    fault: str | None
+    started: float  # monotonic seconds when the request was read
+    took: float  # real seconds until the answer left
+
+
+class RequestLog(deque[Seen]):
+    """The last requests, oldest first."""
+
+    def matching(self, operation: str) -> list[Seen]:
+        return [seen for seen in self if seen.operation == operation]
+
+    def __iter__(self) -> Iterator[Seen]:
+        return iter(list(super().__iter__()))  # at once, whatever other threads add
+
+
+class RevocableKeys(Keys):
+    """Keys of which each can be revoked, and restored."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self._revoked: set[str] = set()
+
+    def revoke(self, which: str) -> None:
+        self._revoked.add(self[which])
+
+    def restore(self, which: str) -> None:
+        self._revoked.discard(self[which])
+
+    def permission(self, authorization: str | None) -> str | None:
+        which = super().permission(authorization)
+        return None if which and self[which] in self._revoked else which
+
+
+class NotedFaults(Faults):
+    """Faults that leave at a request how long they made it wait."""
+
+    def choose(self, request: Request) -> tuple[float, Fault | None]:
+        latency, fault = super().choose(request)
+        vars(request)["latency"] = latency
+        return latency, fault
+
+
+class EmbeddedPlatform(server.EmbeddedPlatform):
+    def __init__(self, seed: int = 7, **options: Any) -> None:
+        super().__init__(seed, **options)
+        self.keys: RevocableKeys = RevocableKeys(seed)
+        self._interface.keys = self.keys
+        self.faults = NotedFaults(options.get("faults", ()))
+        self.requests = RequestLog(maxlen=20_000)
+        self._control_authorization = f"Bearer {self.full_key}"
+
+    async def serve(self, connection: ClientConnection, request: Request) -> None:
+        if request.path.startswith(_CONTROL):
+            status, told = 200, dict[str, Any]()
+            try:
+                told = self._control(request)
+            except RefusedError as refusal:
+                status, told = refusal.status, {"error": str(refusal)}
+            except (ValueError, TypeError, KeyError) as error:
+                status, told = 422, {"error": str(error)}
+            headers = {"content-type": "application/json"}
+            answer = Answer(status, headers, json.dumps(told).encode())
+            await connection.send(answer.head() + answer.body)
+            return
+        began = vars(request)["began"] = time.monotonic()
+        await super().serve(connection, request)
+        if vars(request).pop("began", None) is not None:
+            self._note(request, 0, "latency", began)  # the client went while it had to wait
+
+    def answered(self, request: Request, fault: Fault | None) -> Answer:
+        """Note a request before the first byte leaves: whoever has an answer finds it noted."""
+        answer = super().answered(request, fault)
+        kind = KINDS[fault.kind] if fault else FaultKind()
+        sent = 0 if kind.then and kind.part is None else answer.status
+        struck = fault.kind if fault else "latency" if vars(request).pop("latency") else None
+        self._note(request, sent, struck, vars(request).pop("began"))
+        return answer
+
+    def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
+        authorization = request.headers.get("authorization")
+        self.requests.append(
+            Seen(
+                request.method,
+                request.path,
+                request.query,
+                tuple((k, v) for k, v in request.headers.items() if k not in _SECRET_HEADERS),
+                request.body,
+                status,
+                authorised=self.keys.permission(authorization) is not None,
+                operation=request.operation.name if request.operation else None,
+                fault=fault,
+                started=started,
+                took=time.monotonic() - started,
+            )
+        )
+
+    def _control(self, request: Request) -> dict[str, Any]:
+        if request.headers.get("authorization") != self._control_authorization:
+            raise RefusedError(401, "unauthorized", "the control path needs the full key")
+        world, keys, faults, requests = self.world, self.keys, self.faults, self.requests
+        sent = request.json() if request.method == "POST" else {}
+        match request.path.removeprefix(_CONTROL):
+            case "faults":
+                if request.method == "DELETE":
+                    faults.clear()
+                for spec in sent["specs"] if request.method == "POST" else ():
+                    faults.add(spec)
+                return {"faults": len(faults.armed)}
+            case "requests":
+                if request.method == "DELETE":
+                    requests.clear()
+                told = [
+                    {**msgspec.structs.asdict(seen), "body": seen.body.decode("utf-8", "replace")}
+                    for seen in requests
+                ]
+                return {"count": len(requests), "requests": told}
+            case "world":
+                changes: dict[str, Callable[[Any], object]] = {
+                    "advance": world.advance,
+                    "revoke": keys.revoke,
+                    "restore": keys.restore,
+                    "replace": lambda told: keys.update({told["which"]: told["key"]}),
+                }
+                for name, value in sent.items():
+                    changes[name](value)
+                with world.living() as state:
+                    return {
+                        "tasks": dict(Counter(task.status for task in state.tasks.values())),
+                        "applied": dict(world.applied),
+                        "attempts": dict(world.attempts),
+                    }
+        raise RefusedError(404, "not_found", "no such path")
+
+
+def another_operator(world: World, task_id: str, decision: str, who: str = "Wanda") -> DemoTask:
+    """Somebody else approves or rejects a task, not through the interface. RefusedError."""
+    assert decision in {"approve", "reject"}
+    with world.living() as state:
+        task = world.task(task_id)
+        state.decide(task, decision, who, state.now)
+        return task
+
+
+if __name__ == "__main__":
+    with patch.object(server, "EmbeddedPlatform", EmbeddedPlatform):
+        sys.exit(cli.main())
