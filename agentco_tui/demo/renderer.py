@@ -16,7 +16,7 @@ import msgspec
 from agentco_tui.demo import shapes
 from agentco_tui.demo.connection import Answer, Request
 from agentco_tui.demo.record_fields import Fields
-from agentco_tui.demo.shapes import Json, Shape, dress, rekey, rekeyed, told, written
+from agentco_tui.demo.shapes import Json, Shape, dress, rekey, rekeyed, sort_of, told, written
 from agentco_tui.demo.world_state import RefusedError
 
 _KEPT_RECORDS = 400_000
@@ -163,7 +163,7 @@ class Renderer:
     def _record(self, kind: str, fields: Fields) -> Json:
         shape = self.shape
         dressed = dress(kind, fields, shape)
-        template = shape.records.get(kind) or shape.records.get("*")
+        template = shape.records.get(sort_of(kind)) or shape.records.get("*")
         if template is None:
             return rekeyed(dressed, shape.keys)
         links = {name: fields[name] for name in _LINKS if fields.get(name)}

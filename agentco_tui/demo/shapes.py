@@ -62,7 +62,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     paging: str = "none"  # none, page, offset, cursor, after
     page_size: int = 25
     records: dict[str, Json] = {}
-    """For kinds of records (or "*"), a template in place of their fields as they are."""
+    """For sorts of records (or "*"), a template in place of their fields as they are."""
     keys: str = "snake"  # snake, camel, kebab
     ids: str = "prefixed"  # prefixed (`tsk_…`), numbers
     money: str = "units"  # units, usd and cents (in the name), text, value (with a currency)
@@ -75,7 +75,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """How a record names another: flat (`x_id`, `x_name`), nested, related (as JSON:API does)."""
     words: dict[str, Json] = {}  # other words for statuses, priorities and levels
     names: dict[str, dict[str, str | None]] = {}
-    """For each kind of record, other names for fields; None leaves a field out."""
+    """For each sort of record, other names for fields; None leaves a field out."""
 
 
 class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -178,9 +178,14 @@ def _part(name: str, ratio: float | None, shape: Shape) -> dict[str, Json]:
     return {shown: f"{whole}%" if form == "text" else whole}
 
 
+def sort_of(kind: str) -> str:
+    """What shapes call a kind of record: budgets of companies and of agents are one sort."""
+    return kind.rpartition("_")[2]
+
+
 def dress(kind: str, fields: Fields, shape: Shape) -> dict[str, Json]:
     """The record as a platform of this shape would send it, still with snake_case keys."""
-    names = shape.names.get(kind, {})
+    names = shape.names.get(sort_of(kind), {})
     dressed: dict[str, Json] = {}
     for field_name, value in fields.items():
         name = names.get(field_name, field_name)
