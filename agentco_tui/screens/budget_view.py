@@ -64,9 +64,7 @@ class BudgetView(ListView[Budget]):
         &.-wide .budget--detail-title, &.-reading .budget--detail-title { display: block; }
         &.-narrow > Horizontal { layout: vertical; }
         &.-narrow .budget--side { height: 8; }
-        &.-narrow .budget--alerts { height: 1fr; }
         &.-reading.-narrow .budget--side { height: 1fr; }
-        &.-reading.-narrow .budget--gauges, &.-reading.-narrow .budget--alerts,
         &.-reading.-narrow .budget--alerts-title { display: none; }
     }
     """
@@ -190,11 +188,8 @@ class BudgetView(ListView[Budget]):
         }
 
     def _load_alerts(self) -> None:
-        company_of, scope = self.session.names.company_of, self.session.poller.query.company
-        alerts = filter(is_open, self.session.store.alerts)
-        self.alerts.load(
-            (alert.id, alert) for alert in alerts if in_scope(company_of(alert), scope)
-        )
+        alerts = self.session.needs.of_scope(filter(is_open, self.session.store.alerts))
+        self.alerts.load((alert.id, alert) for alert in alerts)
 
     def show_head(self, phase: Phase | None = None) -> None:
         super().show_head(phase)

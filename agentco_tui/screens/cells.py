@@ -103,6 +103,12 @@ class Look(msgspec.Struct, frozen=True):
         budgets = self.store.agent_budgets if is_agent else self.store.company_budgets
         return budgets.get(record.id)
 
+    def left_cell(self, agent: model.Agent) -> Cell:
+        budget = self.budget_of(agent)
+        if budget is not None and budget.unlimited:
+            return Cell(limit_text(budget), Tone.DIM)
+        return text_cell(fmt.money(left_of(agent, budget)), TONES[self.level_of(budget)])
+
     def trust_of(self, task: Task) -> Decimal | None:
         agent = self.names.agent_of(task.agent) if task.trust is None else None
         return task.trust if agent is None else agent.trust
@@ -180,17 +186,6 @@ def agent_status_cell(agent: model.Agent) -> Cell:
     return _state_cell(f"{word}{why}", AGENT_STATES.get(agent.state))
 
 
-def limit_text(budget: Budget) -> SafeText:
-    return plain("no limit") if budget.unlimited else fmt.money(budget.limit)
-
-
-def spent_text(budget: Budget, *, short: bool = False) -> SafeText:
-    spent = fmt.money(budget.spent, short=short)
-    if budget.unlimited:
-        return plain(f"{spent}, no limit")
-    return plain(f"{spent} of {fmt.money(budget.limit, short=short)}")
-
-
 def left_of(agent: model.Agent, budget: Budget | None) -> Money | None:
     """What an agent may still spend: by its own record, else by its budget, if that is known."""
     if budget is not None and budget.unlimited:
@@ -205,10 +200,15 @@ def left_of(agent: model.Agent, budget: Budget | None) -> Money | None:
     return replace(own, currency=own.currency or other.currency, unit_assumed=unsure)
 
 
-def left_cell(agent: model.Agent, budget: Budget | None, tone: Tone = Tone.PLAIN) -> Cell:
-    if budget is not None and budget.unlimited:
-        return Cell(limit_text(budget), Tone.DIM)
-    return text_cell(fmt.money(left_of(agent, budget)), tone)
+def limit_text(budget: Budget) -> SafeText:
+    return plain("no limit") if budget.unlimited else fmt.money(budget.limit)
+
+
+def spent_text(budget: Budget, *, short: bool = False) -> SafeText:
+    spent = fmt.money(budget.spent, short=short)
+    if budget.unlimited:
+        return plain(f"{spent}, no limit")
+    return plain(f"{spent} of {fmt.money(budget.limit, short=short)}")
 
 
 def text_cell(text: SafeText | None, tone: Tone = Tone.PLAIN) -> Cell:

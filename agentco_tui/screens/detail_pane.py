@@ -65,10 +65,9 @@ def task_details(task: Task, look: Look, fate: Cell | None = None) -> list[Item]
     times = {"updated": task.updated, "expires": task.expires}
     facts += [field(name, when(moment, look)) for name, moment in times.items() if moment]
     if task.decided or task.decided_by:
-        facts.append(field("decided", when(task.decided, look)))
-        facts.append(field("decided by", task.decided_by))
-    facts += [field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))]
-    return [*head(task), *facts]
+        facts += [field("decided", when(task.decided, look)), field("decided by", task.decided_by)]
+    told = field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))
+    return [*head(task), *facts, *told]
 
 
 def budget_details(budget: model.Budget, look: Look) -> list[Item]:
@@ -258,7 +257,7 @@ def whole_title(task: Task) -> SafeText:
     return task.title
 
 
-def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
+def table(fields: Fields) -> list[Item]:
     """Fields as a table: sums first, then the rest, each object and long list below its name."""
     flat = {name: each for name, each in fields.items() if not _is_nested(each)}
     nested = [name for name in fields if name not in flat]
@@ -269,7 +268,7 @@ def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
         items += [Gap(), Heading(safe(name, _NAME)), *_rows(inside, unit)]
     if flat:
         told = {name: value for name, value in flat.items() if value is not None}
-        items += [Gap(), Heading(plain(heading)), *_rows(told, unit)] if told else []
+        items += [Gap(), Heading(plain("Other fields")), *_rows(told, unit)] if told else []
     return items
 
 

@@ -186,10 +186,8 @@ class MainScreen(SizedScreen[None]):
         session, view, width = self.session, self.view, self.size.width
         self.header.show(*header_cells(session, (*view.lists, *view.beside), width))
         self.tabs.show(tab_cells(session, self.place, width))
-        reasons = {
-            one.id: session.permissions.denied(Verb(one.verb)) for one in COMMANDS if one.verb
-        }
-        self.denied = {id_: reason for id_, reason in reasons.items() if reason is not None}
+        denied, verbs = session.permissions.denied, {c.id: c.verb for c in COMMANDS if c.verb}
+        self.denied = {id_: why for id_, verb in verbs.items() if (why := denied(Verb(verb)))}
         # How many decisions are held, in flight, unknown, or settled badly and not looked at.
         stands = Counter(
             STANDS.get(each.step, "in flight") if each.outcome is None else "to look at"
@@ -250,9 +248,20 @@ class MainScreen(SizedScreen[None]):
         self.behind = spots[-MOST_BEHIND - 1 : -1]
         if to.scope != self.session.poller.query.company:
             self.set_scope(to.scope)
-        is_new = to.place not in self.views
-        mounted = self.body.mount() if to.place == self.place else self.turn_to(to.place)
-        if is_new:
+        new = [] if to.place in self.views else [self._made(to.place)]
+        mounted = self.body.mount(*new)
+        if to.place != self.place:
+            self.place, self.view = to.place, self.views[to.place]
+            # A widget hidden with the focus on it gives it up later, whoever has it by then.
+            self.set_focus(None)
+            for other, view in self.views.items():
+                view.display = other == to.place
+            self.set_paces()
+            if not new:
+                self.view.arrive()
+            self.call_after_refresh(self.focus_again)
+            self.show_frame()
+        if new:
             # The view's own queue: it has its rows only once it is mounted.
             self.view.call_after_refresh(self._stand, to)
         else:
@@ -277,24 +286,6 @@ class MainScreen(SizedScreen[None]):
         view.recall(self._remembered.lists.get(place, ListMemory()))
         self.views[place] = view
         return view
-
-    def turn_to(self, place: Place) -> AwaitMount:
-        """Show one of the six screens; wait for the result to be sure that it is mounted."""
-        new = [] if place in self.views else [self._made(place)]
-        mounted = self.body.mount(*new)
-        self.place, self.view = place, self.views[place]
-        # A widget that is hidden with the focus on it gives it up later, whoever has it by then.
-        self.set_focus(None)
-        for other, view in self.views.items():
-            view.display = other == place
-        self.set_paces()
-        if not new:
-            self.view.arrive()
-            self.focus_again()
-            self.view.show_head()
-        self.call_after_refresh(self.focus_again)
-        self.show_frame()
-        return mounted
 
     def remembered(self) -> Remembered:
         visited = {str(place): view.memory for place, view in self.views.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 from textual import events, on
@@ -367,18 +368,15 @@ class ListView(Widget, Generic[R]):
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Say on tasks' lines what is known of decisions, where there are such lines."""
 
-    def read_whole(self, row_id: str) -> None:
-        async def read() -> None:
-            try:
-                record = await self.read_one(row_id)
-            except ApiError as error:
-                self.main.say(str(error), bad=True)
-                return
-            if self.table.view.cursor == record.id:
-                self._whole = record
-                self.show_detail()
-
-        start_worker(self, read, f"read {row_id}")
+    async def _read_whole(self, row_id: str) -> None:
+        try:
+            record = await self.read_one(row_id)
+        except ApiError as error:
+            self.main.say(str(error), bad=True)
+            return
+        if self.table.view.cursor == record.id:
+            self._whole = record
+            self.show_detail()
 
     @on(RecordTable.CursorMoved)
     def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:
@@ -427,7 +425,7 @@ class ListView(Widget, Generic[R]):
         self.show_head()
         self.show_detail(top=True)
         if self.reading and self.read_one is not None:
-            self.read_whole(at.row or "")
+            start_worker(self, partial(self._read_whole, at.row or ""), f"read {at.row}")
         return is_there
 
     def called(self) -> SafeText:

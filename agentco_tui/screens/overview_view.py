@@ -136,7 +136,6 @@ class OverviewView(TaskLines[insight.Need]):
         self._shown_by: tuple[object, ...] = ()
         self._noisy = False
         self._bad_only: bool | None = None  # None: while so much happens
-        self._loaded: dict[str, insight.Need] = {}
 
     def columns(self) -> list[Column[insight.Need]]:
         look, names = self.look, self.look.names
@@ -232,7 +231,8 @@ class OverviewView(TaskLines[insight.Need]):
         super().show_head(min(phases[:2], key=FIRST_TOLD.index))
 
     def take_needs(self) -> None:
-        shown, before, table = {n.key: n for n in self.needs.shown}, self._loaded, self.table
+        shown, table = {n.key: n for n in self.needs.shown}, self.table
+        before = table.rows.records
         changed = [(key, need) for key, need in shown.items() if before.get(key) != need]
         if table.rows.held:
             # New needs wait, those that are over leave a ghost.
@@ -246,7 +246,6 @@ class OverviewView(TaskLines[insight.Need]):
         else:
             table.load(shown.items())
             self._reload_due = False
-        self._loaded = shown
         table.renew()
         self.show_head()
         self.show_detail()

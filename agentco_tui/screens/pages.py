@@ -72,7 +72,7 @@ def agent_page(agent: Agent, look: Look) -> list[Item]:
         *_money_part(budget, look),
         *_log_part("Latest", own, look, 0, "nothing in the log"),
         Gap(),
-        field("left", cells.left_cell(agent, budget).text),
+        field("left", look.left_cell(agent).text),
         field("model", agent.model),
         field("completed", fmt.count(agent.tasks_completed)),
         field("last seen", when(agent.last_seen, look)),
@@ -107,6 +107,12 @@ def _waiting_part(tasks: list[Task], look: Look, more: str = "") -> list[Item]:
     ages = {id(task): insight.waiting_since(task) or now for task in tasks}
     levels = {id(task): insight.task_level(task, now, limits) for task in tasks}
     tasks.sort(key=lambda task: (-levels[id(task)], ages[id(task)]))
+
+    def line(task: Task) -> list[Cell]:
+        level, priority = levels[id(task)], Cell(task.priority or signs.missing)
+        age = f"{cells.level_sign(level)} {look.wait(insight.waiting_since(task)):>5}  "
+        return [Cell(plain(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
+
     words = f"Waiting {fmt.count(len(tasks))}"
     if tasks:
         words += f", the oldest {look.wait(min(ages.values()))}"
@@ -117,19 +123,12 @@ def _waiting_part(tasks: list[Task], look: Look, more: str = "") -> list[Item]:
     none = "nothing waits for a person"
     if look.store.freshness[FeedName.PENDING].answered_at is None:
         words, none = "Waiting", "not read yet"
-    rows = columns([_task_line(task, look) for task in tasks], (9, 11))
+    rows = columns([line(task) for task in tasks], (9, 11))
     lines = [
         _line(f"tasks:{task.id}", row, look.names.agent(task.agent) * bool(more))
         for task, row in zip(tasks, rows, strict=True)
     ]
     return _part(words, lines, more=more, none=none)
-
-
-def _task_line(task: Task, look: Look) -> list[Cell]:
-    level = insight.task_level(task, look.clock.now(), look.limits)
-    age = f"{cells.level_sign(level)} {look.wait(insight.waiting_since(task)):>5}  "
-    words = Cell(task.priority or signs.missing), BLANK, BLANK, cells.title_cell(task)
-    return [Cell(plain(age), TONES[level]), *words]
 
 
 def _money_part(budget: Budget | None, look: Look) -> list[Item]:

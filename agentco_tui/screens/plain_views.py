@@ -69,8 +69,8 @@ class CompaniesView(ListView[Company]):
                     return cells.text_cell(fmt.count(found))
                 return Cell(plain(f"{signs.derived}{fmt.count(found)}"))
 
-            more: Any = {"ticks": True, "sort_key": None}
-            return cells.number_column(key, key.upper(), (7, 6), cell, number, **more)
+            title, widths = key.upper(), (7, 6)
+            return cells.number_column(key, title, widths, cell, number, ticks=True, sort_key=None)
 
         # fmt: off
         return [
@@ -114,10 +114,6 @@ class AgentsView(ListView[Agent]):
     def columns(self) -> list[Column[Agent]]:
         look, names, budget_of = self.look, self.look.names, self.look.budget_of
 
-        def left(agent: Agent) -> Cell:
-            budget = budget_of(agent)
-            return cells.left_cell(agent, budget, TONES[look.level_of(budget)])
-
         # fmt: off
         return [
             cells.level_column(lambda a: look.agent_badness(a)[0], ticks=True,
@@ -135,8 +131,8 @@ class AgentsView(ListView[Agent]):
             cells.gauge_column(look, "used", (24, 11), budget_of, percent=False, priority=2,
                 ticks=True),
             cells.money_column("left", "LEFT", (11, 8),
-                lambda a: cells.left_of(a, budget_of(a)), cell=left,
-                ticks=True, aliases=("remaining", "budget")),
+                lambda a: cells.left_of(a, budget_of(a)), cell=look.left_cell, ticks=True,
+                aliases=("remaining", "budget")),
             cells.number_column("done", "DONE", (6, 5),
                 lambda a: cells.text_cell(fmt.count(a.tasks_completed)),
                 lambda a: a.tasks_completed, priority=4, descending_first=True),

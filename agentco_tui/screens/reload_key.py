@@ -34,15 +34,13 @@ class KeyRenewal:
     async def asked(self) -> None:
         place, transport = self._session.settings.key_place, self._session.client.transport
         too_little = bool(self._session.permissions.missing) or self._refusing()
-        if place is None or not too_little:
+        if place is None or not too_little or self._one_at_a_time.locked():
             return
         if not place.can_change:
             words = "can't change while this runs: start again with another key"
             await self._nothing_new(f"{place.words} {words}")
             return
         if not place.is_file:
-            if self._one_at_a_time.locked():
-                return
             self._say(f"reading the key again: {place.words}")
         found = await self._read(place)
         if isinstance(found, WrongError):

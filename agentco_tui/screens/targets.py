@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from agentco_tui.keys import COMMANDS, Command, Place
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.insight import in_scope, is_open
+from agentco_tui.live.insight import is_open
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Alert, Company, Task
 from agentco_tui.screens.session import Session
@@ -61,7 +61,7 @@ def status_target(status: str) -> Target:
 
 def targets(session: Session, place: Place) -> Iterator[Target]:
     """All there are, the fewest first: of the commands the screen's own, the moves last."""
-    store, scope = session.store, session.poller.query.company
+    store = session.store
     here = [one for one in COMMANDS if place in one.places and one.where != "dialog"]
     own = {place: 0, "table": 1}
     here.sort(key=lambda one: (one.cursor, 0 if place in one.also else own.get(one.where, 2)))
@@ -77,9 +77,8 @@ def targets(session: Session, place: Place) -> Iterator[Target]:
         yield Target("company", company.name or safe(company.id), company.id, company)
     for agent in store.agents:
         yield Target("agent", agent.name or safe(agent.id), agent.id, agent)
-    for alert in filter(is_open, store.alerts):
-        if in_scope(session.names.company_of(alert), scope):
-            yield Target("alert", alert.text, alert.id, alert)
+    for alert in session.needs.of_scope(filter(is_open, store.alerts)):
+        yield Target("alert", alert.text, alert.id, alert)
     for task in store.pending:
         yield Target("task", task.title, task.id, task)
     waiting = store.pending.records

@@ -52,11 +52,13 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
         return cells.title_cell(task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN)
 
     # fmt: off
-    columns: list[Column[Task]] = [
+    return [
         cells.level_column(level, ticks=True, sort_key=level, descending_first=True,
             sort_reader=None if statuses else levels),
         cells.age_column(look, "waiting", "AGE" if statuses else "WAITS", insight.waiting_since,
             cell=waiting, descending_first=True, aliases=("age", "wait", "waits")),
+        cells.column("status", "  STATUS", (13, 8), cells.task_status_cell,
+            sort_key=lambda task: task.status or "", aliases=("state",), shown=statuses),
         cells.column("priority", "  PRIORITY", (10, 6),
             lambda task: cells.priority_cell(task.priority), priority=1,
             sort_key=lambda task: insight.priority_rank(task.priority),
@@ -75,18 +77,13 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             lambda task: cells.text_cell(fmt.number(look.trust_of(task))), look.trust_of,
             priority=5, ticks=True,
             shared=lambda task: task.agent.id if task.trust is None and task.agent else task.trust),
+        cells.money_column("cost", "COST", (8, 8), lambda task: task.cost, shown=False),
+        *cells.told_columns(
+            id=lambda task: safe(task.sent_id),
+            description=lambda task: task.description,
+            role=lambda task: agent.role if (agent := names.agent_of(task.agent)) else None),
     ]
-    status: Column[Task] = cells.column("status", "  STATUS", (13, 8), cells.task_status_cell,
-        sort_key=lambda task: task.status or "", aliases=("state",), shown=statuses)
-    told: list[Column[Task]] = cells.told_columns(
-        id=lambda task: safe(task.sent_id),
-        description=lambda task: task.description,
-        role=lambda task: agent.role if (agent := names.agent_of(task.agent)) else None,
-    )
-    cost: Column[Task] = cells.money_column("cost", "COST", (8, 8), lambda task: task.cost,
-        shown=False)
     # fmt: on
-    return [*columns[:2], status, *columns[2:], cost, *told]
 
 
 A_ROW = 8  # statuses that stand beside each other at most
@@ -107,7 +104,6 @@ class TasksView(TaskLines[Task]):
     lists: tuple[FeedName, ...] = (FeedName.PENDING,)
     BINDINGS = bindings_of("tasks")
 
-    shows = PENDING  # the same, in words
     showing = PENDING  # PENDING, ALL, or one of the platform's own status words
     _reading: tuple[Task, Timer] | None = None  # what stands in the detail, until it counts as read
     marks: Mapping[str, Task] = {}  # all marked tasks, also while another list is shown
@@ -168,15 +164,13 @@ class TasksView(TaskLines[Task]):
             self._counted_for, counts = wanted, Counter[str]()
             for words, number in Counter(map(attrgetter("status", "state"), ours)).items():
                 counts[PENDING if words[1] is TaskState.PENDING else word_of(*words)] += number
-            self._counts = counts
+            self._counts = counts | {ALL: counts.total()}
         age = known[FeedName.TASKS].age(session.clock.monotonic())
         is_old = FeedName.TASKS not in self.lists and (age is None or age > OLD)
         more = "" if tasks.listing.whole else "+"
         found = {word: plain(f"{fmt.count(number)}{more}") for word, number in self._counts.items()}
-        found[ALL] = plain(f"{fmt.count(sum(self._counts.values()))}{more}")
         if is_old or known[FeedName.TASKS].awaited or (scope is not None and len(tasks) > MANY):
             found = dict.fromkeys(found, signs.missing)
-        found.pop(PENDING, None)
         waits = known[FeedName.PENDING].answered_at is not None and session.is_scope_shown()
         waiting = fmt.count(session.needs.queue.count) if waits else signs.missing
         others = {*found, self.showing} - {PENDING, ALL}
@@ -280,7 +274,7 @@ class TasksView(TaskLines[Task]):
             return
         before, pending = self.table, showing == PENDING
         is_other_list = pending is not (self.showing == PENDING)
-        self.showing, self.shows = showing, "all statuses" if showing == ALL else showing
+        self.showing = showing
         if is_other_list:
             self.lists = (FeedName.PENDING if pending else FeedName.TASKS,)
             # A table with other columns takes the place of the one there is.
@@ -327,7 +321,7 @@ class TasksView(TaskLines[Task]):
         def why(task: Task) -> SafeText:
             if task.id in in_list:
                 return plain("marked, but hidden by the filter")
-            words = f"the list shows {self.shows}"
+            words = f"the list shows {'all statuses' if self.showing == ALL else self.showing}"
             if not self.session.is_in_scope(task):
                 company = names.company_of(task)
                 whose = f"of {names.company(company)}" if company else "its company is not known"
