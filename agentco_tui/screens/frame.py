@@ -167,7 +167,7 @@ class MainScreen(SizedScreen[None]):
         self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
-        if feed in (*self.view.lists, *self.view.beside, *self.view.counts):
+        if feed in (*self.view.lists, *self.view.beside, *self.view.figures_from):
             self.view.show_head()
         self.show_frame()
         if isinstance(self.session.store.freshness[feed].failure, KeyRejected):
@@ -386,7 +386,7 @@ class MainScreen(SizedScreen[None]):
         """Reads the key again; imported here, and only here, when that is first wanted."""
         from agentco_tui.screens.reload_key import KeyRenewal  # noqa: PLC0415
 
-        return KeyRenewal(self)
+        return KeyRenewal(self.session, self.say)
 
     async def _follow_journal(self) -> None:
         """Tell of other dashboards, settle what other runs left, say when the journal fails."""

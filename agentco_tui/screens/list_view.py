@@ -57,9 +57,8 @@ class ListView(Widget, Generic[R]):
     beside_page: ClassVar[int] = WIDE  # columns from which on the list stays beside what is open
     lists: tuple[FeedName, ...]
     beside: ClassVar[tuple[FeedName, ...]] = ()
-    counts: ClassVar[tuple[FeedName, ...]] = ()  # feeds that bring rows, too, but slower
     prefixes: ClassVar[Mapping[FeedName, str]] = {}  # for ids of feeds that may be the same
-    figures_from: ClassVar[frozenset[FeedName]] = frozenset()  # by which rows are sorted
+    figures_from: ClassVar[tuple[FeedName, ...]] = ()  # feeds by which rows are there and sorted
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
     DEFAULT_CSS = """
     ListView {
@@ -204,8 +203,7 @@ class ListView(Widget, Generic[R]):
 
     def _bring_rows(self) -> list[Freshness]:
         """Of the feeds by which rows are there and in their order."""
-        feeds = (*self.lists, *self.counts, *self.figures_from)
-        return [self.session.store.freshness[feed] for feed in feeds]
+        return [self.session.store.freshness[feed] for feed in (*self.lists, *self.figures_from)]
 
     def open_anew(self) -> None:
         """Until the answers that are to come have come, the cursor is the first line's."""

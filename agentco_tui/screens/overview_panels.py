@@ -35,9 +35,7 @@ def one_line(*texts: SafeText | None) -> SafeText:
     return plain("  ".join(" ".join(clip(text, MOST).split()) for text in texts if text))
 
 
-def preview_items(
-    need: Need | None, session: Session, trace: Trace | None, width: int
-) -> list[Item]:
+def preview_items(need: Need | None, session: Session, width: int) -> list[Item]:
     """Two lines on what the record under the cursor is about."""
     look, first, second, right = session.look, plain(""), plain(""), plain("")
     record = None if need is None else need.record
@@ -48,7 +46,8 @@ def preview_items(
             tasks = (need.alike if need else ()) or (record,)
             of = agents_of(tasks, look.names), look.names.company(look.names.company_of(record))
             known = list(of[:1] if len(tasks) > 1 else (*of, fmt.money(record.cost)))
-            if trace is not None and trace.steps:
+            trace = session.traces.get(record.id)
+            if isinstance(trace, Trace) and trace.steps:
                 first, step = about, trace.steps[-1]
                 second = plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}")
                 ago = "" if step.at is None else f", {fmt.ago(look.clock.now() - step.at.at)}"

@@ -12,7 +12,6 @@ from textual.timer import Timer
 
 from agentco_tui import format as fmt
 from agentco_tui import model
-from agentco_tui.api.errors import ApiError
 from agentco_tui.keys import shown_key
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
@@ -105,7 +104,7 @@ class OverviewView(TaskLines[insight.Need]):
         FeedName.COMPANY_BUDGETS,
         FeedName.ACTIVITY,
     )
-    counts = (FeedName.AGENT_BUDGETS, FeedName.AGENTS)
+    figures_from = (FeedName.AGENT_BUDGETS, FeedName.AGENTS)
     task_rows = f"{insight.NeedKind.TASK}:"
     BINDINGS = bindings_of("overview")
     DEFAULT_CSS = """
@@ -318,9 +317,7 @@ class OverviewView(TaskLines[insight.Need]):
     def show_detail(self, *, top: bool = False) -> None:
         """What the line is about, in two; the screen that enter opens has the rest."""
         need, width = self.need(), self.detail.scrollable_content_region.width
-        trace = None if need is None else self.session.traces.get(need.record.id)
-        known = None if isinstance(trace, ApiError) else trace
-        self.detail.show(preview_items(need, self.session, known, width))
+        self.detail.show(preview_items(need, self.session, width))
 
     def _show_moved(self) -> None:
         super()._show_moved()

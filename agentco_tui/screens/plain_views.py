@@ -38,7 +38,7 @@ class CompaniesView(ListView[Company]):
     empty = "no companies"
     beside_page = ROOMIEST
     lists = (FeedName.COMPANIES,)
-    figures_from = frozenset({FeedName.COMPANY_BUDGETS})
+    figures_from = (FeedName.COMPANY_BUDGETS,)
     BINDINGS = bindings_of("companies")
 
     def columns(self) -> list[Column[Company]]:
@@ -108,7 +108,7 @@ class AgentsView(ListView[Agent]):
     empty = "no agents"
     beside_page = ROOMIEST
     lists = (FeedName.AGENTS,)
-    figures_from = frozenset({FeedName.AGENT_BUDGETS})
+    figures_from = (FeedName.AGENT_BUDGETS,)
     BINDINGS = bindings_of("agents")
 
     def columns(self) -> list[Column[Agent]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
@@ -17,9 +17,7 @@ from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.config.validators import WrongError
 from agentco_tui.keys import shown_key
 from agentco_tui.live.feeds import FeedName, Pace
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
+from agentco_tui.screens.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +25,8 @@ log = logging.getLogger(__name__)
 class KeyRenewal:
     """Reads the key again for one dashboard, and has another one used if there is another."""
 
-    def __init__(self, frame: MainScreen) -> None:
-        self._session, self._say = frame.session, frame.say
+    def __init__(self, session: Session, say: Callable[..., None]) -> None:
+        self._session, self._say = session, say
         self._one_at_a_time = asyncio.Lock()
 
     async def asked(self) -> None:

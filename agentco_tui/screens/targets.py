@@ -155,7 +155,6 @@ def spelled(among: Iterable[Target]) -> Iterator[tuple[str, SafeText]]:
 
 
 def nowhere(words: str, among: Iterable[Target]) -> SafeText:
-    """That words lead nowhere, with what is nearest to them."""
     names = {text.casefold(): name for text, name in islice(spelled(among), FEW)}
     near = get_close_matches(words.strip().casefold(), names, 1)
     hint = f": did you mean {names[near[0]]}?" if near else ""

@@ -395,6 +395,7 @@ class TasksView(TaskLines[Task]):
 
     def action_mark(self, change: str) -> None:
         """Let the table mark or unmark; what can't be acted on keeps no mark."""
+        self.table.finish()
         before, records = {*self.table.marked}, self.table.rows.records
         getattr(self.table, f"action_{change}")()
         marked = {row_id: records[row_id] for row_id in self.table.marked}
