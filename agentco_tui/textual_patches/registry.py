@@ -18,11 +18,10 @@ _log = logging.getLogger(__name__)
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """One entry. `issue` is one of Textualize/textual that describes the same, if there is one."""
+    """One entry. A number in `answers` is that of an issue of Textualize/textual about the same."""
 
     name: str
     answers: str
-    issue: str | None = None
     textual: str = "8.2.8"
     replaced: list[tuple[Any, str, Any]] = msgspec.field(default_factory=list)
     """While it is in force: owner, name and Textual's own member."""
@@ -58,8 +57,7 @@ class Patch(msgspec.Struct, frozen=True):
 PARTIAL_PAINT: Final = Patch(
     "partial_paint",
     "A cell that changed is written with all that stands left of it (203 bytes in place of 50), and"
-    " every segment with a reset and both its colours.",
-    issue="5625",
+    " every segment with a reset and both its colours (#5625).",
 )
 DRIVER: Final = Patch(
     "driver",
@@ -70,8 +68,7 @@ DRIVER: Final = Patch(
 INPUT_PARSER: Final = Patch(
     "input_parser",
     "Key releases, replies of the terminal and bytes that are no UTF-8 end the thread that reads"
-    " the keys, or are taken for keys.",
-    issue="6417",
+    " the keys, or are taken for keys (#6417).",
 )
 ENDING: Final = Patch(
     "ending",
@@ -85,14 +82,12 @@ LATE_TIMERS: Final = Patch(
 KEY_QUEUE: Final = Patch(
     "key_queue",
     "Of several keys in one packet the later ones go to where the focus was before the first has"
-    " done anything.",
-    issue="4704",
+    " done anything (#4704).",
 )
 SHOWN_EVENTS: Final = Patch(
     "shown_events",
     "What is displayed just before somebody asks for a size is neither told so nor painted: notices"
-    " that don't come or don't go, lists of another company.",
-    issue="5024",
+    " that don't come or don't go, lists of another company (#5024).",
 )
 
 PATCHES: Final = tuple(entry for entry in globals().values() if isinstance(entry, Patch))

@@ -88,13 +88,9 @@ def tone_style(widget: Widget, tone: Tone) -> Style:
         style += Style(dim=True)
     if tone in _COLOURS:
         word, _, share = app.theme_variables[_COLOURS[tone]].partition(" ")
-        opacity = float(share.rstrip("%")) / 100 if share else 1.0
-        _, ground = widget.background_colors
-        if word == "auto":
-            color = ground.get_contrast_text(opacity)
-        else:
-            color = Color.parse(word).multiply_alpha(opacity)
-        style += Style(color=(ground + color).rich_color)
+        color = Color.automatic() if word == "auto" else Color.parse(word)
+        color = color.multiply_alpha(float(share.rstrip("%") or 100) / 100)
+        style += Style(color=(widget.background_colors[1] + color).rich_color)
     return style
 
 
