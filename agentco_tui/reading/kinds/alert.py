@@ -15,16 +15,7 @@ from agentco_tui.model import Alert, BudgetScope, Moment, Ref, Severity
 from agentco_tui.reading.field_names import fold, phrase, word_set
 from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPE_FIELDS, SCOPES
 from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
-from agentco_tui.reading.kinds.figures import (
-    FIGURES,
-    Figures,
-    Scale,
-    figures,
-    part_field,
-    survey,
-    unused,
-    warning_point,
-)
+from agentco_tui.reading.kinds.figures import FIGURES, Figures, figures, survey, unused
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
@@ -87,7 +78,6 @@ FIELDS: Final = (
     Field("rule", "usage_threshold  # Stripe", lambda raw: type(raw) is dict or None),
     Field("of_sums", "comparison_operator metric{,_name}  # CloudWatch: a threshold of sums",
           lambda raw: Partial(True) if type(raw) is str else None),
-    part_field("warn", "properties.details.threshold  # Azure", Scale.OPEN),
 )  # fmt: skip
 
 
@@ -105,8 +95,8 @@ def _build(row: Row, around: Around) -> Alert:
         company = joined(company, scoped)
     found = figures(row, around)
     of_sums = {"of_sums", "warn"} <= values.keys() and row.source("warn").name == "threshold"
-    threshold = None if of_sums else warning_point(values, found.limit)
-    used = found.used | {"warn"} if threshold is not None else found.used
+    threshold = None if of_sums else found.warn_at
+    used = found.used - {"warn"} if of_sums else found.used
     # "Tell me at 80 %" has no time, nothing observed, no words of its own.
     slots = {slot.split(" ")[0] for slot in values}
     is_rule = not slots.isdisjoint(("warn", "rule")) and _OF_EVENTS.isdisjoint(slots)

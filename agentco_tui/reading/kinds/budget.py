@@ -12,16 +12,7 @@ from agentco_tui.reading.decode import RefusedBody, Unshaped, outline, read_page
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import Unit, fold, word_set
 from agentco_tui.reading.kinds.common_fields import record, ref_of, references
-from agentco_tui.reading.kinds.figures import (
-    FIGURES,
-    FOUR,
-    UNLIMITED,
-    figures,
-    share_of,
-    survey,
-    unused,
-    warning_point,
-)
+from agentco_tui.reading.kinds.figures import FIGURES, FOUR, UNLIMITED, figures, survey, unused
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
@@ -99,10 +90,7 @@ def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
     no_limit = values.get("no_limit") is True or values.get("has_limit") is False
     found = figures(row, around, at_zero=stopped, no_limit=no_limit or fold(told) in UNLIMITED)
     unit = told_unit(values, around.unit)
-    warn = warning_point(values, found.limit)
-    soft = share_of(to_money(values.get("soft"), unit), found.limit)
-    warns = "warn" if warn is not None else "soft" if soft is not None else None
-    left = unused(row, found.used.union(filter(None, ("forecast", warns))))
+    left = unused(row, found.used | {"forecast"})
     if values.get("id") not in (None, owner.id):
         left["id"] = values["id"]
     return record(
@@ -117,7 +105,7 @@ def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
         remaining=found.remaining,
         share=found.share,
         share_derived=found.share_derived,
-        warn_at=soft if warn is None else warn,
+        warn_at=found.warn_at,
         forecast=to_money(values.get("forecast"), unit),
         period=values.get("period") or (SafeText(found.period) if found.period else None),
         extra=as_extra(left),

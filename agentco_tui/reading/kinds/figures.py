@@ -232,6 +232,7 @@ _FIGURES: Final = (
         warn_percent                                 # paperclip
         {alert,warning,warn}_threshold{,_percent,_pct} {alert,warn}_at{,_percent,_pct}  # OpenFang
         threshold threshold_percent {budget,limits}.{warn_percent,alert_threshold}
+        properties.details.threshold                 # Azure
         """, Scale.OPEN),
 )  # fmt: skip
 FIGURES: Final = (
@@ -252,6 +253,8 @@ class Figures(msgspec.Struct, frozen=True):
     remaining: Money | None = None
     share: Decimal | None = None
     share_derived: bool = False
+    warn_at: Decimal | None = None
+    """The platform's own warning point, as a share of the limit; also where it is told as a sum."""
     period: str = ""
     used: frozenset[str] = frozenset()
     """The slots that something was read from."""
@@ -318,7 +321,14 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
         limit, unlimited, remaining = None, True, None
     if unlimited:
         share, derived = None, False
-    return Figures(limit, unlimited, spent, remaining, share, derived, period, frozenset(used))
+    slot, warn_at = "warn", _warning_point(row.values, limit)
+    if warn_at is None:
+        slot, warn_at = "soft", share_of(values.get("soft"), limit)
+    if warn_at is not None:
+        used.add(slot)
+    return Figures(
+        limit, unlimited, spent, remaining, share, derived, warn_at, period, frozenset(used)
+    )
 
 
 def _chosen(values: Values) -> tuple[str, dict[str, str]]:
@@ -383,11 +393,8 @@ def _share(
     return part.value if told is None and part.value == 0 else told, False
 
 
-def warning_point(values: Values, limit: Money | None) -> Decimal | None:
-    """The platform's own warning point, as a share of the limit; also where it is told as a sum.
-
-    0.8 and 80 are alike, since nobody asks to be warned at 0.8 per cent.
-    """
+def _warning_point(values: Values, limit: Money | None) -> Decimal | None:
+    """0.8 and 80 are alike, since nobody asks to be warned at 0.8 per cent."""
     part: Part | None = values.get("warn")
     if part is not None and "abs" in str(values.get("threshold_type", "")).lower():
         return part.value / limit.amount if limit is not None and limit.amount > 0 else None
