@@ -91,6 +91,7 @@ AT = {day: datetime.fromisoformat(f"2026-{day}T00:00Z").timestamp() for day in (
     [
         ("02-12", "03-04", None, "02-22", 0.5),
         ("02-12", "03-04", None, "02-12", 0.0),
+        ("02-12", "03-04", None, "03-04", 1.0),
         ("02-12", "03-04", None, "04-04", None),  # the next one has begun
         ("03-04", "03-04", None, "03-04", None),
         (None, "03-04", "Monthly", "02-22", 18 / 28),
@@ -184,6 +185,11 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
     assert queue.oldest == NOW - 115 * MINUTE
     assert queue.worst == needed[:50] == sorted(needed, key=place)[:50]
     assert not {"unknown", "done"} & {need.record.id for need in needed}
+
+
+def test_of_tasks_that_wait_alike_the_first_by_id_is_kept_wherever_it_stands() -> None:
+    tasks = [*(task(f"b{n}", 60) for n in range(300)), task("a", 60)]
+    assert [need.key for need in at_once(insight.queue(tasks, NOW, LIMITS, 1)).worst] == ["task:a"]
 
 
 def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> None:
