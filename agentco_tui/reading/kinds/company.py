@@ -21,12 +21,8 @@ def _how_many(raw: Json) -> Any:
 
 def _word_if(yes: str, no: str = "") -> Any:
     """A reader of a flag that stands for a status: its word for true, and for false."""
-
-    def read(raw: Json) -> Any:
-        told = yes if raw is True else no if raw is False else None
-        return NOTHING if told == "" else told and safe(told)
-
-    return read
+    words = {True: safe(yes), False: safe(no) if no else NOTHING}
+    return lambda raw: words[raw] if type(raw) is bool else None
 
 
 FIELDS: Final = (
