@@ -552,6 +552,10 @@ def test_many_lines_are_read_in_bounded_memory(path: Path, journal: Journal) -> 
     assert len(journal._open) == 1
 
 
+def test_a_time_is_read_with_its_zone_else_as_utc() -> None:
+    assert seconds_of("1970-01-01T02:00:00+02:00") == seconds_of("1970-01-01T00:00:00") == 0.0
+
+
 @given(st.text(st.characters(codec=None, categories=None)), st.text())
 def test_any_text_makes_one_ascii_line_and_comes_back(subject: str, title: str) -> None:
     line = to_line(attempt("a1", subject, title=title))
