@@ -228,6 +228,11 @@ _FIGURES: Final = (
         {budget,usage,costs}.{forecast,projected}
         """, PERIODS["month"])),
     money_field("soft", "{,budget.,litellm_budget_table.}soft_{budget,limit}  # LiteLLM"),
+    part_field("left share", """
+        remaining_{percent,percentage} {percent,percentage}_{remaining,left}
+        """, Scale.OPEN),
+    part_field("left share", "remaining_pct pct_remaining", Scale.PCT),
+    part_field("left share", "remaining_ratio ratio_remaining", Scale.RATIO),
     part_field("warn", """
         warn_percent                                 # paperclip
         {alert,warning,warn}_threshold{,_percent,_pct} {alert,warn}_at{,_percent,_pct}  # OpenFang
@@ -317,6 +322,8 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
         spent = rest if rest is not None and 0 <= rest.amount <= limit.amount else None
     share, derived = _share(row, around, slots.get("share", ""), share_of(spent, limit))
     used = {own for slot, own in slots.items() if slot != "share" or share is not None or unlimited}
+    if share is not None:
+        used.add("left share")
     if no_limit:
         limit, unlimited, remaining = None, True, None
     if unlimited:
@@ -381,16 +388,28 @@ def _share(
     row: Row, around: Around, slot: str, computed: Decimal | None
 ) -> tuple[Decimal | None, bool]:
     """The share, and whether it was worked out here; none if what was sent contradicts it."""
-    part: Part | None = row.values.get(slot)
-    if part is None:
-        return computed, computed is not None
     scales: dict[str, Scale] = around.survey or {}
-    ways = {Scale.RATIO: part.value, Scale.PERCENT: part.value / 100}
-    told = ways.get(part.scale, ways.get(scales.get(row.source(slot).name, Scale.OPEN)))
+
+    def settled(slot: str) -> Decimal | None:
+        """What was sent, with 1 as the whole; None if its scale stays open."""
+        part: Part | None = row.values.get(slot)
+        if part is None:
+            return None
+        ways = {Scale.RATIO: part.value, Scale.PERCENT: part.value / 100}
+        told = ways.get(part.scale, ways.get(scales.get(row.source(slot).name, Scale.OPEN)))
+        if told is None and computed is not None:
+            return next((each for each in ways.values() if _near(each, computed)), None)
+        return part.value if told is None and part.value == 0 else told
+
+    told = settled(slot)
     if computed is not None:
-        likely = ways.values() if told is None else (told,)
-        return (computed if any(_near(each, computed) for each in likely) else None), False
-    return part.value if told is None and part.value == 0 else told, False
+        if slot not in row.values:
+            return computed, True
+        return (computed if told is not None and _near(told, computed) else None), False
+    if told is not None:
+        return told, False
+    left = settled("left share")
+    return (1 - left, True) if left is not None else (None, False)
 
 
 def _warning_point(values: Values, limit: Money | None) -> Decimal | None:

@@ -61,6 +61,12 @@ def _references(raw: Json) -> Any:
     return NOTHING if type(raw) is list else None
 
 
+def _dotted(raw: Json) -> Any:
+    """The parent in LangSmith's `dotted_order`: the last but one part, after its time."""
+    parts = raw.split(".") if type(raw) is str else ()
+    return parts[-2].partition("Z")[2] or NOTHING if len(parts) > 1 else NOTHING
+
+
 def _code(raw: Json) -> Any:
     """OpenTelemetry's status: 2 or STATUS_CODE_ERROR is a failure, 1 is fine, 0 is unset."""
     if type(raw) is dict:
@@ -114,6 +120,7 @@ STEP: Final = Table((
         parent{_id,_step_id,,_task_id,_event_id,_node_id}  # Zipkin
         """, to_id),
     Field("parent", "references  # Jaeger", _references),
+    Field("parent", "dotted_order  # LangSmith", _dotted),
     Field("seq", "seq sequence index step_{number,index} order position number", to_decimal),
     Field("kind", """
         kind type {run,step,event}_type  # OpenTelemetry, Langfuse, LangSmith

@@ -125,6 +125,12 @@ _REF: Final = Table((
 
 
 def _from_object(raw: Mapping[str, Json]) -> Any:
+    inner = raw.get("data", raw.get("node", raw))
+    if inner is None:
+        return NOTHING
+    if inner is not raw:
+        first = to_ref(inner) if type(inner) in (dict, list) else None
+        return first if type(first) is not Ref or type(inner) is dict else Partial(first)
     row = _REF.read(raw)
     values = row.values
     if "id" not in values and "name" not in values:
