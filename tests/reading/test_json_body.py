@@ -112,9 +112,12 @@ def test_a_megabyte_of_noise_is_read_in_linear_time(body: bytes) -> None:
             best = min(best, time.process_time() - start)
         return best
 
-    quarter, whole = seconds(body[: len(body) // 4]), seconds(body)
-    # four times as much takes about four times as long, and not sixteen
-    assert whole < 0.05 or whole < 10 * max(quarter, 0.001)
+    def is_linear() -> bool:
+        """Whether four times as much takes about four times as long, and not sixteen."""
+        quarter, whole = seconds(body[: len(body) // 4]), seconds(body)
+        return whole < 0.05 or whole < 10 * max(quarter, 0.001)
+
+    assert any(is_linear() for _ in range(5)), "also once the machine has calmed down"
 
 
 # --- bodies below the cap that would fill the memory once they are parsed ---

@@ -18,12 +18,13 @@ from typing import Any
 from textual import events
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.services import Timing
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.transport import Measured
+from agentco_tui.api.transport import Limits, Measured
 from agentco_tui.app import DashboardApp, make_session
 from agentco_tui.config import Settings
 from agentco_tui.keys import Place
@@ -44,6 +45,8 @@ NARROW, WIDE = (80, 24), (120, 40)
 PATIENCE = 60.0
 """Seconds after which what is waited for is taken not to come."""
 PLACES: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
+PATIENT = Limits(connect=PATIENCE, read=600, write=600, pool=600, total=600)
+"""What hangs does so for as long as a test looks at it, also on a slow machine."""
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -113,11 +116,15 @@ class Stage:
     # ---- eyes
 
     @property
-    def lines(self) -> list[str]:
-        """The text of what is on the screen now, dialogs and messages over it."""
+    def strips(self) -> list[Strip]:
+        """What is on the screen now, dialogs and messages over it."""
         screen, behind = self.app.screen, self.app._background_screens
         drawn: Any = screen._compositor.render_inline(screen.size, screen_stack=behind)
-        return [strip.text for strip in drawn.strips]
+        return list(drawn.strips)
+
+    @property
+    def lines(self) -> list[str]:
+        return [strip.text for strip in self.strips]
 
     @property
     def text(self) -> str:
@@ -203,8 +210,8 @@ class Stage:
     async def at_rest(self) -> None:
         """Wait until nothing is about to be drawn: a move draws its detail a moment later."""
         await self.wait_until(lambda: getattr(self.main.view, "_soon", None) is None, "the detail")
-        before = ""
-        while (now := self.svg()) != before:
+        before: list[Strip] = []
+        while (now := self.strips) != before:
             before = now
             await self.settle()
             await self.pilot.pause()
@@ -305,6 +312,7 @@ async def stage(
     settings: Settings | None = None,
     running: bool = False,
     timing: Timing | None = None,
+    limits: Limits | None = None,
     faults: Iterable[str] = (),
     wait: bool = True,
     **chosen: Any,
@@ -320,7 +328,7 @@ async def stage(
     for fault in faults:
         platform.faults.add(fault)
     client = open_client(
-        settings.base_url, settings.key, key_source=settings.key_source, attempts=1
+        settings.base_url, settings.key, key_source=settings.key_source, attempts=1, limits=limits
     )
     client.transport.measured = SteadyLatency()
     session = make_session(settings, client, folder / "journal.jsonl", clock, timing)

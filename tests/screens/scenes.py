@@ -13,7 +13,7 @@ from textual.widgets import Input
 from agentco_tui.keys import Place
 from agentco_tui.screens.dialogs.base import Question
 from tests.embedded import EmbeddedPlatform
-from tests.screens.harness import NARROW, WIDE, Stage, settings_for, stage
+from tests.screens.harness import NARROW, PATIENT, WIDE, Stage, settings_for, stage
 
 PHONE, LARGE = (45, 20), (200, 50)
 SIZES = (NARROW, WIDE)
@@ -83,7 +83,7 @@ async def staged(
     scene = SCENES[name]
     settings = settings_for(platform, theme=scene.theme, read_only=scene.read_only, refresh=5.0)
     wait = not scene.faults
-    chosen: Any = {"settings": settings, "wait": wait, "faults": scene.faults}
+    chosen: Any = {"settings": settings, "wait": wait, "faults": scene.faults, "limits": PATIENT}
     async with stage(platform, folder, place=scene.place, size=size, **chosen) as s:
         if wait:
             await s.poll()

@@ -1,11 +1,12 @@
 """Every screen in every theme, at 16, 256 and 16 million colours and without: it can be read,
-and a colour means one thing.
+a colour means one thing, and it is as it is kept in `looks/` and, for people, in `screenshots/`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import unified_diff
 from itertools import groupby
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from textual.geometry import Region
 
 from agentco_tui.widgets.tones import ENOUGH, contrast
 from tests.embedded import EmbeddedPlatform
+from tests.screens import drawing
 from tests.screens.harness import NOW, WIDE, Stage
 from tests.screens.looks import (
+    FOLDER,
     NAMES,
     VARIANTS,
     Cell,
@@ -25,8 +28,10 @@ from tests.screens.looks import (
     Variant,
     cells_of,
     drawn,
+    kept,
 )
 from tests.screens.scenes import SCENES, staged
+from tests.screens.test_pictures import CAN_COMPARE, assert_as_kept
 
 CONSOLES = {
     "VGA": "000000 aa0000 00aa00 aa5500 0000aa aa00aa 00aaaa aaaaaa"
@@ -134,13 +139,17 @@ def box(s: Stage) -> Region:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_it_can_be_read_and_a_colour_means_one_thing(name: str, tmp_path: Path) -> None:
+async def test_it_can_be_read_means_one_thing_and_is_as_it_is_kept(
+    name: str, tmp_path: Path
+) -> None:
     found: list[str] = []
+    pictures: dict[Variant, Picture] = {}
     with SCENES[name].world(NOW) as platform:
         assert isinstance(platform, EmbeddedPlatform)
         async with staged(name, platform, tmp_path, WIDE) as s:
+            svg = drawing.picture(s)
             for variant in VARIANTS:
-                picture = await drawn(s, variant)
+                picture = pictures[variant] = await drawn(s, variant)
                 if not variant.colours:
                     looks = {cell.look for row in picture for cell in row}
                     assert {look[:2] for look in looks} == {("", "")}, "NO_COLOR"
@@ -151,3 +160,7 @@ async def test_it_can_be_read_and_a_colour_means_one_thing(name: str, tmp_path: 
                 found += hard_to_read(rows, variant)
                 found += (f"{variant}: {each}" for each in Meanings(s).wrong(rows))
     assert not found, "\n".join(found)
+    if CAN_COMPARE:
+        assert_as_kept(name, WIDE, svg)
+        was = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+        assert "\n".join(unified_diff(was, kept(pictures).splitlines(), lineterm="")) == ""
