@@ -155,13 +155,14 @@ class Stage:
 
     async def wait_until(self, seen: Callable[[], object], what: str = "") -> None:
         """Look until it is so; fails with the screen's text after `PATIENCE` seconds."""
-        end = time.monotonic() + PATIENCE
+        end, nap = time.monotonic() + PATIENCE, 0.005
         while not seen():
             if self.app._exception is not None:
                 raise self.app._exception
             assert time.monotonic() < end, f"waited in vain for {what}:\n{self.text}"
             await self.settle()
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(nap)
+            nap = min(nap * 1.2, 0.04)  # a look costs a drawing
 
     async def sees(self, *words: str) -> None:
         """Wait until all these words are on the screen."""
