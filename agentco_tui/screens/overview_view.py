@@ -227,6 +227,7 @@ class OverviewView(TaskLines[insight.Need]):
             self._shown_by = shown_by
             self._show_spend()
             self._show_latest()
+            self.show_detail()
         super().show_head(min(phases[:2], key=FIRST_TOLD.index))
 
     def take_needs(self) -> None:

@@ -38,6 +38,16 @@ async def test_a_phone_has_one_list_with_a_line_for_each(
             assert len(words) >= sum(bool(row.strip(" █▂▌")) for row in rows[1:-1]) > 0
 
 
+async def test_the_preview_is_wrapped_anew_for_another_size(on: Staging) -> None:
+    async with on(size=PHONE) as s:
+        await s.poll()
+        view: Any = s.view
+        about = " ".join(view.need().record.description.split())
+        assert about not in s.text
+        await s.resize(120, 40)
+        assert about in s.text
+
+
 async def test_a_phone_shows_the_alerts_in_place_of_the_budgets(on: Staging) -> None:
     async with on(size=PHONE, place="budget") as s:
         await s.poll()
