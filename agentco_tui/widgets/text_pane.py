@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -127,6 +127,7 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
 
     lines: Sequence[Line] = ()  # all of them, also those scrolled out of sight
     is_old = False  # all of it is dimmed
+    fitted: Callable[[], object] = bool  # called when it has another size
     _items: tuple[Item, ...] = ()
     _due = False
 
@@ -182,6 +183,7 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         """A new width breaks the lines anew; a new height decides what there is to scroll."""
         self._break()
+        self.fitted()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Some lines as Textual wants them; it doesn't tell each pane that it is shown again."""

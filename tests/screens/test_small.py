@@ -48,6 +48,16 @@ async def test_the_preview_is_wrapped_anew_for_another_size(on: Staging) -> None
         assert about in s.text
 
 
+async def test_what_lies_below_is_counted_anew_for_another_size(on: Staging) -> None:
+    async with on(size=(80, 16), place="tasks") as s:
+        await s.press("a")
+        await s.sees("more below")
+        await s.resize(80, 60)
+        await s.sees_no("more below")
+        await s.resize(80, 16)
+        await s.sees("more below")
+
+
 async def test_a_phone_shows_the_alerts_in_place_of_the_budgets(on: Staging) -> None:
     async with on(size=PHONE, place="budget") as s:
         await s.poll()

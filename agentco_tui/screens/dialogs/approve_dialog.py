@@ -332,6 +332,7 @@ class BatchProgress(Dialog[bool]):
     def on_mount(self) -> None:
         self.pane.focus()
         self._ticks = self.set_interval(0.25, self._show, name="progress")
+        self.pane.fitted = self._show_keys
         self.watch(self.pane, "scroll_y", self._show_keys, init=False)
         self._show()
 

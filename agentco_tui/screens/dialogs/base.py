@@ -275,6 +275,7 @@ class Question(Dialog[bool]):
         self.pane.focus()
         self.show_items()
         self._show_keys()
+        self.pane.fitted = self._scrolled
         self.watch(self.pane, "scroll_y", self._scrolled, init=False)
         self.watch(self.pane, "virtual_size", self._scrolled, init=False)
 
