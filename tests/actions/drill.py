@@ -243,6 +243,9 @@ class Drill:
                 true = applied == 0 or not pending
             case OutcomeKind.NOT_SENT | OutcomeKind.CHANGED:
                 true = not sent
+            case OutcomeKind.KEY_REJECTED | OutcomeKind.NOT_ALLOWED:
+                # A no to this attempt; of two that decide the other's yes may have come after it.
+                true = applied == 0 or sent is None
             case _:
                 true = applied == 0
         says = re.search(r"\bapproved\b", found.sentence.replace("not approved", ""))
