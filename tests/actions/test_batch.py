@@ -161,7 +161,7 @@ async def test_a_revoked_key_stops_the_set(desk: Office) -> None:
     await batch.run()
     assert batch.stop_reason == "stopped: the platform answered 401"
     rejected = batch.results[OutcomeKind.KEY_REJECTED]
-    assert 1 <= rejected <= 8
+    assert rejected <= 8  # none where a read met the 401 first
     applied = sum(desk.platform.world.applied[task.id] for task in tasks)
     assert applied == len(desk.sends()) - rejected
 

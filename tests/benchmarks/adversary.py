@@ -53,7 +53,7 @@ STAYS = 30.0
 HOLD = "[approve]\nhold = 0.5\n"
 SETTLES = 60.0
 """Seconds for all to be settled once the platform is well again."""
-TELLS = re.compile(r"(?=tk-\d{3} pay \d+: )| (?=[●▲◌✖] )")
+TELLS = re.compile(r"(?=tk-\d{3} pay \d+: )| (?=[●▲◌✖] |sent to the terminal's clip)")
 """Where a notice begins, and its words about a task."""
 TASK = re.compile(r"tk-\d{3}")
 
