@@ -217,9 +217,9 @@ class Journal:
         """Write what became of an attempt, or correct it. Raises JournalError, and tries later."""
         with self._mutex:
             attempt_id = settled.attempt
-            last = self._written(attempt_id)
             attempt = self._here.get(attempt_id) or self._open.get(attempt_id)
-            attempt = attempt or (last and last.attempt)
+            if attempt is None and (last := self._written(attempt_id)) is not None:
+                attempt = last.attempt
             about = {name: getattr(attempt, name) for name in ABOUT} if attempt else {}
             now = settled.time or stamp(time.time())
             self._owed[attempt_id] = replace(settled, time=now, pid=os.getpid(), **about)
