@@ -12,6 +12,8 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.config import Settings
 from agentco_tui.keys import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.history import History
+from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Names, named
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
@@ -24,12 +26,21 @@ TRACES_KEPT = 20
 
 class Session(Services):
     def __init__(
-        self, settings: Settings, client: Client, poller: Poller, journal: Journal, **options: Any
+        self,
+        settings: Settings,
+        client: Client,
+        poller: Poller,
+        journal: Journal,
+        *,
+        history: History | None = None,
+        **options: Any,
     ) -> None:
         origin, profile = str(settings.base_url), settings.profile
         super().__init__(client, poller, journal, origin=origin, profile=profile, **options)
         self.settings = settings
         self.names = Names(self.store)
+        self.history = history  # None where nothing is remembered
+        self.outlook = Outlook(self.store, history)
         self.decisions = Decisions(self)
         self.look = Look(self.store, self.names, self.clock, settings.alerts)
         self.thin = settings.thin  # whether less is painted; also while the terminal is slow
