@@ -111,6 +111,8 @@ class _Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     particulars: dict[str, tuple[str, ...]]
     """Words to draw from for each particular that is one; drawn in this order."""
     talk: tuple[tuple[str, str], ...]  # log lines of an agent between tasks: level and template
+    runaway: tuple[str, str]  # what an agent logs that has run away, and one that only fails
+    failing: tuple[str, str]
     given: Story
     """The story of a task that was created over the interface: its title is all that is known."""
     stories: tuple[Story, ...]

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from agentco_tui.demo.life import Life, build
 from agentco_tui.demo.stories import BOOK, PRIORITIES, agent_name, stream
+from agentco_tui.demo.troubles import TroubledLife
 from agentco_tui.demo.world_state import (
     DOLLAR,
     DemoAgent,
@@ -63,7 +64,7 @@ class World:
         self.lock = threading.RLock()
         self._start, self._speed = start, speed
         self._began = time.monotonic()
-        self.state = Life(seed, start, numeric_ids=numeric_ids)
+        self.state = TroubledLife(seed, start, numeric_ids=numeric_ids)
         self.applied: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were applied."""
         self.attempts: Counter[str] = Counter()

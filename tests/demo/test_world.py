@@ -152,3 +152,47 @@ def test_empty_worlds_live_too(sizes: dict[str, int]) -> None:
     assert world.now == NOW + 300
     with pytest.raises(ValueError, match="need"):
         frozen(agents=0, tasks=3)
+
+
+def told(world: World, action: str) -> list[Any]:
+    return [entry for entry in world.activity() if entry.action == action]
+
+
+def test_an_agent_runs_away_until_its_budget_stops_it() -> None:
+    world = frozen()
+    world.advance(280)
+    before = {agent.id: agent.spent for agent in world.agents()}
+    world.advance(1_600)
+    runaway = max(world.agents(), key=lambda agent: agent.spent - before[agent.id])
+    grown = runaway.spent - before[runaway.id]
+    others = [a.spent - before[a.id] for a in world.agents() if a is not runaway]
+    assert grown > 5 * max(others)
+    assert runaway.reached or grown > (runaway.limit or 0) // 2
+
+
+def test_the_same_failure_comes_over_and_over() -> None:
+    world = frozen()
+    world.advance(1_000)
+    failures = told(world, "tool.failed")
+    assert len(failures) > 10
+    assert len({entry.agent.id for entry in failures}) == 1
+
+
+def test_the_work_on_a_task_stands_still_for_hours_and_then_goes_on() -> None:
+    world = frozen()
+    world.advance(2 * 3_600)
+    running = [t for t in world.tasks(status="running") if t.agent.status == "active"]
+    stuck = [task for task in running if world.now - task.updated > 3_600]
+    assert len(stuck) == 1
+    world.advance(3 * 3_600)
+    assert stuck[0].status != "running" or stuck[0].agent.status != "active"
+
+
+def test_a_new_month_begins_at_nothing_and_limits_are_raised() -> None:
+    world = frozen()
+    spent, resets = sum(agent.spent for agent in world.agents()), world.state.resets
+    world.advance(resets - world.now + 60)
+    assert told(world, "budget.limit_set")
+    assert sum(agent.spent for agent in world.agents()) < spent / 20
+    assert (world.state.period_start, world.state.resets) == (resets, resets + 30 * 86_400)
+    assert told(world, "budget.reset")
