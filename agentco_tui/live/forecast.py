@@ -5,6 +5,8 @@ Pure functions of samples; times are seconds since 1970, sums whole currency uni
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from agentco_tui.live.history import Span
@@ -30,6 +32,15 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     hit: float | None = None  # probability (0 to 1) that the limit is reached; None without one
     gone: tuple[float, float, float] | None = None
     """When the money is gone: earliest, likely, latest; only where that is likely enough to say."""
+
+
+class NoData(msgspec.Struct, frozen=True):
+    """A window was seen for less than half of its time: nothing can be said of it. It is falsy, as
+    None is, which says that all is well.
+    """
+
+    def __bool__(self) -> Literal[False]:
+        return False
 
 
 class Burn(msgspec.Struct, frozen=True, kw_only=True):

@@ -100,9 +100,18 @@ class Reader:
         raise NotImplementedError
 
     def budget(
-        self, scope: BudgetScope, subject: str, since: float, until: float | None = None
+        self,
+        scope: BudgetScope,
+        subject: str,
+        since: float,
+        until: float | None = None,
+        *,
+        every: float = 0.0,
     ) -> Track[BudgetSample]:
-        """A budget over time, with what held at `since`; the subject of the whole is ""."""
+        """A budget over time, with what held at `since`; the subject of the whole is "".
+
+        With `every`, at most one sample in each so many seconds: the last.
+        """
         raise NotImplementedError
 
     def queue(self, company: str | None, since: float) -> Track[QueueSample]:

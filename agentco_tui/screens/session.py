@@ -40,7 +40,7 @@ class Session(Services):
         self.settings = settings
         self.names = Names(self.store)
         self.history = history  # None where nothing is remembered
-        self.outlook = Outlook(self.store, history)
+        self.outlook = Outlook(self.store, history, self.clock, settings.alerts)
         self.decisions = Decisions(self)
         self.look = Look(self.store, self.names, self.clock, settings.alerts)
         self.thin = settings.thin  # whether less is painted; also while the terminal is slow
