@@ -92,24 +92,30 @@ def duration(seconds: float | None) -> SafeText:
     return SafeText(f"{whole // _DAY:,} d {whole % _DAY // _HOUR:02d} h")
 
 
-def money(sum_: Money | None, short: bool = False, exact: bool = False) -> SafeText:
+def money(
+    sum_: Money | None, short: bool = False, exact: bool = False, rough: bool = False
+) -> SafeText:
     """A sum: "$1,234.50", "-$5.00", "~€12.00", "12.00 CHF", "1,200 TOKENS", "1,234.50".
 
     Without a currency there is no sign and two decimals. Sums below ten cents show two significant
     digits ("$0.0012"), from 10^15 on "$1.2E+15". `short` turns millions into "$1.2 M"; `exact`
-    shows up to twelve digits behind the point. That a unit was assumed is not marked here, because
+    shows up to twelve digits behind the point; `rough`, for what is estimated, rounds to three
+    digits and leaves out the cents of hundreds. That a unit was assumed is not marked here, because
     every sum of such a platform would be: see `money_origin`.
     """
     if sum_ is None or not sum_.amount.is_finite():
         return signs.missing
     unit = clip(safe(sum_.currency or ""), 12)
-    amount, sign = abs(sum_.amount), ""
+    amount, sign, no_cents = abs(sum_.amount), "", unit in _NO_CENTS
+    if rough and amount:
+        amount = Decimal(f"{amount:.2e}")
+        no_cents |= amount >= 100
     digits = min(max(0, -int(amount.normalize().as_tuple().exponent)), 12) if exact else 0
     # ISO 4217: three letters. Any other unit (TOKENS, CREDITS, GB) is counted, not paid.
     if unit and (len(unit) != 3 or not unit.isalpha() or unit in _UNITS_OF_THREE):
         figure = _figure(amount, digits if exact else None, short)
     else:
-        figure = _figure(amount, max(digits, 0 if unit in _NO_CENTS else 2), short)
+        figure = _figure(amount, max(digits, 0 if no_cents else 2), short)
         sign = _BEFORE.get(unit, "")
         if in_ascii() and not sign.isascii():
             sign = ""
@@ -229,6 +235,21 @@ def clock(moment_: Moment | None, now: float, tz: tzinfo | None = None) -> SafeT
         same = then.year == today.year
         return SafeText(f"{then.day} {month}" if same else f"{month} {then.year}")
     return SafeText(f"{then:%H:%M:%S}")
+
+
+def day(at: float, now: float, tz: tzinfo | None = None) -> SafeText:
+    """A point in time to come, as exact as an estimate is: "17:00" today, "Tue 24 Nov" in the six
+    days after, "1 Dec" within ten months, else "Dec 2026".
+    """
+    then, today = _local(at, tz), _local(now, tz)
+    if then is None or today is None:
+        return signs.unknown
+    days, month = (then.date() - today.date()).days, _MONTHS[3 * then.month - 3 : 3 * then.month]
+    if not days:
+        return SafeText(f"{then:%H:%M}")
+    if 0 < days < 7:
+        return SafeText(f"{_DAYS[3 * then.weekday() : 3 * then.weekday() + 3]} {then.day} {month}")
+    return SafeText(f"{then.day} {month}" if abs(days) < 300 else f"{month} {then.year}")
 
 
 def zone(now: float, tz: tzinfo | None = None) -> SafeText:

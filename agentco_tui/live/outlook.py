@@ -7,14 +7,12 @@ without a history, is None, so that the first picture waits for nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import tzinfo
 
-from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
 from agentco_tui.live.feeds import Clock
+from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
 from agentco_tui.live.history import History
 from agentco_tui.live.store import Store
 from agentco_tui.model import AlertLimits, Budget
-from agentco_tui.text import SafeText
 
 Day = tuple[float | None, ...]
 """The last 24 hours, oldest first: a figure for each hour, None for a gap."""
@@ -72,15 +70,3 @@ class Outlook:
     def entries_by_hour(self, agent: str | None) -> Day:
         """How many entries the log had in each of the last 24 hours: of an agent, or of all."""
         return ()
-
-
-def consequence(
-    budget: Budget, outlook: Outlook, now: float, tz: tzinfo | None = None
-) -> SafeText | None:
-    """What happens to a budget if nothing is done, in one of:
-
-    "gone in ~5 h at ~$12.40/h", "gone ~Tue 24 Nov", "~$1,310 to ~$1,480 of $1,390 by 1 Dec",
-    "early: ~$900 to ~$2,100 by 1 Dec", "too little data: 1 d 04 h more"; behind it, where the
-    platform has a forecast of its own, ", platform says $1,813". None if nothing is known at all.
-    """
-    return None
