@@ -23,14 +23,12 @@ from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import Clock, FeedName, Query
 from agentco_tui.live.insight import (
     Level,
-    Need,
     alert_level,
     in_scope,
     is_open,
-    needs,
-    queue,
     waiting_since,
 )
+from agentco_tui.live.needs import Need, needs, queue
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Agent, Alert, AlertLimits, Budget, Ref, Task

@@ -11,8 +11,9 @@ from textual.dom import DOMNode
 
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.background import at_once, in_slices, start_worker
-from agentco_tui.live import insight
-from agentco_tui.live.insight import Level, Need, NeedKind
+from agentco_tui.live import insight, needs
+from agentco_tui.live.insight import Level
+from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.live.poller import Poller
 from agentco_tui.model import Agent, Alert, Budget, Task
 from agentco_tui.screens.cells import Look
@@ -31,7 +32,7 @@ class FoundNeeds:
         self.shown: list[Need] = []  # the worst first, tasks that are alike as one
         self.listed = 0  # how many these are
         self.levels = Counter[Level]()  # how many there are in all
-        self.queue = insight.Queue()
+        self.queue = needs.Queue()
         self.money = Counter[Level]()  # how many of them are about budgets
         self.on_found: Callable[[], None] = lambda: None
         self._decided: list[str] = []
@@ -63,11 +64,11 @@ class FoundNeeds:
 
     def _find(self) -> Generator[None, None, None]:
         store, limits, now = self._look.store, self._look.limits, self._look.clock.now()
-        queue = yield from insight.queue(self.of_scope(store.pending), now, limits, MOST_NEEDS)
+        queue = yield from needs.queue(self.of_scope(store.pending), now, limits, MOST_NEEDS)
         budgets = chain(*store.budgets.values())
         low = [b for b in budgets if insight.budget_level(b, limits) >= Level.WARNING]
         yield
-        found = insight.needs(
+        found = needs.needs(
             tasks=queue.worst,
             budgets=self.of_scope(low),
             alerts=self.of_scope(store.alerts),
@@ -86,7 +87,7 @@ class FoundNeeds:
         others = [need for need in found if need.kind is not NeedKind.TASK]
         apart, most = set(self._decided), max(0, MOST_NEEDS - len(undecided))
         self.listed = len(undecided) + len(found[:most])
-        self.shown, self.queue = [*undecided, *insight.grouped(found[:most], apart)], queue
+        self.shown, self.queue = [*undecided, *needs.grouped(found[:most], apart)], queue
         self.levels = queue.levels + Counter(need.level for need in (*undecided, *others))
         self.money = Counter(need.level for need in others if need.kind is not NeedKind.AGENT)
 

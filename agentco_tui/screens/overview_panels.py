@@ -10,7 +10,8 @@ from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
-from agentco_tui.live.insight import Level, Need
+from agentco_tui.live.insight import Level
+from agentco_tui.live.needs import Need
 from agentco_tui.live.sentences import Fold, deed, doer, folded
 from agentco_tui.live.store import Names
 from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace

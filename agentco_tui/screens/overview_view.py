@@ -16,6 +16,7 @@ from agentco_tui.keys import shown_key
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
+from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.live.store import Change
 from agentco_tui.model import Budget, BudgetScope, Task
 from agentco_tui.screens import cells
@@ -53,7 +54,7 @@ class NeedLine(msgspec.Struct, frozen=True):
     figure: SafeText  # the one that matters: priority and trust, or spent of limit
 
 
-def line_of(need: insight.Need, look: Look) -> NeedLine:
+def line_of(need: Need, look: Look) -> NeedLine:
     names, record = look.names, need.record
     match record:
         case Task():
@@ -93,7 +94,7 @@ REST = 0.6  # seconds that the cursor stands before more than the list is read f
 STACKED, BESIDE = 100, 150  # columns from which panels stand one below the other, and beside
 
 
-class OverviewView(TaskLines[insight.Need]):
+class OverviewView(TaskLines[Need]):
     place = "overview"
     empty = "nothing needs you"
     keeps_filter = False  # so that none of yesterday hides what is critical today
@@ -105,7 +106,7 @@ class OverviewView(TaskLines[insight.Need]):
         FeedName.ACTIVITY,
     )
     figures_from = (FeedName.AGENT_BUDGETS, FeedName.AGENTS)
-    task_rows = f"{insight.NeedKind.TASK}:"
+    task_rows = f"{NeedKind.TASK}:"
     BINDINGS = bindings_of("overview")
     DEFAULT_CSS = """
     OverviewView {
@@ -136,19 +137,19 @@ class OverviewView(TaskLines[insight.Need]):
         self._noisy = False
         self._bad_only: bool | None = None  # None: while so much happens
 
-    def columns(self) -> list[Column[insight.Need]]:
+    def columns(self) -> list[Column[Need]]:
         look, names = self.look, self.look.names
         line = partial(line_of, look=look)
 
-        def tone(need: insight.Need) -> Tone:
+        def tone(need: Need) -> Tone:
             return Tone.STRONG if need.level >= Level.CRITICAL else Tone.PLAIN
 
-        def drawn(need: insight.Need, width: int) -> Cell:
+        def drawn(need: Need, width: int) -> Cell:
             """A title that is too long gives way to the number of its tasks."""
             what = line(need).what
             return Cell(fit_ends(what, width) if need.alike else what, tone(need))
 
-        def company(need: insight.Need) -> SafeText:
+        def company(need: Need) -> SafeText:
             found = {names.company(names.company_of(r)) for r in need.alike or (need.record,)}
             return next(iter(found)) if len(found) == 1 else plain(f"{len(found)} companies")
 
@@ -266,10 +267,10 @@ class OverviewView(TaskLines[insight.Need]):
         return Cell(plain("settled" if over else "left the list"), Tone.DIM)
 
     def subject(self, row_id: str | None = None) -> model.Record | None:
-        need: insight.Need | None = super().subject(row_id)
+        need: Need | None = super().subject(row_id)
         return None if need is None else need.record
 
-    def need(self) -> insight.Need | None:
+    def need(self) -> Need | None:
         row_id = self.table.view.cursor
         return None if row_id is None else self.table.rows.record(row_id)
 

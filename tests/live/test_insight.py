@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.background import at_once
-from agentco_tui.live import insight
+from agentco_tui.live import insight, needs
 from agentco_tui.live.insight import Level
 from agentco_tui.model import (
     Agent,
@@ -133,12 +133,12 @@ def test_what_is_past_waiting_does_not_wait() -> None:
         assert insight.waits_for_person(told) is waits
 
 
-def waiting(*tasks: Task) -> list[insight.Need]:
+def waiting(*tasks: Task) -> list[needs.Need]:
     """What of these tasks needs a person."""
-    return at_once(insight.queue(tasks, NOW, LIMITS, len(tasks))).worst
+    return at_once(needs.queue(tasks, NOW, LIMITS, len(tasks))).worst
 
 
-def place(need: insight.Need) -> tuple[object, ...]:
+def place(need: needs.Need) -> tuple[object, ...]:
     """By level, then the urgent and high ones, then by how long they wait; an id decides last."""
     task = need.record
     assert isinstance(task, Task)
@@ -148,7 +148,7 @@ def place(need: insight.Need) -> tuple[object, ...]:
 
 
 def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -> None:
-    found = insight.needs(
+    found = needs.needs(
         tasks=waiting(task("waits long", 300), task("high", 90, "high"), task("new", 1)),
         budgets=[
             budget("ag_1", "0.85"), budget("ag_2", "1.2"),
@@ -176,7 +176,7 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
     ]
     tasks = [done, task("untimed", None, "urgent"), task("unknown", None), *timed]
     needed = waiting(*tasks)
-    queue = at_once(insight.queue(tasks, NOW, LIMITS, 50))
+    queue = at_once(needs.queue(tasks, NOW, LIMITS, 50))
     assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*queue.levels}
     assert queue.levels.total() == len(needed)
     waits = {"None": 24, "high": 24, "urgent": 24}
@@ -189,7 +189,7 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
 
 def test_of_tasks_that_wait_alike_the_first_by_id_is_kept_wherever_it_stands() -> None:
     tasks = [*(task(f"b{n}", 60) for n in range(300)), task("a", 60)]
-    assert [need.key for need in at_once(insight.queue(tasks, NOW, LIMITS, 1)).worst] == ["task:a"]
+    assert [need.key for need in at_once(needs.queue(tasks, NOW, LIMITS, 1)).worst] == ["task:a"]
 
 
 def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> None:
@@ -197,10 +197,10 @@ def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> 
     early = replace(task("t9", 20), title=plain("Publish"))
     shared = SharedTask(id="t8", title=plain("Publish"), sharers=2, nth=1, created=late[0].created)
     tasks = [*late, early, shared, task("t7", 90)]
-    found = insight.needs(
+    found = needs.needs(
         tasks=waiting(*tasks), budgets=[budget("a", "1")], alerts=(), agents=(), limits=LIMITS
     )
-    grouped = insight.grouped(found, {"t1"})
+    grouped = needs.grouped(found, {"t1"})
     (group,) = [need for need in grouped if need.alike]
     assert [each.id for each in group.alike] == ["t3", "t2", "t0"], "the worst first"
     assert group.key == "task:t3"

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from agentco_tui.live.activity_window import ActivityWindow
-from agentco_tui.live.insight import Level, Need, NeedKind
+from agentco_tui.live.insight import Level
+from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
 from agentco_tui.signs import use_ascii
