@@ -76,7 +76,7 @@ class TaskLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     decided_by: SafeText | None = None
     ended: float | None = None
     state: TaskState | None = None  # the last that was seen of it
-    estimate: Decimal | None = None  # its cost while it waited
+    estimate: Decimal | None = None  # while it waited: its estimate, else its cost
     cost: Decimal | None = None  # its cost at the end
     currency: SafeText | None = None
 

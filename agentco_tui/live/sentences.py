@@ -22,7 +22,7 @@ _DONE: Final = re.compile(
     r"\w+ed|begun|built|done|gone|held|left|lost|made|met|paid|put|read|run|sent|set|spent|taken|won"
 )
 _PARTICLES: Final = ("in", "off", "on", "out", "up", "down", "over", "back")
-_FIGURES_AND_NAMES: Final = re.compile(r"\d[\d.,:]*|\s[^\W\d_a-z]\S*")
+_FIGURES: Final = re.compile(r"\d[\d.,:]*")
 _TASK_WORDS: Final = ("task", "issue", "job", "todo")
 
 
@@ -135,10 +135,22 @@ def _kind(entry: Activity, names: Names) -> Hashable:
     if entry.at is None or is_gap(entry) or (entry.text is None and entry.verb is None):
         return entry.id
     who, target = entry.actor or entry.agent, names.of_entry(entry, "target")
-    words = _without_figures(entry.text or "")
+    words = without_particulars(entry.text or "")
     return who, entry.verb, entry.severity, entry.task, target, entry.target_type, words
 
 
 @lru_cache(maxsize=8192)
-def _without_figures(text: str) -> str:
-    return _FIGURES_AND_NAMES.sub("", text)
+def without_particulars(text: str) -> str:
+    """What texts that are alike have in common: the words, without figures and names. Where all
+    words but the first begin with a capital, what is a name can't be told, and they stay; so does
+    a text without words.
+
+    >>> without_particulars("Refund 1,214 customers of Fairview Hotels")
+    'Refund customers of'
+    """
+    first, *rest = _FIGURES.sub("", text).split() or [""]
+    words = [word for word in rest if not word[0].isupper()]
+    if not any(word[0].isalpha() for word in words):
+        words = rest
+    found = " ".join((first, *words))
+    return found if any(map(str.isalpha, found)) else text

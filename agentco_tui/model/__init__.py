@@ -164,6 +164,8 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     expires: Moment | None = None
     cost: Money | None = None
     """The cost it had, or is expected to have."""
+    estimate: Money | None = None
+    """What it is expected to cost in all, where a name says so; `cost` is the same, or so far."""
     content: bytes = b""
     """A digest of all that was sent, but for what changes by itself (`content.VOLATILE`)."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.sentences import deed, doer, folded, sentence
+from agentco_tui.live.sentences import deed, doer, folded, sentence, without_particulars
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Record, Ref, Severity, Task
 from agentco_tui.reading.decode import read_page
@@ -167,3 +167,19 @@ def test_records_of_several_kinds_may_have_one_id() -> None:
     assert names.of_entry(user, "target") is None, "one of two"
     assert names.known(Ref(id="4")) == "Refund 3"
     assert names.known(Ref(id="4"), "user") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Refund 214 customers", "Refund customers"),
+        ("Refund 1,214 customers of Fairview Hotels", "Refund customers of"),
+        ("Share the Q2 churn report with 3 others", "Share the churn report with others"),
+        ("Deploy Checkout 2", "Deploy Checkout"),  # a name, or a word of the title?
+        ("Возврат денег 3 клиентам Москвы", "Возврат денег клиентам"),
+        ("4711", "4711"),
+        ("", ""),
+    ],
+)
+def test_what_texts_that_are_alike_have_in_common(text: str, words: str) -> None:
+    assert without_particulars(text) == words

@@ -54,6 +54,17 @@ def test_an_error_field_of_a_record_is_no_failure_of_the_call() -> None:
         decode.decode_one(TASKS, parsed({"ok": False, "error": "No such task"}))
 
 
+def test_an_estimate_is_told_apart_from_what_it_cost_so_far() -> None:
+    both = record(TASKS, {**TASK, "cost_usd": 0.3, "estimatedCostCents": 89, "currency": "USD"})
+    assert (both.cost.amount, both.estimate.amount) == (Decimal("0.3"), Decimal("0.89"))
+    assert (both.estimate.currency, both.estimate.unit_assumed) == ("USD", False)
+    assert extra_fields(both.extra) == {"estimatedCostCents": 89}, "shown as it was sent"
+    alone = record(TASKS, {**TASK, "estimated_cost": 0.89})
+    assert alone.cost == alone.estimate
+    assert not alone.extra
+    assert record(TASKS, {**TASK, "cost": 0.89}).estimate is None
+
+
 def test_an_api_key_is_no_id() -> None:
     secret = parsed([{"key": "sk-abcdefgh12345678", "info": {"title": "x"}}])
     assert decode.decode_page(TASKS, secret).unread == 1

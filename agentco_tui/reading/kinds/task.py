@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from agentco_tui.model import Moment, Task, TaskState
 from agentco_tui.reading.kinds.common_fields import COST, CREATED, ids, record, ref_of, references
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
-from agentco_tui.reading.values.money import Sum, to_money, told_unit
+from agentco_tui.reading.values.money import Sum, money_field, to_money, told_unit
 from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import block, flag, named, text_only, to_decimal, word
 from agentco_tui.reading.values.status_word import task_state
@@ -191,8 +192,12 @@ _TABLE: Final = (
         """, to_moment),
     Field("timeout", "timeout_sec{s,onds}  # LibreFang, beside requested_at", to_seconds),
     *COST,
+    money_field("estimate", "{estimated,expected}_cost cost_estimate"),
 )  # fmt: skip
 FIELDS: Final = tuple(map(_whole, _TABLE))
+
+_rounded: Final = lru_cache(4096)(to_money)
+"""Estimates are round sums, of which many tasks share one object."""
 
 _ENDED: Final = frozenset(
     (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED, TaskState.APPROVED)
@@ -249,6 +254,10 @@ def _build(row: Row, around: Around) -> Task:
     if get("updated") == created is not None:
         values["updated"] = created  # one object for both: a hundred thousand are kept
     cost: Sum | None = get("cost")
+    estimate: Sum | None = get("estimate")
+    unit = told_unit(values, around.unit)
+    if cost is not None and estimate is not None and cost != estimate:
+        row.keep("estimate")  # shown as it was sent
     return record(
         Task, row, around,
         title=title or safe(get("id") or around.key or ""),
@@ -260,7 +269,8 @@ def _build(row: Row, around: Around) -> Task:
         company=ref_of(values, "company", around),
         created=created,
         expires=expires,
-        cost=to_money(cost, told_unit(values, around.unit)) if cost is not None else None,
+        cost=to_money(cost, unit),
+        estimate=_rounded(estimate, unit) if estimate is not None else None,
         extra=as_extra(row.left, WHOLE),
     )  # fmt: skip
 
