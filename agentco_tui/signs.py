@@ -47,6 +47,8 @@ class Signs(msgspec.Struct, frozen=True):
     arrow: SafeText = _sign("→", ">")
     inward: SafeText = _sign("›", ">")  # stands between a spot and what was entered from there
     vertical: SafeText = _sign("│", "|")
+    heights: SafeText = _sign("▁▂▃▄▅▆▇█", "_.:=+*%#")  # nothing, and more and more of it
+    spread: SafeText = _sign("░", "/")  # between the least and the most that may come
 
 
 UNICODE: Final = Signs()

@@ -21,6 +21,7 @@ from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.trends import spent_in_day, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
@@ -151,6 +152,7 @@ class BudgetView(ListView[Budget]):
             cells.money_column("remaining", "LEFT", SUM, lambda b: b.remaining, priority=3,
                 cell=left, aliases=("left",)),
             cells.money_column("forecast", "FORECAST", SUM, lambda b: b.forecast, shown=False),
+            trend_column(lambda b: spent_in_day(self.session, b), priority=3),
             *cells.told_columns(id=lambda b: safe(b.id), status=lambda b: b.status,
                 kind=lambda b: plain(b.scope)),
         ]

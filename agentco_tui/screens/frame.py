@@ -76,6 +76,7 @@ class MainScreen(SizedScreen[None]):
         self._awaited: Spot | None = None  # whose line the first answers have yet to bring
         self._decided: set[str] = set()
         self._seconds = 0
+        self._outlook_due = False
 
     def compose(self) -> ComposeResult:
         """The first screen is composed with the frame, not mounted later: so the first picture is
@@ -88,6 +89,7 @@ class MainScreen(SizedScreen[None]):
         self.session.needs.look(self)
         self.view = self._made(self.place)
         self.session.needs.on_found = self.take_needs
+        self.session.outlook.on_change = self.take_outlook
         # Its answer may be here already. What is asked beside it waits for the first picture,
         # which sending and reading four more would put off by as much as drawing it takes.
         pace = paces(self.place)[FeedName.PENDING]
@@ -143,6 +145,18 @@ class MainScreen(SizedScreen[None]):
     def take_needs(self) -> None:
         self.view.take_needs()
         self.show_frame()
+
+    def take_outlook(self) -> None:
+        """Tell of it soon, for many figures of it change at once."""
+        if not self._outlook_due:
+            self._outlook_due = True
+            self.call_later(self._show_outlook)
+
+    def _show_outlook(self) -> None:
+        self._outlook_due = False
+        with self.app.batch_update():
+            for view in self.views.values():
+                view.take_outlook()
 
     def take_decisions(self, task_id: str) -> None:
         """Tell of changes soon, for sets change many at once; later where a dialog stands over the

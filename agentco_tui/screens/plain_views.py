@@ -14,6 +14,7 @@ from agentco_tui import format as fmt
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope
+from agentco_tui.live.outlook import Day
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.live.store import Change, Collection
 from agentco_tui.model import Activity, Agent, Company, Ref
@@ -23,6 +24,7 @@ from agentco_tui.screens.detail_pane import beyond
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.pages import agent_page, company_page
+from agentco_tui.screens.trends import spent_in_day, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
@@ -81,11 +83,12 @@ class CompaniesView(ListView[Company]):
             cells.text_column("status", "STATUS", (9, 6), lambda c: c.status, priority=3),
             counted("agents", lambda c: c.agent_count, store.agents),
             counted("waiting", lambda c: c.pending_count, store.pending),
-            cells.money_column("spent", "SPENT", (12, 9),
+            cells.money_column("spent", "SPENT", (10, 9),
                 lambda c: b.spent if (b := budget_of(c)) else None, priority=1, ticks=True,
                 sort_key=None),
-            cells.gauge_column(look, "used", (31, 19), budget_of, no_limit="no limit",
+            cells.gauge_column(look, "used", (31, 15), budget_of, no_limit="no limit",
                 ticks=True, aliases=("share",)),
+            trend_column(lambda c: spent_in_day(self.session, budget_of(c)), priority=2),
             cells.text_column("mission", "MISSION", (20, 20), lambda c: c.mission, Tone.DIM,
                 priority=5, grow=3, sort_key=None),
             *cells.told_columns(id=lambda c: safe(c.id), template=lambda c: c.template),
@@ -114,28 +117,33 @@ class AgentsView(ListView[Agent]):
     def columns(self) -> list[Column[Agent]]:
         look, names, budget_of = self.look, self.look.names, self.look.budget_of
 
+        def day(agent: Agent) -> Day:
+            spent = spent_in_day(self.session, budget_of(agent))
+            return spent or self.session.outlook.entries_by_hour(agent.id)
+
         # fmt: off
         return [
             cells.level_column(lambda a: look.agent_badness(a)[0], ticks=True,
                 sort_key=look.agent_badness, descending_first=True),
             cells.text_column("name", "AGENT", (14, 10), lambda a: a.name or safe(a.id), grow=2,
                 aliases=("agent",)),
-            cells.text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=4, grow=1),
-            cells.text_column("company", "COMPANY", (15, 12), lambda a: names.company(a.company),
+            cells.text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=5, grow=1),
+            cells.text_column("company", "COMPANY", (15, 9), lambda a: names.company(a.company),
                 priority=2, grow=1),
-            cells.column("status", "  STATUS", (17, 14), cells.agent_status_cell,
-                grow=1, sort_key=lambda a: a.status or ""),
+            cells.column("status", "  STATUS", (17, 10), cells.agent_status_cell,
+                drawn=cells.agent_status_cell, grow=1, sort_key=lambda a: a.status or ""),
             cells.number_column("trust", "TRUST", (5, 5),
                 lambda a: cells.text_cell(a.trust_word or fmt.number(a.trust)), lambda a: a.trust,
-                priority=3, descending_first=True),
+                priority=4, descending_first=True),
             cells.gauge_column(look, "used", (24, 11), budget_of, percent=False, priority=2,
                 ticks=True),
-            cells.money_column("left", "LEFT", (11, 8),
+            cells.money_column("left", "LEFT", (10, 8),
                 lambda a: cells.left_of(a, budget_of(a)), cell=look.left_cell, ticks=True,
                 aliases=("remaining", "budget")),
             cells.number_column("done", "DONE", (6, 5),
                 lambda a: cells.text_cell(fmt.count(a.tasks_completed)),
-                lambda a: a.tasks_completed, priority=4, descending_first=True),
+                lambda a: a.tasks_completed, priority=5, descending_first=True),
+            trend_column(day, priority=3),
             *cells.told_columns(id=lambda a: safe(a.id), model=lambda a: a.model),
         ]
         # fmt: on

@@ -15,6 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from agentco_tui.text import Align, SafeText, cell_width, fit, plain, wrap
+from agentco_tui.widgets.graph import Plot
 from agentco_tui.widgets.status_line import differing, lay_out
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget
 
@@ -59,7 +60,7 @@ class Gap(msgspec.Struct, frozen=True):
     """An empty line."""
 
 
-Item = Heading | FieldLine | Text | Cells | Gap
+Item = Heading | FieldLine | Text | Cells | Gap | Plot
 
 
 def columns(rows: Sequence[Sequence[Cell]], most: Sequence[int], *sides: Align) -> list[list[Cell]]:
@@ -103,6 +104,8 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
                 lines.append(lay_out(left, right, width))
             case Gap():
                 lines.append(())
+            case Plot():
+                lines += item.lines(width)
     return lines
 
 

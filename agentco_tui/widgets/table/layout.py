@@ -58,6 +58,8 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     descending_first: bool = False  # True if the first sort by it should put the highest on top
     aliases: tuple[str, ...] = ()
     shown: bool = True  # False for a column that is only there to be filtered and sorted by
+    comes_later: bool = False
+    """True if it is left out, whatever room there is, until something is known in it."""
 
 
 class Placed(msgspec.Struct, Generic[R], frozen=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Generic, NamedTuple
 
+from msgspec.structs import replace
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -91,6 +92,7 @@ class TablePainter(Generic[R]):
         self._lines: list[RowLook] = []
         """The header and the rows as they were painted last."""
         self._thumb = range(0)
+        self._empty: set[int] = set()  # columns that are left out until they say something
         self.pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
         """Records on the screen as they were laid out."""
 
@@ -112,8 +114,29 @@ class TablePainter(Generic[R]):
             if column.priority and not column.ticks and index != model.sort_column
             if all(column.cell(record).text.strip() == signs.missing for record in sample)
         }
-        self.places = arrange(model.columns, self._room, unknown)
+        self._empty = self._without_text()
+        columns = [
+            replace(column, shown=False) if index in self._empty else column
+            for index, column in enumerate(model.columns)
+        ]
+        self.places = arrange(columns, self._room, unknown)
         self.pieces.clear()
+
+    def renew(self) -> None:
+        """Looks again at all cells on the screen; a column that came to be known is put in."""
+        self.pieces.clear()
+        if self._empty and self._empty - self._without_text():
+            self.rearrange()
+
+    def _without_text(self) -> set[int]:
+        """The columns that come later, and say nothing yet in the rows on the screen."""
+        model, top = self._model, self._view.top
+        rows: list[Any] = [model.record(i) for i in model.shown[top : top + self.size.height]]
+        return {
+            index
+            for index, column in enumerate(model.columns)
+            if column.comes_later and not any(column.cell(row).text for row in rows)
+        }
 
     def update(self, size: Size) -> list[Region]:
         """Works out how all looks now; gives the regions where that is different from before."""

@@ -113,7 +113,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
 
     def renew(self) -> None:
         """Looks again at all cells on the screen: what they take from elsewhere has changed."""
-        self._painter.pieces.clear()
+        self._painter.renew()
         self._sync()
 
     def set_state(self, empty_text: SafeText, *, stale: bool = False) -> None:
