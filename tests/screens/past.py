@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from agentco_tui.live.forecast import Burn, Forecast, Runaway, TooLittle
+from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
 from agentco_tui.live.outlook import Day, Outlook
 from agentco_tui.model import Budget
 from tests.screens.harness import NOW
@@ -50,10 +50,10 @@ class KnownOutlook(Outlook):
             gone=gone,
         )
 
-    def burn(self, budget: Budget) -> Burn | None:
+    def burn(self, budget: Budget) -> Burn | NoData | None:
         return None
 
-    def runaway(self, agent: str) -> Runaway | None:
+    def runaway(self, agent: str) -> Runaway | NoData | None:
         return None
 
     def spent_by_hour(self, budget: Budget) -> Day:
