@@ -122,6 +122,9 @@ COMMANDS: tuple[Command, ...] = (
         "raw"),
     Command("overview.latest", "f", "Latest", "All of the latest events, or only what went wrong.",
         "overview", "latest"),
+    Command("overview.snooze", "z", "Snooze",
+        "Put the need off for a while or until it is worse; again, no longer.", "overview",
+        "snooze"),
     Command("tasks.mark", "space", "Mark", "Mark the task, or take its mark away.", "tasks",
         "mark('toggle_mark')"),
     Command("tasks.mark_range", "m", "Mark to here", "Mark all from the last mark to here.",
@@ -165,7 +168,7 @@ COMMANDS: tuple[Command, ...] = (
 # fmt: on
 
 FOOTER: Mapping[Place, tuple[str, ...]] = {
-    "overview": ("list.open", "tasks.approve", "tasks.trace", "budget.limit"),
+    "overview": ("list.open", "tasks.approve", "tasks.trace", "budget.limit", "overview.snooze"),
     "companies": ("companies.scope", "company.unscope", "companies.new", "companies.clone"),
     "agents": ("list.open", "agents.limit"),
     "tasks": (
@@ -183,7 +186,7 @@ FOOTER: Mapping[Place, tuple[str, ...]] = {
 FOR_A_LINE = frozenset(
     [
         *("tasks.approve", "tasks.trace", "tasks.mark", "list.open", "agents.limit"),
-        *("budget.limit", "companies.scope", "companies.clone"),
+        *("budget.limit", "overview.snooze", "companies.scope", "companies.clone"),
     ]
 )
 """Of these, what needs a line under the cursor."""

@@ -11,6 +11,7 @@ import logging
 import os
 import tempfile
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from platformdirs import user_state_path
@@ -19,6 +20,8 @@ from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.text import SafeText, safe
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -71,15 +74,30 @@ class Remembered(msgspec.Struct, frozen=True):
     lists: dict[str, ListMemory] = {}
 
 
+def read_state(path: Path, kind: type[T]) -> T | None:
+    """What a file of ours keeps; None if it isn't there, or makes no sense, which is logged."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        log.warning("%s can't be recalled: %s", path.name, type(error).__name__)
+        return None
+
+
+def write_state(path: Path, value: object) -> None:
+    """Keep it in a file of ours. Raises OSError."""
+    path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    try:
+        with atomic_write(path, replace=True, mode=FILE_MODE) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(value), indent=1))
+    except AtomicWriteError as error:
+        raise OSError(str(error)) from error
+
+
 def recall(path: Path) -> dict[str, Remembered]:
     """How each profile was left, by its name; nothing if that can't be read."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Remembered])
-    except FileNotFoundError:
-        return {}
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        log.warning("what was shown last can't be recalled: %s", type(error).__name__)
-        return {}
+    return read_state(path, dict[str, Remembered]) or {}
 
 
 def remember(path: Path, profile: str, remembered: Remembered) -> None:
@@ -88,8 +106,6 @@ def remember(path: Path, profile: str, remembered: Remembered) -> None:
     while len(known) > MOST_PROFILES:
         known.pop(next(iter(known)))
     try:
-        path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        with atomic_write(path, replace=True, mode=FILE_MODE) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
-    except (OSError, AtomicWriteError) as error:
+        write_state(path, known)
+    except OSError as error:
         log.warning("what was shown last can't be remembered: %s", error)

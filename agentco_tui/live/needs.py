@@ -24,6 +24,7 @@ from agentco_tui.live.insight import (
     waiting_since,
     waits_for_person,
 )
+from agentco_tui.live.snooze import Snooze
 from agentco_tui.model import Agent, Alert, AlertLimits, Budget, BudgetScope, Task
 
 _CHUNK = 250  # records between two pauses
@@ -44,12 +45,18 @@ class Need(msgspec.Struct, frozen=True):
     record: Task | Budget | Alert | Agent
     rank: tuple[float, ...]  # order among the needs of one level: smaller first
     alike: tuple[Task, ...] = ()  # all that it stands for, where several tasks are alike
+    snooze: Snooze | None = None  # it is put off
 
     @property
     def key(self) -> str:
         """Stays the same while the need does."""
         scope = f":{self.record.scope}" if isinstance(self.record, Budget) else ""
         return f"{self.kind}{scope}:{self.record.id}"
+
+    @property
+    def keys(self) -> list[str]:
+        """Of all that it stands for: each is snoozed by itself."""
+        return [f"{self.kind}:{task.id}" for task in self.alike] or [self.key]
 
 
 def needs(
@@ -109,7 +116,7 @@ def grouped(found: Iterable[Need], apart: Collection[str]) -> list[Need]:
     for need in found:
         task, alike = need.record, None
         if isinstance(task, Task) and not task.shared_id and task.id not in apart:
-            alike = need.level, task.title
+            alike = need.level, task.title, need.snooze
         groups.setdefault(alike or need.key, []).append(need)
     return [
         replace(group[0], alike=tuple(n.record for n in group if isinstance(n.record, Task)))

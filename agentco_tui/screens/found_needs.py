@@ -7,19 +7,27 @@ from collections.abc import Callable, Generator, Iterable
 from itertools import chain
 from typing import TypeVar
 
+from msgspec.structs import replace
 from textual.dom import DOMNode
 
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.background import at_once, in_slices, start_worker
 from agentco_tui.live import insight, needs
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.live.poller import Poller
+from agentco_tui.live.snooze import Snoozes
 from agentco_tui.model import Agent, Alert, Budget, Task
 from agentco_tui.screens.cells import Look
+from agentco_tui.text import plain
+from agentco_tui.widgets.table.layout import Column
+from agentco_tui.widgets.tones import Cell, Tone
 
 R = TypeVar("R", Task, Agent, Budget, Alert)
 
+FEEDS = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
+"""What needs are found in; only where all of them are live is a need that isn't there over."""
 MANY = 5_000  # tasks above which they are looked through in slices
 MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
 
@@ -27,11 +35,13 @@ MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
 class FoundNeeds:
     """Of the company in scope. `on_found` is called after each look."""
 
-    def __init__(self, look: Look, poller: Poller, decisions: Decisions) -> None:
+    def __init__(self, look: Look, poller: Poller, decisions: Decisions, snoozes: Snoozes) -> None:
         self._look, self._poller, self._decisions = look, poller, decisions
-        self.shown: list[Need] = []  # the worst first, tasks that are alike as one
-        self.listed = 0  # how many these are
-        self.levels = Counter[Level]()  # how many there are in all
+        self.snoozes = snoozes
+        self.shown: list[Need] = []  # the worst first, tasks alike as one; then what is snoozed
+        self.snoozed = 0  # how many of them are
+        self.listed = 0  # how many of the others these are
+        self.levels = Counter[Level]()  # how many there are in all, but for those snoozed
         self.queue = needs.Queue()
         self.money = Counter[Level]()  # how many of them are about budgets
         self.on_found: Callable[[], None] = lambda: None
@@ -75,7 +85,8 @@ class FoundNeeds:
             agents=self.of_scope(filter(insight.is_failing, store.agents)),
             limits=limits,
         )
-        there = {need.record.id for need in found if need.kind is NeedKind.TASK}
+        found, snoozed = self._put_off(found, now)
+        there = {need.record.id for need in (*found, *snoozed) if need.kind is NeedKind.TASK}
         decisions = self._decisions.open
         self._decided = [decision.task.id for decision in decisions]
         # Before all else: what was said yes to, and is not known to have been done.
@@ -87,12 +98,59 @@ class FoundNeeds:
         others = [need for need in found if need.kind is not NeedKind.TASK]
         apart, most = set(self._decided), max(0, MOST_NEEDS - len(undecided))
         self.listed = len(undecided) + len(found[:most])
-        self.shown, self.queue = [*undecided, *needs.grouped(found[:most], apart)], queue
+        awake = [*undecided, *needs.grouped(found[:most], apart)]
+        self.shown, self.queue = [*awake, *needs.grouped(snoozed, apart)], queue
         self.levels = queue.levels + Counter(need.level for need in (*undecided, *others))
+        self.levels -= Counter(need.level for need in snoozed if need.kind is NeedKind.TASK)
+        self.snoozed = len(snoozed)
         self.money = Counter(need.level for need in others if need.kind is not NeedKind.AGENT)
+
+    def _put_off(self, found: list[Need], now: float) -> tuple[list[Need], list[Need]]:
+        """The needs but for those snoozed, and these; a snooze of one that is worse by now, or
+        that is over, is one no longer.
+        """
+        kept = self.snoozes.all
+        if not kept:
+            return found, []
+        store, levels = self._look.store, {need.key: need.level for need in found}
+        feeds = (store.freshness[feed].phase for feed in FEEDS)
+        is_whole = self._poller.query.company is None and {*feeds} == {Phase.LIVE}
+        over = list[str]()
+        for key, snooze in kept.items():
+            kind, _, record_id = key.partition(":")
+            waits = kind == NeedKind.TASK and record_id in store.pending.records
+            is_gone = key not in levels and is_whole and not waits
+            if is_gone or not snooze.holds(levels.get(key, Level.OK), now):
+                over.append(key)
+        self.snoozes.set(over, None)
+        put_off = [replace(need, snooze=self.snoozes.get(need.key)) for need in found]
+        return [n for n in put_off if not n.snooze], [n for n in put_off if n.snooze]
 
     def of_scope(self, records: Iterable[R]) -> Iterable[R]:
         company_of, scope = self._look.names.company_of, self._poller.query.company
         if scope is None:
             return records
         return (record for record in records if insight.in_scope(company_of(record), scope))
+
+
+def with_snoozed(column: Column[Need], look: Look) -> Column[Need]:
+    """The same column with what is snoozed in it dim: when it returns in place of why it is there,
+    and what is promised in place of its figure.
+    """
+
+    def cell(need: Need) -> Cell:
+        shown, snooze = column.cell(need), need.snooze
+        if snooze is None:
+            return shown
+        if column.key == "need":
+            return Cell(snooze.back(look.clock.now()), Tone.DIM)
+        if column.key == "figure" and snooze.note:
+            return Cell(snooze.said, Tone.DIM)
+        return Cell(plain(" ") if column.key == "level" else shown.text, Tone.DIM)
+
+    def drawn(need: Need, width: int) -> Cell:
+        if column.drawn is None or need.snooze is not None:
+            return cell(need)
+        return column.drawn(need, width)
+
+    return replace(column, cell=cell, drawn=column.drawn and drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
@@ -418,7 +419,17 @@ class MainScreen(SizedScreen[None]):
             if found.trouble is not None and found.trouble != told:
                 self.say(f"{signs.warning} {found.trouble}", bad=True)
             told = found.trouble
+            await self._sync_snoozes()
             await asyncio.sleep(FOLLOW_EVERY)
+
+    async def _sync_snoozes(self) -> None:
+        """Write what was snoozed here, and take up what was in other dashboards."""
+        snoozes, told = self.session.snoozes, self.session.snoozes.trouble
+        with suppress(JournalError):  # the program is ending, and writes it then
+            if await self.session.journaled(snoozes.sync, self.session.clock.now()):
+                self.session.needs.look(self)
+        if snoozes.trouble is not None and snoozes.trouble != told:
+            self.say(f"{signs.warning} {snoozes.trouble}", bad=True)
 
     @on(RecordTable.CursorMoved)
     def keep_clear(self) -> None:

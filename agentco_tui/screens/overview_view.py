@@ -17,11 +17,13 @@ from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Change
 from agentco_tui.model import Budget, BudgetScope, Task
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.decision_notes import said_of
+from agentco_tui.screens.found_needs import with_snoozed
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.overview_panels import (
@@ -38,10 +40,10 @@ from agentco_tui.screens.overview_panels import (
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.screens.trail import PLACE_OF, name_of
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.text_pane import Item, Text, TextPane
+from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.width import fit_ends
 
@@ -154,7 +156,7 @@ class OverviewView(TaskLines[Need]):
             return next(iter(found)) if len(found) == 1 else plain(f"{len(found)} companies")
 
         # fmt: off
-        return [
+        columns = [
             cells.level_column(lambda n: n.level),
             cells.text_column("need", "WHY", (13, 12), lambda n: line(n).why,
                 lambda n: TONES[n.level], sort_key=lambda n: line(n).why, aliases=("why", "kind")),
@@ -179,6 +181,7 @@ class OverviewView(TaskLines[Need]):
                 rank=cells.rank_of_priority),
         ]
         # fmt: on
+        return [with_snoozed(column, look) for column in columns]
 
     def compose(self) -> ComposeResult:
         yield self.title_line
@@ -280,6 +283,26 @@ class OverviewView(TaskLines[Need]):
             offers["tasks.approve"] = f"approve {fmt.count(len(need.alike))}"
         return offers
 
+    def action_snooze(self) -> None:
+        """Ask for how long, or take the snooze off."""
+        need = self.need()
+        if need is None:
+            self.main.say("put the cursor on a need to snooze it")
+        elif need.snooze is None:
+            self.main.dialogs.form("overview.snooze", need.record)
+        else:
+            self.snooze(need, None)
+
+    def snooze(self, need: Need, snooze: Snooze | None) -> None:
+        """Put it off, at the bottom then, or no longer; the cursor goes on to the next line."""
+        rows = self.table.rows
+        after = [*rows.shown[self.table.view.cursor_at + 1 :], *reversed(rows.shown)]
+        for row_id in after[:1] if snooze else ():
+            self.table.move_cursor_to(row_id)
+        self.session.snoozes.set(need.keys, snooze)
+        self.table.release()
+        self.needs.look(self)
+
     def action_approve(self) -> None:
         if (need := self.need()) is not None and need.alike:
             self.main.dialogs.approve_many(need.alike)
@@ -297,12 +320,14 @@ class OverviewView(TaskLines[Need]):
         if warning:
             cells.append(Cell(plain(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
         listed = map(self.table.rows.record, self.table.rows.shown)
-        shown = sum(len(need.alike) or 1 for need in listed if need is not None)
+        shown = sum(len(need.keys) for need in listed if need is not None and not need.snooze)
         if self.filter_text or critical + warning > self.needs.listed:
             counted = plain(f"{fmt.count(shown)} of {fmt.count(critical + warning)} shown")
             cells += [Cell(counted), *filtered, Cell(plain(" "))]
         if (critical or warning) and self.incomplete:
             cells.append(Cell(plain("so far "), Tone.DIM))
+        if snoozed := self.needs.snoozed:
+            cells.append(Cell(plain(f"{fmt.count(snoozed)} snoozed "), Tone.DIM))
         is_read = self.session.store.freshness[FeedName.PENDING].answered_at is not None
         if is_read and self.session.is_scope_shown():
             oldest = f", the oldest {self.look.wait(queue.oldest)}" if queue.oldest else ""
@@ -319,7 +344,11 @@ class OverviewView(TaskLines[Need]):
     def show_detail(self, *, top: bool = False) -> None:
         """What the line is about, in two; the screen that enter opens has the rest."""
         need, width = self.need(), self.detail.scrollable_content_region.width
-        self.detail.show(preview_items(need, self.session, width))
+        items = preview_items(need, self.session, width)
+        if need is not None and (snooze := need.snooze) is not None:
+            back = joined([snooze.back(self.look.clock.now()), snooze.said], ": ")
+            items[-1] = Cells((Cell(plain(f"snoozed, {back}"), Tone.DIM),))
+        self.detail.show(items)
 
     def _show_moved(self) -> None:
         super()._show_moved()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentco_tui.actions.decisions import Decisions
-from agentco_tui.actions.journal import Journal
+from agentco_tui.actions.journal import Journal, platform_of
 from agentco_tui.actions.services import Services
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
@@ -15,6 +15,7 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.history import History
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
+from agentco_tui.live.snooze import Snoozes
 from agentco_tui.live.store import Names, named
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
 from agentco_tui.screens.cells import Look
@@ -44,7 +45,11 @@ class Session(Services):
         self.decisions = Decisions(self)
         self.look = Look(self.store, self.names, self.clock, settings.alerts)
         self.thin = settings.thin  # whether less is painted; also while the terminal is slow
-        self.needs = FoundNeeds(self.look, poller, self.decisions)
+        # The embedded platform begins anew each time.
+        kept = None if profile == "demo" else journal.path.parent / "snoozed.json"
+        self.snoozes = Snoozes(kept, f"{profile} {platform_of(origin)}")
+        self.snoozes.sync(0.0)
+        self.needs = FoundNeeds(self.look, poller, self.decisions, self.snoozes)
         self.traces: dict[str, Trace | ApiError] = {}  # the last ones read, by their tasks' ids
         self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
 

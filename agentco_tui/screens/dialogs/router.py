@@ -27,6 +27,7 @@ from agentco_tui.screens.decision_notes import fate_of, may_approve, said_of, to
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
+from agentco_tui.screens.dialogs.shift_forms import SHIFT_FORMS
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.task_lines import TaskLines
@@ -75,7 +76,7 @@ class DialogRouter:
     def form(self, command_id: str, subject: Record | None) -> None:
         verb = COMMANDS_BY_ID[command_id].verb
         if verb is None or self._may(Verb(verb)):
-            plan = FORMS[command_id](FormRequest(self._frame, subject))
+            plan = {**FORMS, **SHIFT_FORMS}[command_id](FormRequest(self._frame, subject))
             if isinstance(plan, FormPlan):
                 self._frame.app.push_screen(Form(plan))
             else:
