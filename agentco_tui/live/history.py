@@ -1,146 +1,231 @@
 """The memory: what the platform was, from `history.sqlite3` in the state folder.
 
 Times are seconds since 1970 by the platform's clock. Sums are whole units of the subject's
-currency, as they were read.
+currency, as they were read. All work on the file is done by one thread; the event loop only hands
+on to it what was observed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from decimal import Decimal
-from typing import Generic, TypeVar
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
 
-import msgspec
+from agentco_tui.background import turn_of_thread
+from agentco_tui.live.history_reader import Reader
+from agentco_tui.live.history_records import (
+    AgentSample,
+    AlertLife,
+    BudgetSample,
+    Counted,
+    HistoryError,
+    Observed,
+    QueueSample,
+    Span,
+    TaskLife,
+    Track,
+)
+from agentco_tui.text import SafeText, plain
 
-from agentco_tui.model import BudgetScope, Severity, TaskState
-from agentco_tui.text import SafeText
+if TYPE_CHECKING:
+    from agentco_tui.live.history_file import HistoryFile
+
+__all__ = [
+    "AgentSample",
+    "AlertLife",
+    "BudgetSample",
+    "Counted",
+    "History",
+    "HistoryError",
+    "Observed",
+    "QueueSample",
+    "Reader",
+    "Span",
+    "TaskLife",
+    "Track",
+]
+
+FIRST_WAIT: Final = 1.0  # seconds for which the first answers wait, so that the picture comes first
+WRITE_EVERY: Final = 10.0  # seconds between two batches
+MOST_BYTES: Final = 200_000_000  # of the file
+MOST_WAITING: Final = 20_000
+"""Rows kept while the file can't be written; then the oldest observations go, and leave a gap."""
+BATCH: Final = 4_000  # rows of one transaction, about
+THIN_EVERY: Final = 3_600.0  # seconds between two looks for what may be thinned
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-S = TypeVar("S")
-
-Span = tuple[float, float]
-"""From when to when; both ends belong to it."""
-
-
-class HistoryError(Exception):
-    """The history can't be read or written; `str()` says why, for a person."""
-
-
-class Track(msgspec.Struct, Generic[S], frozen=True):
-    """What a figure was over time. A sample holds until the next one, but only within `seen`."""
-
-    samples: tuple[S, ...] = ()  # oldest first, one wherever the figure changed
-    seen: tuple[Span, ...] = ()  # when the platform was asked and answered: outside is a gap
-
-
-class BudgetSample(msgspec.Struct, frozen=True, gc=False):
-    at: float
-    spent: Decimal | None
-    limit: Decimal | None
-
-
-class QueueSample(msgspec.Struct, frozen=True, gc=False):
-    at: float
-    waiting: int
-    oldest: float | None  # since when the oldest waits
-
-
-class AgentSample(msgspec.Struct, frozen=True, gc=False):
-    at: float
-    status: SafeText | None
-    trust: Decimal | None
-    completed: int | None
-
-
-class Counted(msgspec.Struct, frozen=True, gc=False):
-    """Entries of the log in one minute (an hour, where they are older than 30 days)."""
-
-    at: float  # its beginning
-    agent: str | None
-    company: str | None
-    kind: str  # the verb, in words
-    severity: Severity
-    count: int
-
-
-class TaskLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is known of the life of one task that was seen."""
-
-    id: str
-    title: SafeText
-    agent: str | None = None
-    company: str | None = None
-    first_seen: float
-    waiting_since: float | None = None
-    decided: float | None = None
-    decided_by: SafeText | None = None
-    ended: float | None = None
-    state: TaskState | None = None  # the last that was seen of it
-    estimate: Decimal | None = None  # while it waited: its estimate, else its cost
-    cost: Decimal | None = None  # its cost at the end
-    currency: SafeText | None = None
-
-
-class AlertLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """When an alert came and went."""
-
-    id: str
-    scope: BudgetScope
-    subject: str | None  # the id of whose budget it is about
-    severity: Severity
-    first_seen: float
-    gone: float | None = None  # resolved, or left the list
-
-
-class Reader:
-    """Reads of one platform's history; runs in the history's thread only."""
-
-    def first_seen(self) -> float | None:
-        """When the platform was first seen; None if nothing is known of it."""
-        raise NotImplementedError
-
-    def budget(
-        self,
-        scope: BudgetScope,
-        subject: str,
-        since: float,
-        until: float | None = None,
-        *,
-        every: float = 0.0,
-    ) -> Track[BudgetSample]:
-        """A budget over time, with what held at `since`; the subject of the whole is "".
-
-        With `every`, at most one sample in each so many seconds: the last.
-        """
-        raise NotImplementedError
-
-    def queue(self, company: str | None, since: float) -> Track[QueueSample]:
-        """What waited of one company, or of all of them (None)."""
-        raise NotImplementedError
-
-    def agent(self, agent: str, since: float) -> Track[AgentSample]:
-        raise NotImplementedError
-
-    def activity(
-        self, since: float, *, agent: str | None = None, company: str | None = None
-    ) -> tuple[list[Counted], tuple[Span, ...]]:
-        """Counts of the log, oldest first, and when the log was read without a gap."""
-        raise NotImplementedError
-
-    def lives(
-        self, since: float, *, agent: str | None = None, company: str | None = None
-    ) -> list[TaskLife]:
-        """Tasks that were first seen, decided or ended since then, oldest first."""
-        raise NotImplementedError
-
-    def alerts(self, since: float) -> list[AlertLife]:
-        """Alerts that came or went since then, oldest first."""
-        raise NotImplementedError
 
 
 class History:
-    """The file, its writing thread, and the way to read it off the event loop."""
+    """The file of one platform, its thread, and the way to write and read it off the event loop.
+
+    Nothing is opened, imported or begun before the first use. `on_trouble` is called in the event
+    loop with a sentence for each new reason why nothing can be remembered.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        profile: str,
+        origin: str,
+        *,
+        redact: Callable[[str], str] = str,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """`redact` takes keys out of a text; `most_bytes` is how large the file may be."""
+        self.path = path
+        self.on_trouble: Callable[[SafeText], object] = bool
+        self.lost = 0
+        """How often observations had to be dropped: who observes then tells everything anew."""
+        self._about, self._most_bytes = (path, profile, origin, redact), most_bytes
+        self._file: HistoryFile | None = None
+        self._executor: ThreadPoolExecutor | None = None
+        self._closed = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._early: list[Callable[[], Iterable[Observed]]] | None = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._waiting: list[Observed] = []  # in the thread only, as all below
+        self._rows = 0
+        self._told = set[str]()
+        self._thin_at = 0.0
+        self._thinning: Iterator[None] | None = None
+
+    # In the event loop
+
+    def hand(self, observe: Callable[[], Iterable[Observed]]) -> None:
+        """Let the thread observe, and write what it brings with the next batch."""
+        if self._closed.is_set():
+            return
+        if self._early is not None:
+            self._early.append(observe)
+            if self._loop is None:
+                self._loop = asyncio.get_running_loop()
+                self._loop.call_later(FIRST_WAIT, self._begin)
+        else:
+            self._submit(partial(self._take, observe))
+        if self._timer is None:
+            self._loop = asyncio.get_running_loop()
+            self._timer = self._loop.call_later(WRITE_EVERY, self._write_soon)
 
     async def ask(self, read: Callable[[Reader], T]) -> T:
         """Run a read in the history's thread. Raises HistoryError."""
-        raise NotImplementedError
+        return await asyncio.wrap_future(self._submit(partial(self._read, read)))
+
+    def write(self, observed: Iterable[Observed]) -> None:
+        """Write at once, and wait for it: of a past made elsewhere. Raises HistoryError."""
+        self._submit(partial(self._opened().write, list(observed))).result()
+
+    def close(self, patience: float = 0.5) -> None:
+        """Write what waits, within so many seconds; nothing can be read or written after that."""
+        if self._closed.is_set():
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._begin()
+        executor, last = self._executor, None
+        if executor is not None:
+            last = self._submit(self._end)
+        self._closed.set()
+        if executor is not None and last is not None:
+            with suppress(TimeoutError):
+                last.result(patience)
+            executor.shutdown(wait=False, cancel_futures=True)
+
+    def _begin(self) -> None:
+        early, self._early = self._early, None
+        for observe in early or ():
+            self._submit(partial(self._take, observe))
+
+    def _write_soon(self) -> None:
+        self._timer = None
+        self._submit(self._write)
+
+    def _submit(self, work: Callable[[], T]) -> Future[T]:
+        if self._closed.is_set():
+            raise HistoryError(plain("the history is closed"))
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, thread_name_prefix="history")
+        return self._executor.submit(work)
+
+    # In the thread
+
+    def _opened(self) -> HistoryFile:
+        if self._file is None:
+            # SQLite is not imported before it is used.
+            from agentco_tui.live.history_file import HistoryFile  # noqa: PLC0415
+
+            self._file = HistoryFile(*self._about)
+        return self._file
+
+    def _take(self, observe: Callable[[], Iterable[Observed]]) -> None:
+        try:
+            for observed in observe():
+                self._waiting.append(observed)
+                self._rows += len(observed)
+                if self._rows >= BATCH:  # of a long list, while the rest is still to be observed
+                    self._write()
+                turn_of_thread()
+        except Exception:
+            log.exception("what was observed can't be remembered")
+
+    def _write(self) -> None:
+        file = self._opened()
+        try:
+            file.write(self._waiting)
+        except HistoryError as error:
+            self._tell(error)
+            while self._rows > MOST_WAITING or (self._waiting and file.is_off):
+                self._rows -= len(self._waiting.pop(0))
+                self.lost += 1
+        else:
+            self._waiting, self._rows = [], 0
+            if self._thinning is None and time.monotonic() >= self._thin_at:
+                self._thin_at = time.monotonic() + THIN_EVERY
+                from agentco_tui.live.history_thinning import thin  # noqa: PLC0415 (once an hour)
+
+                self._thinning = thin(file, self._most_bytes)
+                self._submit_next()
+
+    def _submit_next(self) -> None:
+        with suppress(HistoryError, RuntimeError):  # closed, or the interpreter ends
+            self._submit(self._thin)
+
+    def _thin(self) -> None:
+        """One slice; what else waits for the thread has its turn between two."""
+        try:
+            assert self._thinning is not None
+            next(self._thinning)
+            turn_of_thread()
+            self._submit_next()
+        except StopIteration:
+            self._thinning = None
+        except HistoryError as error:
+            self._thinning = None
+            self._tell(error)
+
+    def _read(self, read: Callable[[Reader], T]) -> T:
+        return self._opened().read(read)
+
+    def _end(self) -> None:
+        self._write()
+        if self._file is not None:
+            self._file.close()
+
+    def _tell(self, error: HistoryError) -> None:
+        """Once for each sentence."""
+        sentence, loop = plain(str(error)), self._loop
+        if sentence not in self._told:
+            self._told.add(sentence)
+            log.warning("%s", sentence)
+            if loop is not None:
+                with suppress(RuntimeError):  # the loop is closed: the program ends
+                    loop.call_soon_threadsafe(self.on_trouble, sentence)

@@ -196,6 +196,7 @@ class Store:
         self._listeners: list[Callable[[Change], None]] = []
         self.on_freshness: Callable[[FeedName], object] = bool
         """Called with a feed whose freshness has changed."""
+        self._followers: list[Callable[[FeedName], object]] = []
 
     @property
     def budgets(self) -> dict[BudgetScope, Collection[Budget]]:
@@ -212,11 +213,16 @@ class Store:
 
     def set_freshness(self, feed: FeedName, freshness: Freshness) -> None:
         self.freshness[feed] = freshness
-        try:
-            self.on_freshness(feed)
-        except Exception:
-            # Whoever shows it must not stop what keeps it.
-            log.exception("showing how fresh %s is failed", feed)
+        for told in (self.on_freshness, *self._followers):
+            try:
+                told(feed)
+            except Exception:
+                # Whoever shows it must not stop what keeps it.
+                log.exception("showing how fresh %s is failed", feed)
+
+    def follow_freshness(self, listener: Callable[[FeedName], object]) -> None:
+        """Call `listener`, too, with a feed whose freshness has changed."""
+        self._followers.append(listener)
 
     def publish(self, change: Change) -> Change:
         """Tell the listeners of a change; an empty one is told to nobody.

@@ -1,0 +1,117 @@
+"""What the history holds: figures over time, counts of the log, and the lives of tasks and alerts.
+
+Times are seconds since 1970 by the platform's clock. Sums are whole units of the subject's
+currency, as they were read.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Generic, TypeVar
+
+import msgspec
+
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.model import BudgetScope, Severity, TaskState
+from agentco_tui.text import SafeText
+
+S = TypeVar("S")
+
+Span = tuple[float, float]
+"""From when to when; both ends belong to it."""
+
+
+class HistoryError(Exception):
+    """The history can't be read or written; `str()` says why, for a person."""
+
+
+class Track(msgspec.Struct, Generic[S], frozen=True):
+    """What a figure was over time. A sample holds until the next one, but only within `seen`."""
+
+    samples: tuple[S, ...] = ()  # oldest first, one wherever the figure changed
+    seen: tuple[Span, ...] = ()  # when the platform was asked and answered: outside is a gap
+
+
+class BudgetSample(msgspec.Struct, frozen=True, gc=False):
+    at: float
+    spent: Decimal | None
+    limit: Decimal | None
+
+
+class QueueSample(msgspec.Struct, frozen=True, gc=False):
+    at: float
+    waiting: int
+    oldest: float | None  # since when the oldest waits
+
+
+class AgentSample(msgspec.Struct, frozen=True, gc=False):
+    at: float
+    status: SafeText | None
+    trust: Decimal | None
+    completed: int | None
+
+
+class Counted(msgspec.Struct, frozen=True, gc=False):
+    """Entries of the log in one minute (an hour, where they are older than 30 days)."""
+
+    at: float  # its beginning
+    agent: str | None
+    company: str | None
+    kind: str  # the verb, in words
+    severity: Severity
+    count: int
+
+
+class TaskLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What is known of the life of one task that was seen."""
+
+    id: str
+    title: SafeText
+    agent: str | None = None
+    company: str | None = None
+    first_seen: float
+    waiting_since: float | None = None
+    decided: float | None = None
+    decided_by: SafeText | None = None
+    ended: float | None = None
+    state: TaskState | None = None  # the last that was seen of it
+    estimate: Decimal | None = None  # while it waited: its estimate, else its cost
+    cost: Decimal | None = None  # its cost at the end
+    currency: SafeText | None = None
+
+
+class AlertLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """When an alert came and went."""
+
+    id: str
+    scope: BudgetScope
+    subject: str | None  # the id of whose budget it is about
+    severity: Severity
+    first_seen: float
+    gone: float | None = None  # resolved, or left the list
+
+
+class Observed(msgspec.Struct, kw_only=True):
+    """What is to be written in one go: of one answer, or a past made elsewhere."""
+
+    samples: list[tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]] = []
+    """Each with its feed, the id of its subject ("" for the whole, or all companies) and the unit
+    of its sums ("USD", "USD?" where it is assumed, "" where there is none)."""
+    seen: list[tuple[FeedName, str, Span]] = []
+    """When a feed was asked and answered, with the company in scope ("" for all)."""
+    present: list[tuple[FeedName, str, float, frozenset[str]]] = []
+    """All ids that an answer held, in a scope, at a time: the figures of others end there."""
+    names: list[tuple[str, str, SafeText | None, str | None]] = []
+    """Kind ("company", "agent"), id, name, and the id of its company."""
+    counts: list[Counted] = []
+    """Of whole minutes: of one that is told again the higher count stays."""
+    lives: list[TaskLife] = []
+    """What is None stays as it was; the state is that of `first_seen`, which stays the earliest."""
+    alerts: list[AlertLife] = []
+    standing: tuple[float, frozenset[str]] | None = None
+    """The ids of all alerts that stand, and when: others have gone."""
+
+    def __len__(self) -> int:
+        """Rows, about."""
+        told = self.samples, self.seen, self.names, self.counts, self.lives, self.alerts
+        return sum(len(each) for each in told) + sum(len(each[3]) for each in self.present)
