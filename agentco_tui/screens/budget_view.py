@@ -19,13 +19,13 @@ from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import ListTable, bindings_of
-from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.trends import spent_in_day, trend_column
+from agentco_tui.screens.trends import TrendView, spending_items, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.text_pane import Gap, Item
 from agentco_tui.widgets.tones import Cell, Tone
 
 SUM: cells.Widths = (10, 9)
@@ -47,7 +47,7 @@ def row_of(budget: Budget) -> str:
     return f"{budget.scope}:{budget.id}"
 
 
-class BudgetView(ListView[Budget]):
+class BudgetView(TrendView[Budget]):
     place = "budget"
     sort = ("level", True)  # a tree; in every other order it is flat
     empty = "no budgets"
@@ -152,7 +152,7 @@ class BudgetView(ListView[Budget]):
             cells.money_column("remaining", "LEFT", SUM, lambda b: b.remaining, priority=3,
                 cell=left, aliases=("left",)),
             cells.money_column("forecast", "FORECAST", SUM, lambda b: b.forecast, shown=False),
-            trend_column(lambda b: spent_in_day(self.session, b), priority=3),
+            trend_column(self.spent_in_day, priority=3),
             *cells.told_columns(id=lambda b: safe(b.id), status=lambda b: b.status,
                 kind=lambda b: plain(b.scope)),
         ]
@@ -233,6 +233,14 @@ class BudgetView(ListView[Budget]):
     def tick(self) -> None:
         super().tick()
         self.alerts.tick()
+
+    def detail_items(self, record: Any) -> list[Item]:
+        """A budget's, with where it goes behind its name."""
+        items = super().detail_items(record)
+        if isinstance(record, Budget):
+            ahead = spending_items(record, self.session, self.past_of(record))
+            items[1:1] = [Gap(), *ahead] if ahead else []
+        return items
 
     def show_detail(self, *, top: bool = False) -> None:
         words = plain(f"of the {'alert' if isinstance(self.subject(), Alert) else 'budget'}")

@@ -96,8 +96,8 @@ def budget_fields(budget: model.Budget, look: Look) -> list[Item]:
         field("spent", fmt.money(budget.spent)),
         field("left", fmt.money(budget.remaining)),
     ]
-    told = {"warns at": fmt.percent(budget.warn_at), "forecast": fmt.money(budget.forecast)}
-    items += [field(name, words) for name, words in told.items() if words != signs.missing]
+    if budget.warn_at is not None:
+        items.append(field("warns at", fmt.percent(budget.warn_at)))
     times = {"began": budget.period_start, "resets": budget.resets}
     items.append(field("period", budget.period))
     items += [field(name, when(at, look)) for name, at in times.items()]

@@ -155,6 +155,7 @@ class MainScreen(SizedScreen[None]):
 
     def _show_outlook(self) -> None:
         self._outlook_due = False
+        self.session.needs.look(self)
         with self.app.batch_update():
             for view in self.views.values():
                 view.take_outlook()

@@ -19,7 +19,7 @@ from agentco_tui.background import start_worker
 from agentco_tui.keys import FOOTER, FOR_A_LINE, Place
 from agentco_tui.live.feeds import NAMES, SCOPED, FeedName, Freshness, Phase
 from agentco_tui.live.store import Change
-from agentco_tui.model import Agent, Budget, Company, Record
+from agentco_tui.model import Company, Record
 from agentco_tui.screens.cells import limit_of
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
@@ -191,19 +191,6 @@ class ListView(Widget, Generic[R]):
 
     def take_outlook(self) -> None:
         """What lies ahead or behind of the records has changed."""
-        self.table.renew()
-        self.show_detail()
-
-    def in_sight(self) -> list[Budget]:
-        """The budgets of which something is told now."""
-        rows, top = self.table.rows, self.table.view.top
-        found = list[Budget]()
-        for row_id in rows.shown[top : top + self.table.size.height]:
-            record: Any = rows.record(row_id)
-            if isinstance(record, Agent | Company):
-                record = self.look.budget_of(record)
-            found += [record] * isinstance(record, Budget)
-        return found
 
     def take_needs(self) -> None:
         """What needs a person has been found anew."""
@@ -345,7 +332,6 @@ class ListView(Widget, Generic[R]):
     def tick(self) -> None:
         """Tell ages anew, and bring a list up to date that no hand is on any more."""
         self.take_decisions()
-        self.session.outlook.want(self.in_sight())
         self.show_head()
         self.table.tick()
         if self.app.screen is self.screen and len(getattr(self.subject(), "extra", b"")) < LARGE:

@@ -18,6 +18,14 @@ from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.detail_pane import field, is_listed, link, when
 from agentco_tui.screens.overview_panels import log_lines
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.trends import (
+    Past,
+    entries_items,
+    spending_items,
+    together,
+    waiting_items,
+)
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
@@ -29,8 +37,8 @@ GAUGE, SMALL_GAUGE = 24, 15
 BLANK = Cell(plain(" "))  # the cursor's place
 
 
-def company_page(company: Company, look: Look) -> list[Item]:
-    names, of = look.names, company.id
+def company_page(company: Company, session: Session, past: Past | None) -> list[Item]:
+    look, names, of = session.look, session.look.names, company.id
 
     def is_ours(record: Task | Activity) -> bool:
         owner = names.company_of(record)
@@ -47,9 +55,11 @@ def company_page(company: Company, look: Look) -> list[Item]:
         *([Text(plain(words))] if words else []),
         *([Text(company.mission, Tone.DIM)] if company.mission else []),
         *_waiting_part(tasks, look, "tasks"),
-        *_money_part(look.budget_of(company), look),
+        *waiting_items(session, of),
+        *_money_part(look.budget_of(company), session, past),
         *_people_part(agents, tasks, look),
         *_log_part("Failures", bad, look, 10, "none in the part of the log that is known"),
+        *entries_items(together(session.outlook.entries_by_hour(agent.id) for agent in agents)),
         Gap(),
         field("tasks", fmt.count(company.task_count)),
         field("created", when(company.created, look)),
@@ -57,8 +67,9 @@ def company_page(company: Company, look: Look) -> list[Item]:
     ]
 
 
-def agent_page(agent: Agent, look: Look) -> list[Item]:
-    of, status, budget = agent.id, cells.agent_status_cell(agent), look.budget_of(agent)
+def agent_page(agent: Agent, session: Session, past: Past | None) -> list[Item]:
+    look, of = session.look, agent.id
+    status, budget = cells.agent_status_cell(agent), look.budget_of(agent)
     tasks = [t for t in _waiting(look) if t.agent is not None and t.agent.id == of]
     log = reversed(look.store.activity)
     own = (entry for entry in log if of in [ref.id for ref in (entry.agent, entry.actor) if ref])
@@ -69,8 +80,9 @@ def agent_page(agent: Agent, look: Look) -> list[Item]:
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
         *_waiting_part(tasks, look),
-        *_money_part(budget, look),
+        *_money_part(budget, session, past),
         *_log_part("Latest", own, look, 0, "nothing in the log"),
+        *entries_items(session.outlook.entries_by_hour(of)),
         Gap(),
         field("left", look.left_cell(agent).text),
         field("model", agent.model),
@@ -131,8 +143,8 @@ def _waiting_part(tasks: list[Task], look: Look, more: str = "") -> list[Item]:
     return _part(words, lines, more=more, none=none)
 
 
-def _money_part(budget: Budget | None, look: Look) -> list[Item]:
-    items = list[Item]()
+def _money_part(budget: Budget | None, session: Session, past: Past | None) -> list[Item]:
+    look, items = session.look, list[Item]()
     if budget is not None:
         if (used := look.used(budget, GAUGE)).text:
             sign = Cell(plain(f" {cells.level_sign(look.level_of(budget))}"), used.tone)
@@ -140,13 +152,12 @@ def _money_part(budget: Budget | None, look: Look) -> list[Item]:
         left = "" if budget.remaining is None else f", {fmt.money(budget.remaining)} left"
         said = plain(cells.spent_text(budget) + left * (not budget.unlimited))
         items.append(replace(field("spent", said), key=f"budget:{budget.scope}:{budget.id}"))
-        if budget.forecast is not None:
-            items.append(field("forecast", fmt.money(budget.forecast)))
         if budget.resets is not None:
             items.append(field("resets", when(budget.resets, look)))
+        items += spending_items(budget, session, past)
     known = budget and insight.period_passed(budget, look.clock.now())
     today = "" if known is None else f"   {signs.vertical} = today"
-    return _part(f"Money{today}", items, none="no budget is known")
+    return _part(f"Money{today}", items, len(items), none="no budget is known")
 
 
 def _people_part(agents: list[Agent], waiting: Iterable[Task], look: Look) -> list[Item]:

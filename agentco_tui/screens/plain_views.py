@@ -24,7 +24,7 @@ from agentco_tui.screens.detail_pane import beyond
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.pages import agent_page, company_page
-from agentco_tui.screens.trends import spent_in_day, trend_column
+from agentco_tui.screens.trends import TrendView, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
@@ -34,7 +34,7 @@ from agentco_tui.widgets.tones import Cell, Tone
 ROOMIEST = 180  # columns from which on a page stands beside its list
 
 
-class CompaniesView(ListView[Company]):
+class CompaniesView(TrendView[Company]):
     place = "companies"
     sort = ("level", True)
     empty = "no companies"
@@ -88,7 +88,7 @@ class CompaniesView(ListView[Company]):
                 sort_key=None),
             cells.gauge_column(look, "used", (31, 15), budget_of, no_limit="no limit",
                 ticks=True, aliases=("share",)),
-            trend_column(lambda c: spent_in_day(self.session, budget_of(c)), priority=2),
+            trend_column(self.spent_in_day, priority=2),
             cells.text_column("mission", "MISSION", (20, 20), lambda c: c.mission, Tone.DIM,
                 priority=5, grow=3, sort_key=None),
             *cells.told_columns(id=lambda c: safe(c.id), template=lambda c: c.template),
@@ -102,10 +102,13 @@ class CompaniesView(ListView[Company]):
         return self.session.client.company(row_id)
 
     def detail_items(self, record: Company) -> list[Item]:
-        return [*company_page(record, self.look), *beyond(record, raw=self._raw)]
+        return [
+            *company_page(record, self.session, self.past_of(record)),
+            *beyond(record, raw=self._raw),
+        ]
 
 
-class AgentsView(ListView[Agent]):
+class AgentsView(TrendView[Agent]):
     place = "agents"
     sort = ("level", True)
     empty = "no agents"
@@ -118,8 +121,7 @@ class AgentsView(ListView[Agent]):
         look, names, budget_of = self.look, self.look.names, self.look.budget_of
 
         def day(agent: Agent) -> Day:
-            spent = spent_in_day(self.session, budget_of(agent))
-            return spent or self.session.outlook.entries_by_hour(agent.id)
+            return self.spent_in_day(agent) or self.session.outlook.entries_by_hour(agent.id)
 
         # fmt: off
         return [
@@ -155,7 +157,10 @@ class AgentsView(ListView[Agent]):
         return self.session.client.agent(row_id)
 
     def detail_items(self, record: Agent) -> list[Item]:
-        return [*agent_page(record, self.look), *beyond(record, raw=self._raw)]
+        return [
+            *agent_page(record, self.session, self.past_of(record)),
+            *beyond(record, raw=self._raw),
+        ]
 
 
 class ActivityView(ListView[Activity]):

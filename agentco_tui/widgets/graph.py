@@ -18,7 +18,7 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 Figures = Sequence[float | None]
 
-LEAST_PLOT = 24  # columns of a graph, beside its scale
+LEAST_PLOT = 16  # columns of a graph, beside its scale
 MOST_PLOT = 120
 FAR = 4.0  # times the highest figure, from which on a limit is beyond the graph
 

@@ -4,6 +4,8 @@ changes of it.
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterator
 from typing import cast
 
@@ -13,10 +15,11 @@ from agentco_tui.keys import Place
 from agentco_tui.live.outlook import Day
 from agentco_tui.model import Budget
 from agentco_tui.screens import session
+from agentco_tui.signs import signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
-from tests.screens.harness import NARROW, WIDE, Stage, Staging
-from tests.screens.past import KnownOutlook
+from tests.screens.harness import NARROW, WIDE, Stage, Staging, text_of
+from tests.screens.past import KnownOutlook, remember
 from tests.screens.test_bytes import FRAME, Written
 
 
@@ -45,7 +48,7 @@ async def test_the_last_day_is_a_column_as_soon_as_it_is_known(
         at = s.lines[heads].index("24 H")
         assert set(s.lines[heads + 1][at : at + 6]) <= set("▁▂▃▄▅▆▇█")
         s.view.tick()
-        assert len(outlook.wanted) == min(len(s.rows), s.view.table.size.height)
+        assert len({*outlook.wanted}) == min(len(s.rows), s.view.table.size.height)
 
 
 @pytest.fixture
@@ -85,3 +88,68 @@ async def test_a_trend_costs_the_line_only_its_cell_and_only_when_it_changes(
         await s.at_rest()
         assert len(written.spans) == 1
         assert written.size + FRAME <= 80
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize("place", ["companies", "agents", "budget"])
+async def test_a_page_shows_at_once_and_its_graph_comes_into_a_place_that_is_kept(
+    on: Staging, place: Place, size: tuple[int, int]
+) -> None:
+    """Its scale, its limit, the range that lies ahead and its gap can be told without colour."""
+    async with on(place=place, size=size) as s:
+        await s.poll()
+        history, came = remember(s), asyncio.Event()
+        history.waits = came
+        table = s.view.table
+        table.move_cursor_to(table.rows.shown[1])
+        await s.press("enter")
+        await s.wait_until(lambda: history.asked, "the past to be asked for")
+        await s.at_rest()
+        before = text_of(s.view.detail).split("\n")
+        assert "forecast" in "".join(before)
+        came.set()
+        await s.wait_until(lambda: signs.spread in text_of(s.view.detail), "the graph")
+        after = text_of(s.view.detail).split("\n")
+        start = next(at for at, line in enumerate(after) if signs.spread in line)
+        graph = after[start : start + 7]
+        assert before[start : start + 7] == [""] * 7
+        assert before[start + 7 : start + 9] == after[start + 7 : start + 9], "nothing jumps"
+        assert any("limit $" in line for line in graph)
+        assert any(line.lstrip().startswith("0 │▂▂") for line in graph)
+        assert re.fullmatch(r".* 2 Sep +(↑ now +)?2 Oct *", graph[-1])
+        floor = next(line for line in graph if line.lstrip().startswith("0 │"))
+        assert len(floor) < 60 or re.search("[▂-█] {3,}[▂-█]", floor), (
+            "what nobody saw is left empty"
+        )
+        asked = history.asked
+        for _ in range(3):
+            s.main.tick()
+        await s.settle()
+        assert history.asked == asked, "read anew once a minute"
+        s.platform.world.advance(61)
+        s.main.tick()
+        await s.wait_until(lambda: history.asked == asked + 1, "the minute's read")
+
+
+async def test_a_page_without_a_history_is_as_it_was_and_one_that_fails_says_nothing(
+    on: Staging,
+) -> None:
+    async with on(place="agents", size=WIDE) as s:
+        await s.press("enter")
+        await s.at_rest()
+        assert "│▂" not in s.text
+        history = remember(s)
+        history.fails = True
+        s.view.show_detail()
+        await s.wait_until(lambda: history.asked, "the past to be asked for")
+        await s.at_rest()
+        shown = text_of(s.view.detail)
+        assert "Money" in shown
+        assert "\n\n\n" not in shown.partition("\n\n\n\n\n")[0]
+        assert signs.spread not in shown
+
+
+async def test_a_phone_shows_the_budget_that_stands_open(on: Staging) -> None:
+    async with on(place="budget", size=(45, 20)) as s:
+        await s.press("enter")
+        await s.sees("limit", "$6,680.00")

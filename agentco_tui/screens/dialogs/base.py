@@ -52,6 +52,7 @@ class SizedScreen(Screen[T]):
     SizedScreen.-phone BudgetView .budget--side { display: none; }
     SizedScreen.-phone BudgetView.-alerts .budget--gauges { display: none; }
     SizedScreen.-phone BudgetView.-alerts .budget--side { display: block; height: 1fr; }
+    SizedScreen.-phone BudgetView.-reading .budget--side { display: block; height: 1fr; }
     SizedScreen.-slim .overview--panel { display: none; }
     SizedScreen.-slim .overview--spend { display: block; }
     """
