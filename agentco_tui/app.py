@@ -5,13 +5,15 @@ from __future__ import annotations
 import gc
 import io
 import os
+import secrets
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console
 from textual.binding import Binding, BindingType
@@ -23,7 +25,7 @@ from textual.worker import Worker, WorkerState
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.services import Permissions, Timing
 from agentco_tui.api.client import Client, open_client
-from agentco_tui.api.credentials import KeyInUse
+from agentco_tui.api.credentials import ApiKey, KeyInUse
 from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.background import start_worker
 from agentco_tui.config import Settings
@@ -45,9 +47,12 @@ from agentco_tui.state_folder import (
 )
 from agentco_tui.terminal.guard import TerminalGuard
 from agentco_tui.terminal.line_speed import SPEED
-from agentco_tui.text import plain, safe, signs
+from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets import themes
+
+if TYPE_CHECKING:
+    from agentco_tui.api.recording import Recorder, Recording
 
 NOTHING_REMEMBERED = Remembered()
 READ_REST = 1.0
@@ -102,6 +107,7 @@ class DashboardApp(KeyApp):
         self.place = place
         self._remembered = remembered
         self.main_screen: MainScreen | None = None
+        self._unrecorded: SafeText | None = None  # why answers aren't recorded, as it was told
         self._said: list[Notification] = []  # notices that may still stand in the corner
         for theme in (*themes.THEMES, *themes.SIXTEEN):
             self.register_theme(theme)
@@ -127,6 +133,10 @@ class DashboardApp(KeyApp):
         self.set_timer(SETTLED, settle_memory, name="memory")
         assert self.main_screen is not None
         self.set_interval(1.0, self._look_at_the_line, name="line")
+        if (recorder := self.session.client.transport.recorder) is not None:
+            self.notify(plain(f"recording to {safe(str(recorder.path), 200)}"), markup=False)
+            look = partial(self._look_at_the_recording, recorder)
+            self.set_interval(1.0, look, name="recording")
         self.call_after_refresh(self.main_screen.paint_as_told)
         off = self.session.permissions.off
         if off is not None and not self.session.settings.read_only:
@@ -144,6 +154,13 @@ class DashboardApp(KeyApp):
             if slow:
                 told = "takes long to show what is written: painting less until it keeps up"
             self.main_screen.say(f"the terminal {told}")
+
+    def _look_at_the_recording(self, recorder: Recorder) -> None:
+        """Say when answers can't be recorded, and when they can again."""
+        if recorder.trouble != self._unrecorded and self.main_screen is not None:
+            self._unrecorded = recorder.trouble
+            words = recorder.trouble or "answers are recorded again"
+            self.main_screen.say(words, bad=recorder.trouble is not None)
 
     async def _live(self) -> None:
         async with self.session.client:
@@ -212,10 +229,12 @@ def make_session(
     journal_path: Path,
     clock: Clock | None = None,
     timing: Timing | None = None,
+    *,
+    poller_class: type[Poller] = Poller,
 ) -> Session:
     clock = clock or Clock(lambda: client.transport.measured.clock_skew)
     query = Query(company=settings.company)
-    poller = Poller(client, Store(), clock, refresh=settings.refresh, query=query)
+    poller = poller_class(client, Store(), clock, refresh=settings.refresh, query=query)
     by = settings.sources.get("read_only", "--read-only").partition(",")[0]
     off = plain(f"writing is off ({safe(by, 40)})") if settings.read_only else None
     if off is None and (why := why_not_writable(journal_path.parent)) is not None:
@@ -234,7 +253,12 @@ def make_session(
     )
 
 
-def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | None = None) -> int:
+def run_dashboard(
+    settings: Settings,
+    key: KeyInUse | None,
+    start: Prefetch | None = None,
+    recorder: Recorder | None = None,
+) -> int:
     """Run the dashboard to its end; returns the exit code. `start` was sent before.
 
     `key` is used from the start on; it is told of another that takes its place.
@@ -249,6 +273,7 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
         key_source=settings.key_source,
         mapping=settings.mapping,
         attempts=1,
+        recorder=recorder,
     )
     client.prefetch = start
     folder = state_folder()
@@ -277,3 +302,45 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
 
         with suppress(OSError):
             complain(*leaving(session.journal, time.time()))
+
+
+def replay_app(settings: Settings, recording: Recording, folder: Path) -> DashboardApp:
+    """The dashboard on a recording: no request leaves this machine, and `folder` gets what would
+    be written of decisions, which there are none of.
+    """
+    from agentco_tui.live.replay import Player, ReplayClock, ReplayPoller  # noqa: PLC0415
+    from agentco_tui.screens.replay_screen import ReplayScreen  # noqa: PLC0415
+
+    def session() -> Session:
+        clock = ReplayClock(recording)
+        client = open_client(
+            settings.base_url,
+            KeyInUse(ApiKey(secrets.token_hex(20))),
+            mapping=settings.mapping,
+            attempts=1,
+            clock=clock.time,
+            replay=Player(recording, clock).answer,
+        )
+        return make_session(
+            settings, client, folder / "journal.jsonl", clock, poller_class=ReplayPoller
+        )
+
+    class ReplayApp(DashboardApp):
+        def get_default_screen(self) -> Screen[None]:
+            self.main_screen = ReplayScreen(self.session, self.place, session)
+            return self.main_screen
+
+    place: Place = next((p for p in SCREENS if p == settings.screen), "overview")
+    return ReplayApp(session(), place)
+
+
+def run_replay(settings: Settings, recording: Recording) -> int:
+    """Show a recording until the person leaves; returns the exit code."""
+    sys.setswitchinterval(TURN)
+    compositor.install_partial_paint()
+    with tempfile.TemporaryDirectory(prefix="agentco-tui-") as folder:
+        app = replay_app(settings, recording, Path(folder))
+        try:
+            return TerminalGuard(app, crash_folder=made_state_folder).run()
+        finally:
+            app.session.journal.close()

@@ -54,6 +54,10 @@ _TAIL_EPILOG = """\
 Oldest first, newest last. With --follow it goes on until it is stopped, and comes back by itself
 when the platform does. It says on stderr when entries may have been missed.
 """
+_REPLAY_EPILOG = """\
+Nothing is asked of the platform, and nothing can be changed. P pauses, < and > set the speed,
+[ and ] go a minute back and on, { and } ten, N goes to the next need, @ to any time.
+"""
 _CONFIG_EPILOG = """\
   path   where the config file is
   check  everything that is wrong with it; exit code 2 if something is
@@ -126,6 +130,7 @@ _LOOK = (
 )
 _PACE = _number(REFRESH_FROM, REFRESH_TO, float)
 _REFRESH = _shared("--refresh SECONDS", "how often to ask (default 5, from 0.5)", type=_PACE)
+_RECORD = _shared("--record FILE", "write every answer there, for `replay`; never the key")
 _JSON = _Flag("--json", "as JSON, for scripts")
 _SPEED = "how fast the world lives (default 1; 0 stands still)"
 _PORT = "port on this machine (default: any that is free)"
@@ -163,12 +168,25 @@ _FIELDS = _Flag("--fields", "which of the platform's fields are read, and how")
 _SINCE = _Flag("--since WHEN", "only from then on: 2h, 3d, or a date")
 _WHAT = _Flag("what {path,check,show,keys}", "", choices=("path", "check", "show", "keys"))
 
+_REPLAY = (
+    _Flag("file FILE", "what --record or doctor --bundle has written"),
+    _Flag("--report", "only print what doctor has found, as JSON (of a bundle)"),
+    *(_LOOK[0], _LOOK[2]),
+    _shared("--config FILE", "config file to take keys, theme and thresholds from"),
+    _shared("--log-file FILE", argparse.SUPPRESS),
+)
+
 _COMMANDS: dict[str, tuple[str, tuple[_Flag, ...], str]] = {
-    "demo": ("a platform of its own, and the dashboard on it", (*_LOOK, _REFRESH, *_DEMO), ""),
+    "demo": (
+        "a platform of its own, and the dashboard on it",
+        (*_LOOK, _REFRESH, _RECORD, *_DEMO),
+        "",
+    ),
     "status": ("one look, with an exit code", (*_PLATFORM, _JSON), _STATUS_EPILOG),
     "doctor": ("what answers, how fast, and what is wrong", (*_PLATFORM, _FIELDS, _JSON), ""),
     "tail": ("the activity feed as lines", (*_PLATFORM, _REFRESH, *_TAIL), _TAIL_EPILOG),
     "export": ("write what the platform exports", (*_PLATFORM, *_EXPORT), ""),
+    "replay": ("the dashboard on a recording, at any time of it", _REPLAY, _REPLAY_EPILOG),
     "journal": ("what was changed from here, and what became of it", (_SINCE, _JSON), ""),
     "config": (
         "look at the settings",
@@ -176,7 +194,7 @@ _COMMANDS: dict[str, tuple[str, tuple[_Flag, ...], str]] = {
         _CONFIG_EPILOG,
     ),
 }
-_DASHBOARD = (*_PLATFORM, *_LOOK, _REFRESH)
+_DASHBOARD = (*_PLATFORM, *_LOOK, _REFRESH, _RECORD)
 
 
 def parse(argv: Sequence[str]) -> dict[str, Any]:

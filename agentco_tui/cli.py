@@ -11,8 +11,10 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -23,6 +25,9 @@ from agentco_tui.config import NothingSetError, Settings, SettingsError
 from agentco_tui.config.resolve import load
 from agentco_tui.signs import ascii_wanted, use_ascii
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
+
+if TYPE_CHECKING:
+    from agentco_tui.api.recording import Recording
 
 _HOW_TO_START = """\
 agentco-tui has no platform to show yet. To start:
@@ -85,7 +90,7 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
         logging.getLogger().addHandler(logging.NullHandler())
     given = parse(argv)
     command: str | None = given["command"]
-    if command not in (None, "demo"):
+    if command not in (None, "demo", "replay"):
         name = "journal_command" if command == "journal" else command
         code: int = import_module(f"agentco_tui.commands.{name}").run(given, env)
         return code
@@ -93,23 +98,28 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
         from agentco_tui.commands import demo
 
         return demo.serve(given)
+    if command == "replay":
+        from agentco_tui.commands import replay_command
+
+        return replay_command.run(given, env, _run_replay)
     if refusal := check(env).refusal:
         complain(refusal)
         return Exit.USAGE
+    record = given.get("record")
     if command == "demo":
         from agentco_tui.commands import demo
 
-        return demo.run(given, env, _run_dashboard)
+        return demo.run(given, env, partial(_run_dashboard, record=record))
     try:
         settings = load(given, env)
     except NothingSetError:
         sys.stderr.write(_HOW_TO_START)
         return Exit.USAGE
-    return _run_dashboard(settings)
+    return _run_dashboard(settings, record)
 
 
-def _run_dashboard(settings: Settings) -> int:
-    """Send the first request, and only then import what takes long."""
+def _fitted(settings: Settings) -> Settings:
+    """What is decided about the terminal before Textual is imported."""
     # What is imported now stays, so looking through it for garbage is time lost; the dashboard
     # turns the collector on again once it stands.
     gc.disable()
@@ -118,10 +128,36 @@ def _run_dashboard(settings: Settings) -> int:
     if fitness.colours == 16:
         named = settings.theme or os.environ.get("TEXTUAL_THEME")
         settings = replace(settings, theme=SIXTEEN_THEMES.get(named, settings.theme))
+    if settings.thin:
+        # Textual reads once, when it is imported, how many pictures a second it paints at most.
+        os.environ.setdefault("TEXTUAL_FPS", "8")
+    return settings
+
+
+def _run_replay(settings: Settings, recording: Recording) -> int:
+    if refusal := check().refusal:
+        raise UsageError(refusal)
+    settings = _fitted(settings)
+    from agentco_tui.app import run_replay
+
+    with logged(settings):
+        return run_replay(settings, recording)
+
+
+def _run_dashboard(settings: Settings, record: str | None = None) -> int:
+    """Send the first request, and only then import what takes long."""
+    settings = _fitted(settings)
     from agentco_tui.api.fetcher import Prefetch
 
     key = None if settings.key is None else KeyInUse(settings.key)
-    with logged(settings, key):
+    with ExitStack() as ending:
+        ending.enter_context(logged(settings, key))
+        recorder = None
+        if record is not None:
+            from agentco_tui.commands.replay_command import begun
+
+            recorder = begun(record, settings, key)
+            ending.callback(recorder.close)
         start = Prefetch.begin(
             settings.company,
             settings.base_url,
@@ -129,13 +165,11 @@ def _run_dashboard(settings: Settings) -> int:
             ca_file=settings.ca_file,
             trust_env=settings.trust_env,
             key_source=settings.key_source,
+            recorder=recorder,
         )
-        if settings.thin:
-            # Textual reads once, when it is imported, how many pictures a second it paints at most.
-            os.environ.setdefault("TEXTUAL_FPS", "8")
         from agentco_tui.app import run_dashboard
 
-        return run_dashboard(settings, key, start)
+        return run_dashboard(settings, key, start, recorder)
 
 
 def _drop_stdout() -> None:

@@ -14,9 +14,19 @@ from typing import Literal
 import msgspec
 
 Place = Literal[
-    "every", "table", "overview", "companies", "agents", "tasks", "budget", "activity", "dialog"
+    "every",
+    "table",
+    "overview",
+    "companies",
+    "agents",
+    "tasks",
+    "budget",
+    "activity",
+    "dialog",
+    "replay",
 ]
-"""Where a key works; "table" is any screen with a list, "every" any screen at all."""
+"""Where a key works; "table" is any screen with a list, "every" any screen at all, "replay" any
+on a recording."""
 
 UNBOUND = "unbound"
 """What a binding without a key is bound to: a key name that no terminal sends."""
@@ -36,6 +46,13 @@ SHOWN_KEYS = {
     "escape": "esc",
     "pagedown": "pgdn",
     "pageup": "pgup",
+    "at": "@",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
 }
 """Keys that people know by another name than Textual's."""
 
@@ -160,6 +177,23 @@ COMMANDS: tuple[Command, ...] = (
         "form('activity.filters')", operation="GET /api/activity"),
     Command("activity.export", "e", "Export", "Write the platform's export to a file.", "activity",
         "form('activity.export')", operation="GET /api/activity/export"),
+    Command("replay.pause", "P", "Pause", "Let the recording's time stand still, or go on.",
+        "replay", "replay_pause"),
+    Command("replay.slower", "less_than_sign", "Slower", "Play the recording more slowly.",
+        "replay", "replay_speed(-1)"),
+    Command("replay.faster", "greater_than_sign", "Faster", "Play it faster, up to x600.",
+        "replay", "replay_speed(1)"),
+    Command("replay.back", "left_square_bracket", "1 min back", "Show a minute earlier.",
+        "replay", "replay_step(-60)"),
+    Command("replay.forward", "right_square_bracket", "1 min on", "Show a minute later.",
+        "replay", "replay_step(60)"),
+    Command("replay.far_back", "left_curly_bracket", "10 min back", "Show ten minutes earlier.",
+        "replay", "replay_step(-600)"),
+    Command("replay.far_forward", "right_curly_bracket", "10 min on", "Show ten minutes later.",
+        "replay", "replay_step(600)"),
+    Command("replay.need", "N", "Next need", "To where a need appears or grows worse.", "replay",
+        "replay_need"),
+    Command("replay.at", "at", "Time", "To a time: 03:12, +5m, -1h.", "replay", "replay_at"),
     Command("dialog.yes", "y", "Yes", "Do it. Enter alone does nothing.", "dialog", "answer(True)",
         fixed=True),
     Command("dialog.no", "n,escape", "No", "Leave everything as it is.", "dialog", "answer(False)",

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -311,10 +311,12 @@ def open_client(
     page_cap: int = 200,
     record_cap: int = 200_000,
     mapping: ProfileMapping | None = None,
+    **options: Any,
 ) -> Client:
     """A client with a transport of its own; close it, or use it with `async with`.
 
-    `mapping`: what a profile tells of the platform's own names, units and words.
+    `mapping`: what a profile tells of the platform's own names, units and words. `options` are
+    further ones of the Transport.
     `attempts`: how often a failed read is sent at most; 1 for who has a back-off of their own.
     Imports httpx, which takes 50 to 110 ms the first time. Raises CredentialError for no key, and
     for a host, a `ca_file` or a proxy setting that cannot be used.
@@ -331,6 +333,7 @@ def open_client(
         trust_env=trust_env,
         limits=limits,
         attempts=attempts,
+        **options,
         key_source=key_source,
     )
     return Client(transport, page_cap=page_cap, record_cap=record_cap, mapping=mapping or AS_SENT)

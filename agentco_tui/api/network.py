@@ -20,7 +20,7 @@ from enum import Enum
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
 import h11
@@ -29,6 +29,9 @@ import httpx
 
 from agentco_tui.api.credentials import CredentialError
 from agentco_tui.text import safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.recording import Replay
 
 T = TypeVar("T")
 
@@ -355,6 +358,22 @@ class _Body(httpx.AsyncByteStream):
     async def aclose(self) -> None:
         with _as_httpx():
             await self.response.aclose()
+
+
+class Replayed(httpx.AsyncBaseTransport):
+    """Answers from a recording, and no request leaves this machine."""
+
+    def __init__(self, answer: Replay) -> None:
+        self._answer = answer
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Part of httpx's interface. Raises ApiError as `answer` does."""
+        known = request.headers.get("if-none-match")
+        answer, body = await self._answer(request.extensions["question"], known)
+        took = {"took": answer.took}
+        return httpx.Response(
+            answer.status, headers=answer.headers, stream=httpx.ByteStream(body), extensions=took
+        )
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from io import BytesIO
 from pathlib import Path
 from statistics import median
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -45,7 +45,10 @@ if "httpx" not in sys.modules:
 
 import httpx
 
-from agentco_tui.api.network import Lane, Pools, proxy_of_environment, tls_context
+from agentco_tui.api.network import Lane, Pools, Replayed, proxy_of_environment, tls_context
+
+if TYPE_CHECKING:
+    from agentco_tui.api.recording import Recorder, Replay
 
 Pairs = Iterable[tuple[str, str]]  # names and values of a query or of headers, in order
 T = TypeVar("T")
@@ -147,11 +150,14 @@ class Transport:
         attempts: int = 3,
         key_source: str = "",
         clock: Callable[[], float] = time.time,
+        recorder: Recorder | None = None,
+        replay: Replay | None = None,
     ) -> None:
         """`attempts`: how often a read is sent at most. `ca_file`: believe only these CAs.
 
         `trust_env`: take proxies and CA files from the environment. `key_source`: for the sentence
-        of a 401. Raises CredentialError for a host name, a `ca_file` or a proxy setting that cannot
+        of a 401. `recorder` is given every answer but exports; `replay` answers in the platform's
+        place. Raises CredentialError for a host name, a `ca_file` or a proxy setting that cannot
         be used.
         """
         self.root = str(base)  # what stands before the path of every request
@@ -160,6 +166,7 @@ class Transport:
         self._attempts = attempts
         self._key_source = key_source or KEY_SOURCE
         self._clock = clock
+        self.recorder = recorder
         self._lane = Lane.READS
         try:
             origin = httpx.URL(base.origin)
@@ -178,7 +185,9 @@ class Transport:
         try:
             proxy = proxy_of_environment(base.scheme, base.host) if trust_env else None
             self._client = httpx.AsyncClient(
-                transport=Pools(context, kept_for=self.limits.idle, proxy=proxy),
+                transport=Replayed(replay)
+                if replay
+                else Pools(context, kept_for=self.limits.idle, proxy=proxy),
                 verify=context,
                 trust_env=False,
                 follow_redirects=False,
@@ -231,8 +240,15 @@ class Transport:
         request = self._built(asked, params, json_body, "application/json", headers)
         started, failed = time.monotonic(), 0
         while True:
+            begun, recorder = time.monotonic(), self.recorder
+            request.extensions["tape"] = tape = recorder.tape() if recorder else None
             attempt = self._attempt(request, asked, stream)
             outcome = await self._guarded(attempt, asked, self.limits.total)
+            if recorder is not None and tape is not None:
+                took, ahead = time.monotonic() - begun, self.measured.clock_skew
+                failure = outcome if isinstance(outcome, ApiError) else None
+                target = request.extensions["question"]
+                recorder.take(*tape.answer(target, took, ahead, failure))
             if isinstance(outcome, Reply):
                 return outcome
             failed += 1
@@ -298,13 +314,15 @@ class Transport:
             query = urlencode([*params], quote_via=quote, safe="")
         except UnicodeError:
             query, words = "", "a filter holds a character that cannot be sent"
-        url = self.root + asked.path + (f"?{query}" if query else "")
+        target = asked.path + (f"?{query}" if query else "")
+        url = self.root + target
         if len(url) > _LONGEST_URL:
             words = "the address became too long: use fewer or shorter filters"
         if words:
             raise error_for(errors.NotSent, words, asked)
+        about = {"lane": self._lane, "question": f"{asked.method} {target}"}
         request = self._client.build_request(
-            asked.method, url, content=body, headers=lines, extensions={"lane": self._lane}
+            asked.method, url, content=body, headers=lines, extensions=about
         )
         if (request.url.scheme, request.url.netloc) != self._origin:
             words = "the request would have left the configured address"
@@ -368,8 +386,11 @@ class Transport:
         request.headers["Authorization"] = f"Bearer {self.key.key.reveal()}"
         response = await self._client.send(request, stream=True)
         date = "" if "age" in response.headers else response.headers.get("date", "")
-        self.measured.answer(time.monotonic() - started, date, self._clock())
+        latency = response.extensions.get("took", time.monotonic() - started)
+        self.measured.answer(latency, date, self._clock())
         status = response.status_code
+        if tape := request.extensions.get("tape"):
+            tape.status, tape.headers = status, dict(response.headers.items())
         if 200 <= status < 300 or (status == 304 and "if-none-match" in request.headers):
             return response
         said = BytesIO()
@@ -413,6 +434,8 @@ class Transport:
             raise larger_than(asked, status, cap)
         member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if is_packed else None
         came, unpacked, held = 0, 0, b""
+        tape = response.request.extensions.get("tape")
+        keep: Callable[[bytes], object] = tape.body.append if tape else len
         async for packed in response.aiter_raw():
             came += len(packed)
             while packed:
@@ -430,6 +453,7 @@ class Transport:
                     raise larger_than(asked, status, cap)
                 clean, held = self.key.clean(held + piece)
                 if clean:
+                    keep(clean)
                     yield clean
                 if len(piece) == _PIECE:
                     # A bomb arrives in one read: let others run between its pieces.
@@ -437,4 +461,6 @@ class Transport:
         if member is not None and came and not member.eof:
             raise DamagedBodyError
         if held:
-            yield self.key.clean(held, is_last=True)[0]
+            clean, _ = self.key.clean(held, is_last=True)
+            keep(clean)
+            yield clean

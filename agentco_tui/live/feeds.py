@@ -154,8 +154,13 @@ Linux that is not CLOCK_MONOTONIC, on macOS it is."""
 class Clock:
     """The machine's clock, corrected by the skew that the platform's Date headers show."""
 
-    def __init__(self, skew: Callable[[], float | None] = lambda: None) -> None:
-        self._skew, self._told = skew, 0.0
+    def __init__(
+        self,
+        skew: Callable[[], float | None] = lambda: None,
+        machine: Callable[[], float] = time.time,
+    ) -> None:
+        """`skew`: seconds that the platform is ahead of the `machine`'s clock."""
+        self._skew, self.machine, self._told = skew, machine, 0.0
 
     def monotonic(self) -> float:
         """Seconds on a clock that never jumps and doesn't stand still in a sleep."""
@@ -163,7 +168,7 @@ class Clock:
 
     def now(self) -> float:
         """Seconds since 1970 as the platform would say."""
-        skew, now = self._skew(), time.time()
+        skew, now = self._skew(), self.machine()
         if skew is not None and abs(skew) >= SKEW_THAT_MATTERS:
             now += skew
         # Nothing gets younger because a skew is measured to half a second only.

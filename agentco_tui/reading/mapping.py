@@ -53,6 +53,9 @@ class ProfileMapping:
         """`fields`: dotted names by our field, by a kind's name; `unit`: one of `UNITS`;
         `status`: the platform's words by the state of a task that they mean.
         """
+        told = {"fields": fields, "unit": unit, "currency": currency, "status": status}
+        self.told = {name: value for name, value in told.items() if value}
+        """What another like it is made of."""
         self.fields = fields or {}
         self.unit = Unit(None if unit is None else UNITS[unit], currency)
         self.states = {

@@ -62,6 +62,12 @@ class FoundNeeds:
         if self._decided != [decision.task.id for decision in self._decisions.open]:
             self.look(node)
 
+    async def levels_by_key(self) -> dict[str, Level]:
+        """Look anew, and tell how bad each need is, of tasks that are alike each by itself."""
+        await in_slices(self._find())
+        each = (replace(n, record=r) for n in self.shown for r in n.alike or (n.record,))
+        return {need.key: need.level for need in each}
+
     async def _look_in_slices(self) -> None:
         self._looking = self._look_again = True
         try:

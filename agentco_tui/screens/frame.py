@@ -71,6 +71,7 @@ class MainScreen(SizedScreen[None]):
         self.prompt = Prompt()
         self.footer = StatusLine(classes="frame--footer")
         self.recent: list[Target] = []  # what was gone to or run by its words, the latest first
+        self.more: tuple[Place, ...] = ()  # places whose keys work here besides the screen's
         self.denied: dict[str, str] = {}  # why commands would be refused now, by their id
         self.behind: tuple[Spot, ...] = ()  # where one came from, the nearest last
         self._last: tuple[Spot, ...] = ()  # where one was last, with what lay behind it then
@@ -367,7 +368,7 @@ class MainScreen(SizedScreen[None]):
 
     def action_help(self) -> None:
         keys = self.session.settings.keys
-        self.app.push_screen(HelpScreen(self.place, keys, self.denied))
+        self.app.push_screen(HelpScreen(self.place, keys, self.denied, self.more))
 
     @on(StatusLine.Pressed)
     def _pressed(self, event: StatusLine.Pressed) -> None:
@@ -388,7 +389,9 @@ class MainScreen(SizedScreen[None]):
         """Run a command as its key does, also one that has none."""
         command = COMMANDS_BY_ID[command_id]
         own = self.view.table if command.cursor else self.view
-        await self.app.run_action(command.run, self if command.where == "every" else own)
+        await self.app.run_action(
+            command.run, self if command.where in ("every", "replay") else own
+        )
 
     @cached_property
     def dialogs(self) -> DialogRouter:

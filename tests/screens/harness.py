@@ -24,6 +24,7 @@ from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.services import Timing
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.recording import Recorder
 from agentco_tui.api.transport import Limits, Measured
 from agentco_tui.app import DashboardApp, make_session
 from agentco_tui.config import Settings
@@ -316,6 +317,7 @@ async def stage(
     limits: Limits | None = None,
     faults: Iterable[str] = (),
     wait: bool = True,
+    recorder: Recorder | None = None,
     **chosen: Any,
 ) -> AsyncIterator[Stage]:
     """Run a dashboard; with `wait` not before its first answers are in.
@@ -332,6 +334,8 @@ async def stage(
         settings.base_url, settings.key, key_source=settings.key_source, attempts=1, limits=limits
     )
     client.transport.measured = SteadyLatency()
+    client.transport.recorder = recorder
+    client.transport._clock = platform.world.time
     session = make_session(settings, client, folder / "journal.jsonl", clock, timing)
     steady(session.poller)
     app = DashboardApp(session, place)

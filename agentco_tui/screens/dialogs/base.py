@@ -172,10 +172,16 @@ class HelpScreen(Dialog[None]):
     HelpScreen Input:focus { border: none; }
     """
 
-    def __init__(self, place: Place, rebound: Mapping[str, str], denied: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        place: Place,
+        rebound: Mapping[str, str],
+        denied: Mapping[str, str],
+        more: tuple[Place, ...] = (),
+    ) -> None:
         here = Cell(plain(place.title()), Tone.STRONG)
         super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
-        self.place, self.rebound, self.denied = place, rebound, denied
+        self.place, self.rebound, self.denied, self.more = place, rebound, denied, more
         self.words = LineInput(self._searched, placeholder="words of what is looked for")
 
     def body(self) -> ComposeResult:
@@ -209,6 +215,10 @@ class HelpScreen(Dialog[None]):
     def _items(self) -> Iterable[Item]:
         groups = {
             "This screen": [key for key in COMMANDS if self.place in (key.where, *key.also)],
+            **{
+                place.title(): [key for key in COMMANDS if key.where == place]
+                for place in self.more
+            },
             "Every list": [key for key in COMMANDS if key.where == "table"],
             "Everywhere": [key for key in COMMANDS if key.where == "every"],
         }

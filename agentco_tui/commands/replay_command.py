@@ -1,0 +1,74 @@
+"""`agentco-tui replay FILE`: the dashboard on a recording; and what a recording is about."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentco_tui import __version__
+from agentco_tui.api.credentials import BaseUrl, CredentialError, KeyInUse
+from agentco_tui.api.recording import About, Alter, Recorder, Recording, RecordingError
+from agentco_tui.arguments import UsageError
+from agentco_tui.commands.running import Exit, say_json
+from agentco_tui.config import Given, Settings, SettingsError
+from agentco_tui.config.resolve import Resolver
+from agentco_tui.reading.mapping import ProfileMapping
+
+
+def begun(
+    file: str, settings: Settings, key: KeyInUse | None, *, alter: Alter | None = None, **more: Any
+) -> Recorder:
+    """A recording of what these settings are used with; `more` is what it is about besides.
+
+    Raises UsageError if it can't be written.
+    """
+    told = {
+        "base_url": str(settings.base_url),
+        "profile": settings.profile,
+        "company": settings.company,
+        "refresh": settings.refresh,
+        "mapping": settings.mapping.told,
+    }
+    about = About(program=__version__, run=secrets.token_hex(8), **{**told, **more})
+    try:
+        redact = key.redact if key is not None else str
+        return Recorder(Path(file).expanduser(), about, redact, alter=alter)
+    except (RecordingError, RuntimeError) as error:
+        raise UsageError(str(error)) from None
+
+
+def run(
+    given: Given, env: Mapping[str, str], dashboard: Callable[[Settings, Recording], int]
+) -> int:
+    """Show a recording; returns the exit code. No key is read, and no profile counts."""
+    try:
+        recording = Recording(Path(given["file"]).expanduser())
+        settings = settings_for(recording.about, given, env)
+    except (RecordingError, RuntimeError) as error:
+        raise UsageError(str(error)) from None
+    if given["report"]:
+        say_json(recording.about.report)
+        return Exit.OK
+    return dashboard(settings, recording)
+
+
+def settings_for(about: About, given: Given, env: Mapping[str, str]) -> Settings:
+    """The person's own keys, theme and thresholds, and all else as it was when it was recorded.
+
+    Raises SettingsError, and RecordingError where what it is about can't be used.
+    """
+    resolved = Resolver(given, env, with_profile=False)
+    if resolved.problems:
+        raise SettingsError(resolved.problems)
+    try:
+        base_url = BaseUrl.parse(about.base_url, allow_http=True)
+        mapping = ProfileMapping(**about.mapping)
+    except (CredentialError, TypeError, ValueError, KeyError, AttributeError):
+        raise RecordingError("what the recording is of can't be read") from None
+    as_then = {"company": about.company, "refresh": about.refresh, "mapping": mapping}
+    sources = {**resolved.values["sources"], "read_only": "a replay"}
+    fixed = {"read_only": True, "trust_env": False, "ca_file": None, "sources": sources}
+    values = {**resolved.values, **as_then, **fixed}
+    return Settings(base_url=base_url, profile=about.profile, **values)

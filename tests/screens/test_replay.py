@@ -1,0 +1,236 @@
+"""The dashboard on a recording: the same pictures, at any time, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agentco_tui.api.recording import Recorder, Recording
+from agentco_tui.app import replay_app
+from agentco_tui.commands.replay_command import begun, settings_for
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.replay import ReplayPoller
+from agentco_tui.screens.replay_screen import ReplayScreen
+from tests.embedded import EmbeddedPlatform
+from tests.screens import harness
+from tests.screens.harness import (
+    NOW,
+    PLACES,
+    Stage,
+    SteadyLatency,
+    stage,
+)
+
+
+@asynccontextmanager
+async def recording(
+    platform: EmbeddedPlatform, folder: Path, **options: object
+) -> AsyncIterator[tuple[Stage, Recorder]]:
+    """A dashboard that records, with everything that a replay's header and footer say, too."""
+    settings = harness.settings_for(platform, read_only=True, sources={"read_only": "a replay"})
+    recorder = begun(str(folder / "a.rec"), settings, None)
+    recorder._clock = platform.world.time
+    async with stage(
+        platform,
+        folder,
+        settings=settings,
+        recorder=recorder,
+        **options,  # type: ignore[arg-type]
+    ) as s:
+        try:
+            yield s, recorder
+        finally:
+            recorder.close(30)
+
+
+@asynccontextmanager
+async def replay(platform: EmbeddedPlatform, folder: Path) -> AsyncIterator[Stage]:
+    """Its replay, standing still at the beginning."""
+    opened = Recording(folder / "a.rec")
+    app = replay_app(settings_for(opened.about, {}, {}), opened, folder / "replay")
+    app.session.client.transport.measured = SteadyLatency()
+    poller_of(app.session.poller).set(paused=True)
+    async with app.run_test(size=(120, 41), notifications=True) as pilot:
+        yield Stage(platform, app.session, app, pilot)
+    await app.session.close()
+    await app.session.client.aclose()
+
+
+def poller_of(poller: object) -> ReplayPoller:
+    assert isinstance(poller, ReplayPoller)
+    return poller
+
+
+def frame(s: Stage) -> ReplayScreen:
+    assert isinstance(s.main, ReplayScreen)
+    return s.main
+
+
+async def pictures(s: Stage) -> dict[Place, list[str]]:
+    """What every screen shows, with the cursor at the top and nothing held back."""
+    found: dict[Place, list[str]] = {}
+    for place in PLACES:
+        await s.go(place)
+        await s.poll()
+        await s.press("r", "g")
+        s.app.clear_notifications()
+        await s.at_rest()
+        found[place] = s.lines[:40]
+    return found
+
+
+async def test_a_recording_replays_to_the_same_pictures(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    moments, then = list[float](), list[dict[Place, list[str]]]()
+    async with recording(platform, tmp_path, size=(120, 40)) as (s, _):
+        for _moment in range(2):
+            moments.append(platform.world.time())
+            then.append(await pictures(s))
+            platform.world.advance(900)
+    assert then[0] != then[1]
+    before = len(platform.requests)
+    async with replay(platform, tmp_path) as s:
+        for at in (0, 1, 0):
+            frame(s).jump(moments[at])
+            await s.settle()
+            shown = await pictures(s)
+            for place in PLACES:
+                assert shown[place] == then[at][place], (at, place)
+    assert len(platform.requests) == before
+
+
+async def test_time_stands_still_runs_faster_and_goes_where_it_is_told(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with recording(platform, tmp_path) as (s, _):
+        for _moment in range(5):
+            platform.world.advance(300)
+            await s.poll()
+    async with replay(platform, tmp_path) as s:
+        clock, beneath = frame(s).clock, frame(s).timeline
+        start = clock.recording.begins
+        assert "REPLAY" in s.lines[40]
+        assert "x1 paused" in s.lines[40]
+        assert "P go on" in s.lines[40]
+        await s.press("[")
+        assert clock.time() == start  # that was the beginning
+        await s.press("}", "}", "{", "]")
+        assert clock.time() == start + 660
+        await s.wait_until(lambda: "14:24:20" in s.lines[40], "the time")
+        await s.press(">", ">", ">", ">", ">", ">", ">")
+        assert clock.speed == 600
+        await s.press("<")
+        assert "x60 paused" in s.lines[40]
+        waiting = len(s.session.store.pending)
+        await s.press(">", "P")
+        await s.wait_until(lambda: "at the end" in s.lines[40], "the end")
+        assert clock.time() == clock.recording.ends == start + 1_500
+        await s.wait_until(lambda: len(s.session.store.pending) != waiting, "what came last")
+        await s.press("P")
+        await s.press("@", *"14:20", "enter")
+        assert clock.time() == NOW + 400
+        await s.press("@", *"-1m", "enter")
+        assert clock.time() == NOW + 340
+        await s.press("@", *"tea", "enter")
+        await s.sees("tea is no time of the recording")
+        await s.press("escape", "?")
+        await s.sees("replay.need", "To where a need appears")
+        await s.press("escape")
+        assert clock.time() == NOW + 340
+        assert beneath.region.y == 40
+
+
+async def test_the_next_need_is_found_by_reading_on(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with recording(platform, tmp_path) as (s, _):
+        await s.poll()
+        for _moment in range(6):
+            platform.world.advance(120)
+            await s.poll()
+    async with replay(platform, tmp_path) as s:
+        await s.loaded()
+
+        def worst() -> dict[str, int]:
+            needs = s.session.needs.shown
+            return {need.key: need.level for need in needs}
+
+        before, clock = worst(), frame(s).clock
+        await s.press("N")
+        await s.wait_until(lambda: clock.time() > NOW, "a jump")
+        await s.wait_until(lambda: worst() != before, "another need")
+        assert any(level > before.get(key, 0) for key, level in worst().items())
+        frame(s).jump(clock.recording.ends)
+        await s.press("N")
+        await s.sees("no need appears or grows worse")
+
+
+async def test_nothing_is_written_from_a_replay(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with recording(platform, tmp_path, place="tasks") as (s, _):
+        await s.poll()
+    sent = len(platform.requests)
+    async with replay(platform, tmp_path) as s:
+        await s.go("tasks")
+        await s.sees("Refund 214 customers")
+        assert "read-only" in s.lines[0]
+        await s.press("a")
+        await s.sees("writing is off (a replay)")
+        # What was not asked then is told, and nothing is asked for now.
+        await s.press("escape", "t")
+        await s.sees("not in the recording")
+    assert len(platform.requests) == sent
+    assert not (tmp_path / "replay").exists()
+
+
+async def test_a_feed_is_as_fresh_and_as_broken_as_it_was(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with recording(platform, tmp_path) as (s, _):
+        await s.poll()
+        platform.world.advance(100)
+        platform.faults.add("tasks:status=503,body=html")
+        platform.faults.add("alerts:drop_before")
+        await s.poll()
+        words = [str(s.session.store.freshness[feed].failure) for feed in FAILING]
+    async with replay(platform, tmp_path) as s:
+        known = s.session.store.freshness
+        await s.loaded()
+        assert {known[feed].phase for feed in FAILING} == {Phase.LIVE}
+        frame(s).jump(NOW + 100)
+        await s.wait_until(lambda: all(known[feed].failure for feed in FAILING), "failures")
+        assert [str(known[feed].failure) for feed in FAILING] == words
+        clock = s.session.clock
+        assert [known[feed].age(clock.monotonic()) for feed in FAILING] == [100, 100]
+        assert known[FeedName.AGENTS].age(clock.monotonic()) == 0
+        assert len(s.session.store.pending) == 40
+        # From nothing, too: what had come before stands beneath the failure.
+        frame(s).jump(NOW)
+        await s.wait_until(lambda: not any(known[feed].failure for feed in FAILING), "answers")
+        s.session.store.forget(FeedName.PENDING)
+        frame(s).jump(NOW + 100)
+        await s.wait_until(lambda: len(s.session.store.pending) == 40, "what came before")
+        assert known[FeedName.PENDING].phase is Phase.STALE
+
+
+FAILING = (FeedName.PENDING, FeedName.ALERTS)
+
+
+async def test_what_was_recorded_holds_no_key(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    """Not in a body that repeats it, nor in what is packed."""
+    async with recording(platform, tmp_path) as (s, recorder):
+        with platform.world.living() as state:
+            next(iter(state.tasks.values())).title = f"rotate {platform.full_key} now"
+        await s.poll()
+        recorder.close(30)
+    data = (tmp_path / "a.rec").read_bytes()
+    opened = Recording(tmp_path / "a.rec")
+    entries = [entry for target in opened._by_target for entry in opened._by_target[target][1]]
+    bodies = b"".join(map(opened.body, entries))
+    assert b"rotate" in bodies
+    key = platform.full_key.encode()
+    for part in (key, key[3:], key[:-4]):
+        assert part not in data + bodies
+    assert b"uthorization" not in data
