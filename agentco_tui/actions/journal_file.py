@@ -166,6 +166,29 @@ def lines(file: BinaryIO, start: int = 0) -> Iterator[bytes]:
         yield whole
 
 
+Story = tuple[Attempt, list[Settled]]
+"""An attempt with its outcomes; the last is the one that counts."""
+
+
+def stories(file: BinaryIO) -> Iterator[Story]:
+    """Every attempt with its outcomes in the order of the attempts, those that correct others last.
+
+    The file is read twice, as a stream: for the outcomes, which are few and small, and for all.
+    """
+    outcomes: dict[str, list[Settled]] = {}
+    for line in lines(file):
+        if isinstance(entry := from_line(line), Settled):
+            outcomes.setdefault(entry.attempt, []).append(entry)
+    told: set[str] = set()
+    for line in lines(file):
+        entry = from_line(line)
+        if isinstance(entry, Attempt) and entry.attempt not in told:
+            told.add(entry.attempt)
+            became = outcomes.pop(entry.attempt, [])
+            first = [settled for settled in became if not settled.corrects][:1]
+            yield entry, first + [settled for settled in became if settled.corrects]
+
+
 class JournalFile:
     """One file. It is held open from when it is first seen, so that no other file can take its
     inode, and each use compares what is at the path with it. Every method may raise JournalError.

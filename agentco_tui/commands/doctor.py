@@ -13,10 +13,9 @@ from msgspec.structs import asdict
 from agentco_tui import __version__
 from agentco_tui import format as figures
 from agentco_tui.actions.journal import platform_of
-from agentco_tui.actions.journal_file import seconds_of
+from agentco_tui.actions.journal_file import seconds_of, stories
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable, Unreadable
-from agentco_tui.commands.journal_command import stories
 from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings

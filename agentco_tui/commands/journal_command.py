@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_file import Attempt, Settled, from_line, lines, seconds_of
+from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of, stories
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.running import Exit, complain, say, say_json
 from agentco_tui.config import Given
@@ -24,9 +23,6 @@ from agentco_tui.state_folder import state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
 LEFT_NAMED = 10  # attempts named one by one when the dashboard is left
-
-Story = tuple[Attempt, list[Settled]]
-"""An attempt with its outcomes; the last is the one that counts."""
 
 
 def since_when(text: str, now: float) -> float:
@@ -113,25 +109,6 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
     if journal.lost is not None:
         told.append(plain(f"{signs.warning} {journal.lost.why}"))
     return told
-
-
-def stories(file: BinaryIO) -> Iterator[Story]:
-    """Every attempt with its outcomes in the order of the attempts, those that correct others last.
-
-    The file is read twice, as a stream: for the outcomes, which are few and small, and for all.
-    """
-    outcomes: dict[str, list[Settled]] = {}
-    for line in lines(file):
-        if isinstance(entry := from_line(line), Settled):
-            outcomes.setdefault(entry.attempt, []).append(entry)
-    told: set[str] = set()
-    for line in lines(file):
-        entry = from_line(line)
-        if isinstance(entry, Attempt) and entry.attempt not in told:
-            told.add(entry.attempt)
-            became = outcomes.pop(entry.attempt, [])
-            first = [settled for settled in became if not settled.corrects][:1]
-            yield entry, first + [settled for settled in became if settled.corrects]
 
 
 def _outcome_of(settled: Settled) -> dict[str, object]:

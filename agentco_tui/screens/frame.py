@@ -24,6 +24,7 @@ from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change, named
 from agentco_tui.model import Task
+from agentco_tui.screens.absence import TOLD_FOR
 from agentco_tui.screens.dialogs.base import HelpScreen, SizedScreen
 from agentco_tui.screens.header_footer import footer_cells, header_cells, tab_cells
 from agentco_tui.screens.key_app import KeyApp, bindings_of
@@ -33,7 +34,7 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
 from agentco_tui.screens.trail import MOST_BEHIND, Spot
 from agentco_tui.state_folder import ListMemory, Remembered
-from agentco_tui.text import clipboard_text, plain, safe, signs
+from agentco_tui.text import SafeText, clipboard_text, plain, safe, signs
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.widget import RecordTable
@@ -78,6 +79,7 @@ class MainScreen(SizedScreen[None]):
         self._awaited: Spot | None = None  # whose line the first answers have yet to bring
         self._decided: set[str] = set()
         self._seconds = 0
+        self.absence = Absence(session, remembered.left_at, remembered.left_needs)
         self._outlook_due = False
 
     def compose(self) -> ComposeResult:
@@ -192,6 +194,8 @@ class MainScreen(SizedScreen[None]):
 
     def tick(self) -> None:
         self._seconds += 1
+        if self._seconds == 1:
+            self.tell_absence(self.absence.started())
         self.session.poller.look_for_late()
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.session.needs.look(self)  # a task becomes urgent by waiting alone
@@ -306,7 +310,8 @@ class MainScreen(SizedScreen[None]):
 
     def remembered(self) -> Remembered:
         visited = {str(place): view.memory for place, view in self.views.items()}
-        return Remembered(self.place, {**self._remembered.lists, **visited})
+        lists, needs = {**self._remembered.lists, **visited}, self.absence.other_needs()
+        return Remembered(self.place, lists, self.session.clock.now(), {**needs})
 
     def set_paces(self) -> None:
         all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists
@@ -425,6 +430,17 @@ class MainScreen(SizedScreen[None]):
             told = found.trouble
             await self._sync_snoozes()
             await asyncio.sleep(FOLLOW_EVERY)
+
+    def tell_absence(self, words: SafeText | None) -> None:
+        """As a notice: nothing that comes by itself takes a key."""
+        if words is not None:
+            self.app.notify(words, markup=False, timeout=TOLD_FOR)
+
+    def action_since(self) -> None:
+        self.dialogs.since()
+
+    def action_handover(self) -> None:
+        self.dialogs.form("app.handover", None)
 
     async def _sync_snoozes(self) -> None:
         """Write what was snoozed here, and take up what was in other dashboards."""

@@ -149,6 +149,21 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
         return super().dismiss(result)
 
 
+class WholeScreen(Dialog[T]):
+    """A page to read in place of the frame."""
+
+    DEFAULT_CSS = """
+    WholeScreen { background: $background; align: left top; }
+    WholeScreen > Vertical {
+        width: 1fr; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0;
+        background: $background;
+    }
+    WholeScreen .dialog--title { background: $panel; }
+    WholeScreen .dialog--body { height: 1fr; padding: 0 1; }
+    WholeScreen .dialog--keys { margin-top: 0; }
+    """
+
+
 def key_cells(keys: Mapping[str, str]) -> list[Cell]:
     pairs = ((Cell(plain(key), Tone.ACCENT), Cell(plain(words))) for key, words in keys.items())
     return [cell for pair in pairs for cell in pair]

@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.approve import Approval
@@ -20,7 +20,7 @@ from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Step, Verb
 from agentco_tui.actions.writes import recover
 from agentco_tui.background import start_worker
-from agentco_tui.keys import COMMANDS_BY_ID
+from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import fate_of, may_approve, said_of, told
@@ -28,6 +28,7 @@ from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchPro
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
 from agentco_tui.screens.dialogs.shift_forms import SHIFT_FORMS
+from agentco_tui.screens.dialogs.since_dialog import SinceScreen
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.task_lines import TaskLines
@@ -72,6 +73,14 @@ class DialogRouter:
     def trace(self, task: Task) -> None:
         screen = TraceScreen(self._session, task)
         self._frame.app.push_screen(screen, lambda yes: self.approve(task) if yes else None)
+
+    def since(self) -> None:
+        def opened(key: str | None) -> None:
+            place, _, row = (key or "").partition(":")
+            if place:
+                self._frame.go(cast("Place", place), row or None, is_open=bool(row))
+
+        self._frame.app.push_screen(SinceScreen(self._frame), opened)
 
     def form(self, command_id: str, subject: Record | None) -> None:
         verb = COMMANDS_BY_ID[command_id].verb

@@ -1,23 +1,38 @@
-"""The forms of a shift: to put a need off."""
+"""The forms of a shift: to put a need off, and to hand over."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from agentco_tui import format as fmt
+from agentco_tui.actions.handover import Handover, OpenNeed, markdown, since_words
+from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.config.validators import span
+from agentco_tui.live.feeds import Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.live.snooze import LONGEST_NOTE, Snooze, next_time
+from agentco_tui.live.needs import Need
+from agentco_tui.live.snooze import DAY, LONGEST_NOTE, Snooze, next_time
+from agentco_tui.model import Moment
+from agentco_tui.screens.cells import spent_text
 from agentco_tui.screens.dialogs.form_definitions import FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values
+from agentco_tui.screens.dialogs.since_dialog import gather
+from agentco_tui.screens.found_needs import FEEDS
+from agentco_tui.screens.overview_panels import money_of, staff
+from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import completed
 from agentco_tui.screens.trail import name_of
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
 
 if TYPE_CHECKING:
+    from agentco_tui.screens.frame import MainScreen
     from agentco_tui.screens.overview_view import OverviewView
 
 LONGEST = 30 * 86_400.0  # seconds
+CLIPBOARD = "clipboard"
+MOST_BUDGETS = 12
 SPANS = ("1h", "15m", "4h", "08:00", "worse")
 
 
@@ -61,7 +76,100 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
     return FormPlan(ask.title("SNOOZE", what), fields, read, send)
 
 
+def state_of(session: Session) -> list[SafeText]:
+    """How things are: what needs a person, what waits, who works, and the money."""
+    needs, store, look = session.needs, session.store, session.look
+    critical, warning = needs.levels[Level.CRITICAL], needs.levels[Level.WARNING]
+    oldest = f", the oldest {look.wait(needs.queue.oldest)}" if needs.queue.oldest else ""
+    state = [
+        f"{fmt.count(critical)} critical, {fmt.count(warning)} warnings, "
+        f"{fmt.count(needs.snoozed)} snoozed",
+        f"{fmt.count(needs.queue.count)} tasks wait{oldest}",
+        staff(session.needs.of_scope(store.agents)) or "no agents are known",
+    ]
+    for budget in money_of(session, MOST_BUDGETS):
+        share = f" ({fmt.percent(budget.share)})" if budget.share is not None else ""
+        state.append(f"{session.names.budget(budget)}: {spent_text(budget)}{share}")
+    old = [feed for feed in FEEDS if store.freshness[feed].phase is not Phase.LIVE]
+    if old:
+        state.append(f"{signs.unknown} not as of now: {', '.join(old)}")
+    return list(map(plain, state))
+
+
+def need_words(need: Need, session: Session) -> SafeText:
+    """A need in one line."""
+    times = f" ×{len(need.alike)}" if need.alike else ""
+    return plain(f"{need.kind}: {name_of(need.record, session.names)}{times}")
+
+
+def hand_over(ask: FormRequest) -> FormPlan:
+    """Since when the shift goes, and where its hand-over goes to: a new file, or the clipboard."""
+    frame, session, now = ask.frame, ask.frame.session, ask.frame.session.clock.now()
+
+    def read(values: Values) -> tuple[float, str]:
+        typed = values["since"].casefold()
+        seconds, at = span(typed), next_time(typed, now)
+        since = None if at is None else at - DAY
+        if typed == hint:
+            since = frame.absence.shift_since
+        elif seconds:
+            since = now - seconds
+        if since is None or now - since > LONGEST:
+            raise FormError({"since": plain("give 8h or 3d, or a time as 22:00")})
+        if not values["to"]:
+            raise FormError({"to": plain("name a file, or say clipboard")})
+        return since, values["to"]
+
+    async def send(meant: tuple[float, str], _: Form) -> None:
+        since, to = meant
+        text = markdown(await handover_of(frame, since))
+        text = session.client.transport.key.redact(text)
+        text = "\n".join(map(clipboard_text, text.split("\n")))
+        if to.casefold() == CLIPBOARD:
+            frame.app.copy_to_clipboard(text)
+            frame.say("the hand-over was sent to the terminal's clipboard")
+            return
+        try:
+            path = Path(to).expanduser().resolve()
+            await session.journaled(write_new, path, text)
+        except (AtomicWriteError, RuntimeError, ValueError) as error:
+            raise FormError({"to": plain(str(error))}) from error
+        frame.say(f"{signs.good} the hand-over was written to {safe(str(path), 200)}")
+
+    hint = since_words(frame.absence.shift_since, now).casefold()
+    stamp = fmt.moment(Moment(now))[:16].replace(" ", "-").replace(":", "")
+    told = "in the folder that the program was started in; must not exist yet. Or: clipboard"
+    fields = (
+        FormField("since", "since", hint, "when the shift began: 22:00, or 8h ago"),
+        FormField("to", "to", f"handover-{stamp}.md", told),
+    )
+    return FormPlan(ask.title("HAND OVER", plain("the shift")), fields, read, send)
+
+
+async def handover_of(frame: MainScreen, since: float) -> Handover:
+    session = frame.session
+    found, trouble = await gather(frame, since)
+    state = [*state_of(session), *filter(None, [trouble])]
+    scope = session.names.scope(session.poller.query.company)
+    return Handover(
+        made=session.clock.now(),
+        title=joined([safe(session.profile, 60), safe(session.origin, 100), scope], ", "),
+        state=state,
+        needs=[
+            OpenNeed(need.level, need_words(need, session), need.snooze)
+            for need in session.needs.shown
+        ],
+        happened=found,
+    )
+
+
+def write_new(path: Path, text: str) -> None:
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
 SHIFT_FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {
     "overview.snooze": snooze,
+    "app.handover": hand_over,
 }
 """By the command that opens each, as `form_definitions.FORMS`."""

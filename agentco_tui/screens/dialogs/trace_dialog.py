@@ -20,7 +20,7 @@ from agentco_tui.screens.decision_notes import (
     settled_as,
 )
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.dialogs.base import Dialog, HelpScreen, key_cells
+from agentco_tui.screens.dialogs.base import HelpScreen, WholeScreen, key_cells
 from agentco_tui.screens.session import Session
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text
@@ -105,19 +105,8 @@ def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
     return items
 
 
-class TraceScreen(Dialog[bool]):
+class TraceScreen(WholeScreen[bool]):
     """Reads the trace and shows it; `a` goes on to the question whether to approve."""
-
-    DEFAULT_CSS = """
-    TraceScreen { background: $background; align: left top; }
-    TraceScreen > Vertical {
-        width: 1fr; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0;
-        background: $background;
-    }
-    TraceScreen .dialog--title { background: $panel; }
-    TraceScreen .dialog--body { height: 1fr; padding: 0 1; }
-    TraceScreen .dialog--keys { margin-top: 0; }
-    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,t", "dismiss(False)", "Back", show=False),

@@ -1,0 +1,72 @@
+"""When a person was away, so that what happened meanwhile can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from agentco_tui import format as fmt
+from agentco_tui.keys import shown_key
+from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.trail import name_of
+from agentco_tui.state_folder import MOST_LEFT
+from agentco_tui.text import SafeText, plain
+
+LEAST: Final = 2 * 3_600.0  # seconds without a sign of a person, from which on one was away
+SHIFT: Final = 8 * 3_600.0  # seconds of a shift whose beginning isn't known
+TOLD_FOR: Final = 60.0  # seconds that the notice stands
+
+
+class Absence:
+    """The last one, and since when the shift goes; times by the platform's clock."""
+
+    def __init__(self, session: Session, left_at: float | None, left: Mapping[str, str]) -> None:
+        """How the dashboard was left the last time: when, and the needs that there were."""
+        self._session, self._left_before = session, (left_at, left)
+        self._sign: float | None = None  # when there was the last sign of a person
+        self._needs_then: Sequence[Need] = ()
+        self._since: float | None = None
+        self.away_since: float | None = None
+        self.left_needs: Mapping[str, str] = {}  # as they were then, by their keys
+
+    @property
+    def shift_since(self) -> float:
+        """Since when things are told: since the last absence began, or what was chosen."""
+        return self._session.clock.now() - SHIFT if self._since is None else self._since
+
+    @shift_since.setter
+    def shift_since(self, since: float) -> None:
+        self._since = since
+
+    def started(self) -> SafeText | None:
+        """The dashboard is here again: what to say if it was left long ago."""
+        at, left = self._left_before
+        return None if at is None else self._back(at, left)
+
+    def person_is_here(self) -> SafeText | None:
+        """A key, or the terminal's focus came or went: what to say after a long absence."""
+        now, at, then = self._session.clock.now(), self._sign, self._needs_then
+        self._sign, self._needs_then = now, self._session.needs.shown
+        if at is None or now - at < LEAST:
+            return None
+        return self._back(at, self._by_key(then))
+
+    def other_needs(self) -> dict[str, SafeText]:
+        """The needs of now that are no tasks, by their keys."""
+        return self._by_key(self._session.needs.shown)
+
+    def _by_key(self, needs: Sequence[Need]) -> dict[str, SafeText]:
+        names = self._session.names
+        others = [need for need in needs if need.kind is not NeedKind.TASK][:MOST_LEFT]
+        return {need.key: name_of(need.record, names) for need in others}
+
+    def _back(self, at: float, left: Mapping[str, str]) -> SafeText | None:
+        away = self._session.clock.now() - at
+        if away < LEAST:
+            return None
+        self.away_since = self._since = at
+        self.left_needs = left
+        key = shown_key("app.since", self._session.settings.keys)
+        shows = f": {key} shows what happened" if key else ""
+        return plain(f"{fmt.duration(away)} since you left{shows}")
