@@ -37,7 +37,8 @@ class OpenNeed(msgspec.Struct, frozen=True):
 
 class Handover(msgspec.Struct, frozen=True, kw_only=True):
     made: float
-    title: SafeText  # of which profile and platform
+    title: SafeText  # of which profile and company
+    platform: SafeText  # its address
     state: Sequence[SafeText]
     needs: Sequence[OpenNeed]  # the worst first, those snoozed last
     happened: Happened
@@ -73,6 +74,16 @@ def said(each: Happening, now: float) -> tuple[SafeText, SafeText]:
     return joined([*when, each.who]), plain(f"{each.text}{times}")
 
 
+def not_known(happened: Happened) -> list[SafeText]:
+    """Of which times nothing is known, and why no more is."""
+    now = happened.until
+    gaps = (
+        plain(f"nothing is known from {since_words(first, now)} to {since_words(last, now)}")
+        for first, last in happened.gaps
+    )
+    return [*gaps, *filter(None, [happened.why])]
+
+
 def markdown(shift: Handover) -> str:
     """The whole of it, with a line break at its end; of bounded length."""
     happened, now = shift.happened, shift.made
@@ -80,17 +91,16 @@ def markdown(shift: Handover) -> str:
     lines = [
         f"# Hand-over: {escaped_markdown(shift.title)}",
         "",
-        f"{fmt.moment(Moment(now), full=True)}; the shift since "
-        f"{fmt.moment(Moment(happened.since))} ({fmt.duration(now - happened.since)})",
+        f"{fmt.moment(Moment(now), full=True)}, of {escaped_markdown(shift.platform)}; the shift "
+        f"since {fmt.moment(Moment(happened.since))} ({fmt.duration(now - happened.since)})",
         *_section("State", map(escaped_markdown, shift.state), ""),
         *_section("Open", (_need(need, now) for need in shift.needs if not need.snooze), "nothing"),
         *_section("Promised", (_need(need, now) for need in snoozed), "nothing"),
     ]
     for part in happened.parts:
         lines += _section(part.name, (_line(each, now) for each in part.happenings), part.none)
-    if happened.gaps:
-        gaps = (f"from {since_words(a, now)} to {since_words(b, now)}" for a, b in happened.gaps)
-        lines += _section("Nothing is known", gaps, "")
+    if unknown := not_known(happened):
+        lines += _section("Not known", map(escaped_markdown, unknown), "")
     return "\n".join(lines) + "\n"
 
 

@@ -24,7 +24,7 @@ from agentco_tui.live.history import (
     TaskLife,
     Track,
 )
-from agentco_tui.live.history_sampler import observe_log
+from agentco_tui.live.history_sampler import observe_log, told_state
 from agentco_tui.live.insight import (
     Level,
     alert_level,
@@ -45,12 +45,13 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.reading.field_names import phrase
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, joined, plain, safe
 
 LEAST_GAP = 300.0  # seconds of which nothing is known, from which on that is told
 LONGEST_KIND = 60  # cells of a verb that is counted
 MOST_KEPT = 500  # lines of one part
 LEVELS = {Severity.CRITICAL: Level.CRITICAL, Severity.WARNING: Level.WARNING}
+DECIDES = (TaskState.APPROVED, TaskState.REJECTED)
 VERDICTS = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
 
 
@@ -65,7 +66,7 @@ class Happening(msgspec.Struct, frozen=True):
     times: int = 1
 
 
-class Part(msgspec.Struct, frozen=True):
+class Chapter(msgspec.Struct, frozen=True):
     """What happened of one kind, what matters most first."""
 
     name: SafeText
@@ -77,11 +78,12 @@ class Part(msgspec.Struct, frozen=True):
 class Happened(msgspec.Struct, frozen=True):
     since: float
     until: float
-    parts: tuple[Part, ...]
+    parts: tuple[Chapter, ...]
     gaps: tuple[Span, ...]  # of which nothing is known
+    why: SafeText | None = None  # why no more is known
 
 
-class Past(msgspec.Struct, frozen=True):
+class Known(msgspec.Struct, frozen=True):
     """What is known of the time since a moment, by the history or by the log that is held."""
 
     seen: tuple[Span, ...] = ()  # when the platform or its log was looked at
@@ -91,16 +93,16 @@ class Past(msgspec.Struct, frozen=True):
     spent: Mapping[str, Track[BudgetSample]] = {}  # by the company's id, "" for the whole
 
 
-def read_past(since: float, companies: Iterable[str]) -> Callable[[Reader], Past]:
+def read_past(since: float, companies: Iterable[str]) -> Callable[[Reader], Known]:
     """A read of the history; of these companies' budgets, and of the whole."""
     ids = [*companies]
 
-    def read(reader: Reader) -> Past:
+    def read(reader: Reader) -> Known:
         spent = {each: reader.budget(BudgetScope.COMPANY, each, since) for each in ids}
         spent[""] = reader.budget(BudgetScope.ALL, "", since)
         counts, logged = reader.activity(since)
         seen = (*logged, *(span for track in spent.values() for span in track.seen))
-        return Past(seen, reader.lives(since), counts, reader.alerts(since), spent)
+        return Known(seen, reader.lives(since), counts, reader.alerts(since), spent)
 
     return read
 
@@ -131,7 +133,7 @@ def spent_over(samples: Sequence[BudgetSample]) -> Decimal | None:
 
 
 def happened(
-    past: Past,
+    past: Known,
     store: Store,
     limits: AlertLimits,
     since: float,
@@ -139,39 +141,37 @@ def happened(
     *,
     here: Iterable[tuple[str, Happening]] = (),
     left: Mapping[str, str] | None = None,
-    needs: Iterable[tuple[str, Happening]] = (),
+    needs: Mapping[str, Happening] = {},
+    why: SafeText | None = None,
 ) -> Happened:
     """All of it. `here` is what was decided from this machine, by the task's id; `left` the needs
     as they were at `since`, if that is known, and `needs` those of now, by their keys.
     """
     names = Names(store)
     parts = [
-        _part("Decided", _decided(past, store, since, here), "nothing was decided"),
-        _part("Went wrong", _wrong(past, store, names, since), "nothing went wrong"),
-        _part("Spent", _spent(past, store, names), "it isn't known what was spent"),
-        _part("Alerts", _alerts(past, store, names, limits, since), "no alert came or went"),
-        _part("Newly waiting", _waiting(store, names, limits, since, until), "nothing is new"),
+        _chapter("Decided", _decided(past, store, since, here), "nothing was decided"),
+        _chapter("Went wrong", _wrong(past, store, names, since), "nothing went wrong"),
+        _chapter("Spent", _spent(past, store, names), "it isn't known what was spent"),
+        _chapter("Alerts", _alerts(past, store, names, limits, since), "no alert came or went"),
+        _chapter("Newly waiting", _waiting(store, names, limits, since, until), "nothing is new"),
     ]
     if left is not None:
         now = dict(needs)
         new = [replace(n, who=plain("new")) for key, n in now.items() if key not in left]
-        gone = [
-            Happening(None, safe(words), plain("gone"))
-            for key, words in left.items()
-            if key not in now
-        ]
-        parts.append(_part("Other needs", [*new, *gone], "the same as before"))
-    return Happened(since, until, tuple(parts), gaps_of(past.seen, since, until))
+        names_gone = [safe(words, 60) for key, words in left.items() if key not in needs]
+        gone = [Happening(None, joined(names_gone, ", "), plain("gone"))] * bool(names_gone)
+        parts.append(_chapter("Other needs", [*gone, *new], "the same as before"))
+    return Happened(since, until, tuple(parts), gaps_of(past.seen, since, until), why)
 
 
-def _part(name: str, found: Sequence[Happening], none: str) -> Part:
+def _chapter(name: str, found: Sequence[Happening], none: str) -> Chapter:
     total = len(found) if len(found) > MOST_KEPT else 0
-    return Part(plain(name), tuple(found[:MOST_KEPT]), plain(none), total)
+    return Chapter(plain(name), tuple(found[:MOST_KEPT]), plain(none), total)
 
 
 def _way(store: Store, entries: Mapping[str, Activity], task: str, agent: str | None) -> str:
-    """Where a line about a task leads: to it if it is listed, else to what the log has of it last,
-    else to its agent.
+    """Where a line about a task leads: to it if it is listed, else to what the log has of its
+    decision, else to its agent.
     """
     if task in store.pending.records or task in store.tasks.records:
         return f"tasks:{task}"
@@ -181,9 +181,13 @@ def _way(store: Store, entries: Mapping[str, Activity], task: str, agent: str | 
 
 
 def _decided(
-    past: Past, store: Store, since: float, here: Iterable[tuple[str, Happening]]
+    past: Known, store: Store, since: float, here: Iterable[tuple[str, Happening]]
 ) -> list[Happening]:
-    entries = {e.task.id: e for e in store.activity if e.task is not None and e.task.id}
+    entries = {
+        entry.task.id: entry
+        for entry in store.activity
+        if entry.task and entry.task.id and told_state(entry.verb or "") in DECIDES
+    }
     found, own = list[Happening](), dict(here)
     for life in past.lives:
         if life.decided is None or life.decided < since:
@@ -203,7 +207,7 @@ def _decided(
     return sorted(found, key=lambda each: -(each.at or 0.0))
 
 
-def _wrong(past: Past, store: Store, names: Names, since: float) -> list[Happening]:
+def _wrong(past: Known, store: Store, names: Names, since: float) -> list[Happening]:
     """Failures and warnings of one agent and verb in one line, the worst and most often first."""
     newest = dict[tuple[str | None, str, Severity], Activity]()
     for entry in store.activity:
@@ -223,10 +227,10 @@ def _wrong(past: Past, store: Store, names: Names, since: float) -> list[Happeni
         way = f"activity:{known.id}" if known else f"agents:{agent}" if agent else ""
         who = names.agent(Ref(id=agent)) if agent else plain("")
         found.append(Happening(at, text, who, LEVELS[severity], way, count))
-    return sorted(found, key=lambda each: (-each.level, -each.times))
+    return sorted(found, key=lambda each: (-each.level, -each.times, -(each.at or 0.0)))
 
 
-def _spent(past: Past, store: Store, names: Names) -> list[Happening]:
+def _spent(past: Known, store: Store, names: Names) -> list[Happening]:
     found = list[tuple[Decimal, Happening]]()
     for company, track in past.spent.items():
         amount = spent_over(track.samples)
@@ -243,7 +247,7 @@ def _spent(past: Past, store: Store, names: Names) -> list[Happening]:
 
 
 def _alerts(
-    past: Past, store: Store, names: Names, limits: AlertLimits, since: float
+    past: Known, store: Store, names: Names, limits: AlertLimits, since: float
 ) -> list[Happening]:
     found = list[Happening]()
     for alert in store.alerts if past.alerts is None else ():
@@ -288,7 +292,7 @@ def _kind(entry: Activity) -> tuple[str | None, str, Severity]:
     return entry.agent.id if entry.agent else None, verb, entry.severity
 
 
-def log_past(entries: Iterable[Activity], since: float, until: float) -> Past:
+def log_past(entries: Iterable[Activity], since: float, until: float) -> Known:
     """What the part of the log that is held tells of the time since."""
     seen, known, start = list[Span](), list[Activity](), None
     last = until
@@ -304,4 +308,20 @@ def log_past(entries: Iterable[Activity], since: float, until: float) -> Past:
     if start is not None:
         seen.append((start, until))
     observed = observe_log(known)
-    return Past(tuple(seen), observed.lives, observed.counts)
+    return Known(tuple(seen), observed.lives, observed.counts)
+
+
+def merged(held: Known, remembered: Known) -> Known:
+    """What the log that is held and the history know together: the history lags by some seconds."""
+    lives = {life.id: life for life in (*held.lives, *remembered.lives)}
+    counts = dict[object, Counted]()
+    for each in (*held.counts, *remembered.counts):
+        minute = each.at, each.agent, each.kind, each.severity
+        if minute not in counts or counts[minute].count < each.count:
+            counts[minute] = each
+    return replace(
+        remembered,
+        seen=(*held.seen, *remembered.seen),
+        lives=tuple(lives.values()),
+        counts=sorted(counts.values(), key=lambda each: each.at),
+    )

@@ -8,8 +8,9 @@ from typing import Final
 from agentco_tui import format as fmt
 from agentco_tui.keys import shown_key
 from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.model import Budget
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.trail import name_of
+from agentco_tui.screens.trail import PLACE_OF, name_of
 from agentco_tui.state_folder import MOST_LEFT
 from agentco_tui.text import SafeText, plain
 
@@ -50,16 +51,16 @@ class Absence:
         self._sign, self._needs_then = now, self._session.needs.shown
         if at is None or now - at < LEAST:
             return None
-        return self._back(at, self._by_key(then))
-
-    def other_needs(self) -> dict[str, SafeText]:
-        """The needs of now that are no tasks, by their keys."""
-        return self._by_key(self._session.needs.shown)
-
-    def _by_key(self, needs: Sequence[Need]) -> dict[str, SafeText]:
         names = self._session.names
-        others = [need for need in needs if need.kind is not NeedKind.TASK][:MOST_LEFT]
-        return {need.key: name_of(need.record, names) for need in others}
+        return self._back(at, {need.key: name_of(need.record, names) for need in _others(then)})
+
+    def other_needs(self) -> dict[str, tuple[SafeText, str]]:
+        """The needs of now that are no tasks, by their keys: the name, and the row it leads to."""
+        names = self._session.names
+        return {
+            need.key: (name_of(need.record, names), row_of(need))
+            for need in _others(self._session.needs.shown)
+        }
 
     def _back(self, at: float, left: Mapping[str, str]) -> SafeText | None:
         away = self._session.clock.now() - at
@@ -70,3 +71,14 @@ class Absence:
         key = shown_key("app.since", self._session.settings.keys)
         shows = f": {key} shows what happened" if key else ""
         return plain(f"{fmt.duration(away)} since you left{shows}")
+
+
+def _others(needs: Sequence[Need]) -> list[Need]:
+    return [need for need in needs if need.kind is not NeedKind.TASK][:MOST_LEFT]
+
+
+def row_of(need: Need) -> str:
+    """The screen and the row of its record."""
+    record = need.record
+    scope = f"{record.scope}:" if isinstance(record, Budget) else ""
+    return f"{PLACE_OF[type(record).__name__.lower()]}:{scope}{record.id}"

@@ -24,7 +24,7 @@ from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change, named
 from agentco_tui.model import Task
-from agentco_tui.screens.absence import TOLD_FOR
+from agentco_tui.screens.absence import TOLD_FOR, Absence
 from agentco_tui.screens.dialogs.base import HelpScreen, SizedScreen
 from agentco_tui.screens.header_footer import footer_cells, header_cells, tab_cells
 from agentco_tui.screens.key_app import KeyApp, bindings_of
@@ -311,7 +311,8 @@ class MainScreen(SizedScreen[None]):
     def remembered(self) -> Remembered:
         visited = {str(place): view.memory for place, view in self.views.items()}
         lists, needs = {**self._remembered.lists, **visited}, self.absence.other_needs()
-        return Remembered(self.place, lists, self.session.clock.now(), {**needs})
+        left = {key: str(name) for key, (name, _) in needs.items()}
+        return Remembered(self.place, lists, self.session.clock.now(), left)
 
     def set_paces(self) -> None:
         all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists

@@ -26,7 +26,7 @@ from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.recording import Recorder
 from agentco_tui.api.transport import Limits, Measured
-from agentco_tui.app import DashboardApp, make_session
+from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp, make_session
 from agentco_tui.config import Settings
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
@@ -35,6 +35,7 @@ from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
+from agentco_tui.state_folder import Remembered
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from tests.actions.office import QUICK
@@ -318,6 +319,7 @@ async def stage(
     faults: Iterable[str] = (),
     wait: bool = True,
     recorder: Recorder | None = None,
+    remembered: Remembered = NOTHING_REMEMBERED,
     **chosen: Any,
 ) -> AsyncIterator[Stage]:
     """Run a dashboard; with `wait` not before its first answers are in.
@@ -338,7 +340,7 @@ async def stage(
     client.transport._clock = platform.world.time
     session = make_session(settings, client, folder / "journal.jsonl", clock, timing)
     steady(session.poller)
-    app = DashboardApp(session, place)
+    app = DashboardApp(session, place, remembered)
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
             stage = Stage(platform, session, app, pilot)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from pathlib import Path
+
 import pytest
 
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.history import BudgetSample, History, Observed
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.screens.overview_view import OverviewView
+from agentco_tui.state_folder import Remembered
 from tests.embedded import EmbeddedPlatform, another_operator
-from tests.screens.harness import NARROW, WIDE, Stage, Staging, settings_for
+from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, settings_for
 
 
 def need_at(s: Stage, kind: NeedKind, level: Level) -> Need:
@@ -122,3 +128,123 @@ async def test_what_is_no_time_is_told_and_critical_needs_a_time(on: Staging) ->
             await s.sees(told)
         await s.press("escape")
         assert s.session.snoozes.all == {}
+
+
+HOUR = 3_600.0
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_the_page_tells_what_happened_and_each_line_opens(
+    on: Staging, size: tuple[int, int]
+) -> None:
+    async with on(size=size) as s:
+        await s.poll()
+        await s.press("L")
+        await s.sees("SINCE 06:13 (8 h 00 m)", "without a history", "Decided 14", "Mirela")
+        await s.sees("nothing is known from 06:13 to 10:30")
+        await s.press("minus")
+        await s.sees("SINCE 10:13 (4 h 00 m)")
+        await s.press("minus")
+        await s.sees("SINCE 13:13 (1 h 00 m)", "Decided 6")
+        await s.press("plus", "plus")
+        await s.sees("SINCE 06:13 (8 h 00 m)", "and 9 more")
+        await s.press("j", "j", "j", "j", "j", "enter")
+        await s.sees_no("and 9 more")
+        await s.press("g", "enter")
+        await s.wait_until(lambda: s.main.place == "activity" and s.view.reading, "the entry")
+        await s.sees("approved", "Ask 45 customers")
+        await s.press("escape")
+        assert s.main.place == "overview"
+        await s.press("L")
+        await s.sees("SINCE 06:13")
+        await s.press("escape")
+        assert s.app.screen is s.main
+
+
+async def test_with_a_history_it_tells_what_was_spent(on: Staging, tmp_path: Path) -> None:
+    history = History(tmp_path / "history.sqlite3", "demo", "https://p.example")
+    async with on(size=WIDE) as s:
+        company = next(c for c in s.session.store.companies if c.name == "Globex")
+        figures = (NOW - 9 * HOUR, 1_000), (NOW - 5 * HOUR, 1_200), (NOW - HOUR, 1_255)
+        samples = [BudgetSample(at, Decimal(spent), Decimal(4_330)) for at, spent in figures]
+        feed, seen = FeedName.COMPANY_BUDGETS, (NOW - 9 * HOUR, NOW)
+        told = [(feed, company.id, "USD", sample) for sample in samples]
+        history.write([Observed(samples=[*told], seen=[(feed, "", seen)])])
+        s.session.history = history
+        await s.press("L")
+        await s.sees("Spent 1", "Globex", "~$255.00, now $1,255.60 of $4,330.00")
+        await s.sees_no("nothing is known")
+    history.close()
+
+
+async def test_an_absence_is_a_notice_and_takes_no_key(on: Staging) -> None:
+    async with on() as s:
+        await s.poll()
+        await s.press("j")
+        s.platform.world.advance(1.9 * HOUR)
+        await s.press("k")
+        assert "since you left" not in s.text
+        s.platform.world.advance(7 * HOUR + 40 * 60.0)
+        before = s.cursor
+        await s.press("j")
+        await s.sees("7 h 40 m since you left: L shows")
+        assert s.cursor != before, "the key did what it was meant for"
+        assert s.app.screen is s.main
+        await s.press("L")
+        await s.sees("SINCE 16:07 (7 h 40 m)")
+
+
+async def test_how_it_was_left_is_remembered(on: Staging) -> None:
+    async with on() as s:
+        await s.poll()
+        left = s.main.remembered()
+        assert left.left_at == NOW
+        ada = next(key for key, name in left.left_needs.items() if name == "Ada")
+        before = Remembered(left_at=NOW - 9 * HOUR, left_needs={ada: "Ada", "agent:x": "Grit"})
+    async with on(remembered=before) as s:
+        await s.poll()
+        await s.sees("9 h 00 m since you left")
+        await s.press("L")
+        await s.sees("SINCE 05:13")
+        await s.press("G")
+        await s.sees("Other needs", "gone  Grit", "new   Nora")
+        await s.press("k", "enter")
+        await s.wait_until(lambda: s.main.place == "budget" and s.view.reading, "the budget")
+
+
+async def test_a_hand_over_is_written_to_a_new_file_or_copied(on: Staging, tmp_path: Path) -> None:
+    async with on(size=WIDE) as s:
+        await s.poll()
+        await snooze(s, need_at(s, NeedKind.BUDGET, Level.WARNING), "4h", "ask `Bob` <now>")
+        path = tmp_path / "shift.md"
+        path.write_text("mine")
+        await s.press("H")
+        await s.sees("HAND OVER", "since", "06:13", "handover-2026-09-21-1413.md")
+        await s.press("ctrl+u")
+        await s.type(str(path))
+        await s.press("enter")
+        await s.sees("choose another name")
+        assert path.read_text() == "mine"
+        await s.press("ctrl+u")
+        await s.type(f"{tmp_path}/new.md")
+        await s.press("enter")
+        await s.sees("the hand-over was written")
+        text = (tmp_path / "new.md").read_text()
+        assert text.startswith("# Hand-over: demo, all companies")
+        for words in ("- ✖ ", "back 18:13: ask \\`Bob\\` \\<now\\>", "approved Ask 45 customers"):
+            assert words in text
+        assert s.platform.full_key not in text
+        await s.press("H")
+        await s.press("ctrl+u")
+        await s.type("clipboard")
+        await s.press("enter")
+        await s.sees("terminal's clipboard")
+        copied = s.app.clipboard.splitlines()
+        assert copied[0] == text.splitlines()[0]
+        assert len(copied) == len(text.splitlines())
+        for typed in ("soon", "40d"):
+            await s.press("H", "up", "ctrl+u")
+            await s.type(typed)
+            await s.press("enter", "enter")
+            await s.sees("give 8h or 3d")
+            await s.press("escape")

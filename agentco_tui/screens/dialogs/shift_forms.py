@@ -110,7 +110,7 @@ def hand_over(ask: FormRequest) -> FormPlan:
         typed = values["since"].casefold()
         seconds, at = span(typed), next_time(typed, now)
         since = None if at is None else at - DAY
-        if typed == hint:
+        if typed == hint.casefold():
             since = frame.absence.shift_since
         elif seconds:
             since = now - seconds
@@ -130,13 +130,12 @@ def hand_over(ask: FormRequest) -> FormPlan:
             frame.say("the hand-over was sent to the terminal's clipboard")
             return
         try:
-            path = Path(to).expanduser().resolve()
-            await session.journaled(write_new, path, text)
+            path = await session.journaled(write_new, to, text)
         except (AtomicWriteError, RuntimeError, ValueError) as error:
             raise FormError({"to": plain(str(error))}) from error
         frame.say(f"{signs.good} the hand-over was written to {safe(str(path), 200)}")
 
-    hint = since_words(frame.absence.shift_since, now).casefold()
+    hint = since_words(frame.absence.shift_since, now)
     stamp = fmt.moment(Moment(now))[:16].replace(" ", "-").replace(":", "")
     told = "in the folder that the program was started in; must not exist yet. Or: clipboard"
     fields = (
@@ -148,24 +147,28 @@ def hand_over(ask: FormRequest) -> FormPlan:
 
 async def handover_of(frame: MainScreen, since: float) -> Handover:
     session = frame.session
-    found, trouble = await gather(frame, since)
-    state = [*state_of(session), *filter(None, [trouble])]
     scope = session.names.scope(session.poller.query.company)
     return Handover(
         made=session.clock.now(),
-        title=joined([safe(session.profile, 60), safe(session.origin, 100), scope], ", "),
-        state=state,
+        title=joined([safe(session.profile, 60), scope], ", "),
+        platform=safe(session.origin, 100),
+        state=state_of(session),
         needs=[
             OpenNeed(need.level, need_words(need, session), need.snooze)
             for need in session.needs.shown
         ],
-        happened=found,
+        happened=await gather(frame, since),
     )
 
 
-def write_new(path: Path, text: str) -> None:
+def write_new(name: str, text: str) -> Path:
+    """Write a file that there is none of yet; its path. Raises AtomicWriteError, and others for a
+    name that names none.
+    """
+    path = Path(name).expanduser().resolve()
     with atomic_write(path) as file:
         file.write(text.encode())
+    return path
 
 
 SHIFT_FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {

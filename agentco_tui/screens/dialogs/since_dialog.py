@@ -12,14 +12,22 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.handover import decided_here, said, since_words
+from agentco_tui.actions.handover import decided_here, not_known, said, since_words
 from agentco_tui.background import beside, start_worker
 from agentco_tui.live.history import HistoryError
-from agentco_tui.live.since import Happened, Happening, Part, happened, log_past, read_past
+from agentco_tui.live.since import (
+    Chapter,
+    Happened,
+    Happening,
+    happened,
+    log_past,
+    merged,
+    read_past,
+)
 from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import WholeScreen, key_cells
 from agentco_tui.screens.key_app import DetailPane
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 
@@ -28,31 +36,37 @@ if TYPE_CHECKING:
 
 HOUR = 3_600.0
 SPANS = (HOUR, 4 * HOUR, 8 * HOUR, 24 * HOUR, 72 * HOUR, 168 * HOUR)  # seconds to look back
-MOST_LINES = 12  # of one part; further ones are counted
-WHO = 22  # columns of when and who
+MOST_LINES = 5  # of one part, until all of it is asked for
+MORE = "more:"  # before the name of a part, what its last line leads to
+WHO = 24  # columns of when and who
+GAP = Cell(plain("  "))
 
 
-async def gather(frame: MainScreen, since: float) -> tuple[Happened, SafeText | None]:
-    """What happened since then, and why the history doesn't tell it, if it doesn't."""
+async def gather(frame: MainScreen, since: float) -> Happened:
+    """What happened since then, by the history and the log that is held; off the event loop."""
     session, now = frame.session, frame.session.clock.now()
-    store, trouble = session.store, None
+    store, why = session.store, None
     past = log_past(tuple(store.activity), since, now)
     if session.history is None:
-        trouble = plain("without a history only what the log still holds is known")
+        why = plain("without a history only what the log still holds is known")
     else:
         try:
-            past = await session.history.ask(read_past(since, tuple(store.companies.records)))
+            read = read_past(since, tuple(store.companies.records))
+            past = merged(past, await session.history.ask(read))
         except HistoryError as error:
-            trouble = plain(str(error))
+            why = plain(str(error))
     here = await session.journaled(
         decided_here, session.journal.path, session.origin, since, now - time.time()
     )
     absence = frame.absence
     left = absence.left_needs if since == absence.away_since else None
-    needs = [(key, Happening(None, words)) for key, words in absence.other_needs().items()]
+    others = absence.other_needs().items()
+    needs = {need: Happening(None, name, key=row) for need, (name, row) in others}
     limits = session.settings.alerts
-    work = partial(happened, past, store, limits, since, now, here=here, left=left, needs=needs)
-    return await beside(work), trouble
+    work = partial(
+        happened, past, store, limits, since, now, here=here, left=left, needs=needs, why=why
+    )
+    return await beside(work)
 
 
 class SinceScreen(WholeScreen[str]):
@@ -70,7 +84,8 @@ class SinceScreen(WholeScreen[str]):
     def __init__(self, frame: MainScreen) -> None:
         super().__init__([])
         self.frame, self.pane = frame, DetailPane(classes="dialog--body")
-        self._found: tuple[Happened, SafeText | None] | None = None
+        self._found: Happened | None = None
+        self._whole = set[str]()  # the parts of which all is shown
 
     def on_mount(self) -> None:
         keys = {" enter": " open ", " + -": " further, less far back ", " H": " hand over "}
@@ -103,7 +118,11 @@ class SinceScreen(WholeScreen[str]):
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
-        self.dismiss(message.key)
+        if message.key.startswith(MORE):
+            self._whole.add(message.key.removeprefix(MORE))
+            self.show_items()
+        else:
+            self.dismiss(message.key)
 
     def show_items(self) -> None:
         now, since = self.frame.session.clock.now(), self.frame.absence.shift_since
@@ -115,31 +134,39 @@ class SinceScreen(WholeScreen[str]):
         if self._found is None:
             self.pane.show([Text(plain("reading what happened"), Tone.DIM)])
         else:
-            self.pane.show(self._items(*self._found))
+            self.pane.show(self._items(self._found))
 
-    def _items(self, found: Happened, trouble: SafeText | None) -> Iterable[Item]:
-        now = found.until
-        if trouble is not None:
-            yield Text(plain(f"{signs.unknown} {trouble}"), Tone.WARNING)
-        for first, last in found.gaps:
-            words = f"nothing is known from {since_words(first, now)} to {since_words(last, now)}"
+    def _items(self, found: Happened) -> Iterable[Item]:
+        counts = (
+            f"{fmt.count(part.total or len(part.happenings))} {part.name.lower()}"
+            for part in found.parts
+            if part.happenings
+        )
+        yield Text(plain(f" {signs.separator} ".join(counts) or "nothing happened"), Tone.STRONG)
+        for words in not_known(found):
             yield Text(plain(f"{signs.unknown} {words}"), Tone.WARNING)
         for part in found.parts:
-            yield from self._part(part, now)
+            yield from self._chapter(part, found.until)
 
-    def _part(self, part: Part, now: float) -> Iterable[Item]:
+    def _chapter(self, part: Chapter, now: float) -> Iterable[Item]:
         number = part.total or len(part.happenings)
         yield from (Gap(), Heading(plain(f"{part.name} {fmt.count(number) if number else ''}")))
-        shown, rows = part.happenings[:MOST_LINES], list[list[Cell]]()
+        most = len(part.happenings) if part.name in self._whole else MOST_LINES
+        shown, rows = part.happenings[:most], list[list[Cell]]()
         for each in shown:
             who, what = said(each, now)
             tone = TONES[each.level]
             sign = plain(f"{level_sign(each.level)} ")
-            rows.append([Cell(sign, tone), Cell(plain(f"{who}  "), Tone.DIM), Cell(what, tone)])
+            rows.append([Cell(sign, tone), Cell(who, Tone.DIM), GAP, Cell(what, tone)])
         for each, row in zip(shown, columns(rows, (2, WHO)), strict=True):
             there = (Pressable(cell.text, cell.tone, each.key) for cell in row)
             yield Cells((Cell(plain(" ")), *(there if each.key else row)))
-        if number > MOST_LINES:
-            yield Text(plain(f"  and {fmt.count(number - MOST_LINES)} more"), Tone.DIM)
+        if number > len(shown):
+            more = plain(f"  and {fmt.count(number - len(shown))} more")
+            is_kept = len(part.happenings) > len(shown)
+            line = (
+                Pressable(more, Tone.DIM, f"{MORE}{part.name}") if is_kept else Cell(more, Tone.DIM)
+            )
+            yield Cells((Cell(plain(" ")), line))
         elif not number:
             yield Text(plain(f"  {part.none}"), Tone.DIM)

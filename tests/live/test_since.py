@@ -1,0 +1,234 @@
+"""What happened between two moments: from the history, and from what is held of the log."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.history import (
+    AlertLife,
+    BudgetSample,
+    Counted,
+    Observed,
+    TaskLife,
+)
+from agentco_tui.live.history_file import HistoryFile
+from agentco_tui.live.insight import Level
+from agentco_tui.live.since import (
+    LEAST_GAP,
+    Happened,
+    Happening,
+    Known,
+    gaps_of,
+    happened,
+    log_past,
+    merged,
+    read_past,
+    spent_over,
+)
+from agentco_tui.live.store import Store
+from agentco_tui.model import (
+    Activity,
+    Agent,
+    AlertLimits,
+    Budget,
+    BudgetScope,
+    Company,
+    Listing,
+    Moment,
+    Money,
+    Ref,
+    Severity,
+    Task,
+    TaskState,
+)
+from agentco_tui.text import safe
+
+NOW = 1_790_000_000.0
+HOUR = 3_600.0
+SINCE = NOW - 8 * HOUR
+
+
+def sample(at: float, spent: int | None) -> BudgetSample:
+    return BudgetSample(at, None if spent is None else Decimal(spent), Decimal(1_000))
+
+
+def a_store() -> Store:
+    store = Store()
+    store.take(FeedName.COMPANIES, Listing(records=(Company(id="c1", name=safe("Acme")),)))
+    store.take(FeedName.AGENTS, Listing(records=(Agent(id="a1", name=safe("Ada")),)))
+    budget = Budget(
+        id="c1",
+        scope=BudgetScope.COMPANY,
+        spent=Money(Decimal(150), safe("USD")),
+        limit=Money(Decimal(1_000), safe("USD")),
+    )
+    store.take(FeedName.COMPANY_BUDGETS, Listing(records=(budget,)))
+    return store
+
+
+def entry(number: int, at: float, verb: str, **more: object) -> Activity:
+    return Activity(id=f"e{number}", at=Moment(at), verb=safe(verb), agent=Ref("a1"), **more)  # type: ignore[arg-type]
+
+
+def told(found: Happened, name: str) -> list[str]:
+    part = next(part for part in found.parts if part.name == name)
+    return [f"{each.who}: {each.text} ×{each.times} {each.key}" for each in part.happenings]
+
+
+def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
+    file = HistoryFile(tmp_path / "history.sqlite3", "prod", "https://p.example", str)
+    life = TaskLife(
+        id="t1",
+        title=safe("Refund 214"),
+        agent="a1",
+        first_seen=SINCE - 5,
+        decided=SINCE + 60,
+        decided_by=safe("Wanda"),
+        state=TaskState.FAILED,
+    )
+    before = TaskLife(id="t0", title=safe("Old"), first_seen=1.0, decided=SINCE - 60)
+    wrong = Counted(SINCE + 120, "a1", "c1", "tool failed", Severity.CRITICAL, 3)
+    observed = Observed(
+        samples=[
+            (FeedName.COMPANY_BUDGETS, "c1", "USD", sample(SINCE - 60, 100)),
+            (FeedName.COMPANY_BUDGETS, "c1", "USD", sample(SINCE + HOUR, 120)),
+            (FeedName.COMPANY_BUDGETS, "c1", "USD", sample(NOW - HOUR, 150)),
+        ],
+        seen=[
+            (FeedName.COMPANY_BUDGETS, "", (SINCE - 60, SINCE + 2 * HOUR)),
+            (FeedName.ACTIVITY, "", (SINCE + 3 * HOUR, NOW)),
+        ],
+        lives=[life, before],
+        counts=[wrong],
+        alerts=[
+            AlertLife(
+                id="al1",
+                scope=BudgetScope.AGENT,
+                subject="a1",
+                severity=Severity.CRITICAL,
+                first_seen=SINCE + 5,
+                gone=NOW - 5,
+            )
+        ],
+    )
+    file.write([observed])
+    past = file.read(read_past(SINCE, ["c1"]))
+    file.close()
+    found = happened(past, a_store(), AlertLimits(), SINCE, NOW)
+    assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 agents:a1"]
+    assert told(found, "Went wrong") == ["Ada: tool failed ×3 agents:a1"]
+    assert told(found, "Spent") == ["Acme: ~$50.00, now $150.00 of $1,000.00 ×1 budget:company:c1"]
+    assert told(found, "Alerts") == ["came and went: about Ada ×1 budget:agent:a1"]
+    assert found.gaps == ((SINCE + 2 * HOUR, SINCE + 3 * HOUR),)
+
+
+def test_without_a_history_the_log_that_is_held_tells() -> None:
+    store = a_store()
+    task = Ref("t1", safe("Refund 214"))
+    entries = (
+        entry(0, SINCE - HOUR, "task.approved", task=task, actor=Ref("u1", safe("Theo"))),
+        entry(1, SINCE + HOUR, "task.approved", task=task, actor=Ref("u2", safe("Wanda"))),
+        entry(2, NOW - 60, "tool.failed", severity=Severity.WARNING, text=safe("Too slow: 3 s")),
+        entry(3, NOW - 30, "tool.failed", severity=Severity.WARNING, text=safe("Too slow: 4 s")),
+        entry(4, NOW - 10, "tool.called", severity=Severity.INFO),
+    )
+    store.activity.merge(Listing(records=entries[1:]))
+    past = log_past(entries[1:], SINCE, NOW)
+    found = happened(past, store, AlertLimits(), SINCE, NOW)
+    assert told(found, "Decided") == ["Wanda: approved Refund 214 ×1 activity:e1"]
+    assert told(found, "Went wrong") == ["Ada: Too slow: 4 s ×2 activity:e3"]
+    assert told(found, "Spent") == []
+    assert found.gaps == ((SINCE, SINCE + HOUR),)
+    twice = merged(past, log_past(entries[1:], SINCE, NOW))
+    assert told(happened(twice, store, AlertLimits(), SINCE, NOW), "Went wrong") == [
+        "Ada: Too slow: 4 s ×2 activity:e3"
+    ], "what both know is counted once"
+    assert log_past(entries, SINCE, NOW).lives == past.lives, "what was before is left out"
+
+
+def test_what_was_sent_from_here_is_told_once() -> None:
+    life = TaskLife(id="t1", title=safe("Refund"), first_seen=1.0, decided=NOW - 60)
+    mine = Happening(NOW - 61, safe("approved Refund"), safe("from here"))
+    limit = Happening(NOW - 30, safe("set limit Ada"), safe("from here"))
+    found = happened(
+        Known(lives=[life]),
+        a_store(),
+        AlertLimits(),
+        SINCE,
+        NOW,
+        here=[("t1", mine), ("attempt-2", limit)],
+    )
+    assert told(found, "Decided") == [
+        "from here: set limit Ada ×1 ",
+        "from here: approved Refund ×1 ",
+    ]
+
+
+def test_what_waits_newly_is_told_the_worst_first() -> None:
+    store = a_store()
+    tasks = [
+        Task(id="old", title=safe("Old"), created=Moment(SINCE - 1)),
+        *(Task(id=f"n{n}", title=safe("New"), created=Moment(NOW - 60 + n)) for n in range(3)),
+        Task(id="late", title=safe("Late"), created=Moment(SINCE + 1)),
+        Task(id="when", title=safe("When?")),
+    ]
+    store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
+    found = happened(Known(), store, AlertLimits(), SINCE, NOW)
+    assert told(found, "Newly waiting") == [": Late ×1 tasks:late", ": New ×3 tasks:n2"]
+
+
+def test_needs_are_compared_with_those_of_then() -> None:
+    now = {"agent:a1": Happening(None, safe("Ada")), "all:": Happening(None, safe("all"))}
+    left = {"all:": "all", "company:c1": "Acme\x1b[2J"}
+    found = happened(Known(), a_store(), AlertLimits(), SINCE, NOW, left=left, needs=now)
+    assert told(found, "Other needs") == ["gone: Acme␛[2J ×1 ", "new: Ada ×1 "]
+    nothing = happened(Known(), a_store(), AlertLimits(), SINCE, NOW)
+    assert "Other needs" not in [part.name for part in nothing.parts]
+    assert {each.level for part in nothing.parts for each in part.happenings} <= {Level.OK}
+
+
+@pytest.mark.parametrize(
+    ("figures", "spent"),
+    [
+        ([], None),
+        ([None], None),
+        ([100], 0),
+        ([100, 120, 150], 50),
+        ([900, 950, 10, 30], 80),  # a new period
+        ([100, 95, 105], 5),  # corrected
+        ([100, None, 130], 30),
+        ([0, 0], 0),
+    ],
+)
+def test_what_was_spent_over_resets_and_corrections(
+    figures: list[int | None], spent: int | None
+) -> None:
+    found = spent_over([sample(float(at), figure) for at, figure in enumerate(figures)])
+    assert found == (None if spent is None else Decimal(spent))
+
+
+spans = st.lists(st.tuples(st.floats(-1e4, 1e5), st.floats(0, 1e4)), max_size=8)
+
+
+@given(spans)
+def test_gaps_lie_where_nothing_was_seen(begins: list[tuple[float, float]]) -> None:
+    seen = [(begin, begin + length) for begin, length in begins]
+    until = 8 * HOUR
+    gaps = gaps_of(seen, 0.0, until)
+    for first, last in gaps:
+        assert 0 <= first < last <= until
+        assert last - first >= LEAST_GAP
+        assert not any(begin < last and end > first for begin, end in seen if end > begin)
+    edges = sorted({0.0, until, *(edge for span in seen for edge in span if 0 < edge < until)})
+    for first, last in pairwise(edges):
+        middle = (first + last) / 2
+        is_seen = any(begin <= middle <= end for begin, end in seen)
+        if not is_seen and last - first >= LEAST_GAP:
+            assert any(begin <= middle <= end for begin, end in gaps)
