@@ -32,6 +32,7 @@ from agentco_tui.background import start_worker
 from agentco_tui.config import Settings
 from agentco_tui.keys import SCREENS, Place
 from agentco_tui.live.feeds import Clock, Query
+from agentco_tui.live.history import History
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.screens.dialogs.base import Dialog
@@ -39,6 +40,7 @@ from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import (
+    HISTORY_FILE,
     Remembered,
     made_state_folder,
     recall,
@@ -65,6 +67,7 @@ TURN = 0.001  # seconds that a thread reading a long answer may keep the event l
 
 def read_the_rest() -> None:
     """Import the dialogs, so that the first key that wants one doesn't wait for them."""
+    import agentco_tui.live.history_sampler  # noqa: PLC0415
     import agentco_tui.screens.dialogs.router  # noqa: F401, PLC0415
 
 
@@ -141,8 +144,23 @@ class DashboardApp(KeyApp):
         self.call_after_refresh(self.main_screen.paint_as_told)
         off = self.session.permissions.off
         if off is not None and not self.session.settings.read_only:
-            self.notify(off, markup=False, severity="warning", timeout=30)
+            self._warn(off)
+        if self.session.history is not None:
+            self.session.history.on_trouble = self._warn
+            self.set_timer(SETTLED, self._observe, name="history")
         start_worker(self, self._live, "keeps the picture up to date", name="poller")
+
+    def _observe(self) -> None:
+        """Begin to remember; what is there by now, too."""
+        from agentco_tui.live.history_sampler import Sampler  # noqa: PLC0415 (read by now)
+
+        session = self.session
+        if session.history is not None:
+            poller = session.poller
+            Sampler(session.history, session.store, lambda: poller.query, session.clock)
+
+    def _warn(self, words: SafeText) -> None:
+        self.notify(words, markup=False, severity="warning", timeout=30)
 
     def _look_at_the_line(self) -> None:
         """Paint less when the terminal takes long to swallow what is written, and say so."""
@@ -242,6 +260,7 @@ def make_session(
     timing: Timing | None = None,
     *,
     poller_class: type[Poller] = Poller,
+    history: History | None = None,
 ) -> Session:
     clock = clock or Clock(lambda: client.transport.measured.clock_skew)
     query = Query(company=settings.company)
@@ -259,6 +278,7 @@ def make_session(
         client,
         poller,
         journal,
+        history=history,
         permissions=Permissions(off),
         timing=timing or Timing(hold_one=settings.hold),
     )
@@ -269,10 +289,12 @@ def run_dashboard(
     key: KeyInUse | None,
     start: Prefetch | None = None,
     recorder: Recorder | None = None,
+    history_path: Path | None = None,
 ) -> int:
     """Run the dashboard to its end; returns the exit code. `start` was sent before.
 
-    `key` is used from the start on; it is told of another that takes its place.
+    `key` is used from the start on; it is told of another that takes its place. Of the demo there
+    is a history only where a path is given for it.
     """
     sys.setswitchinterval(TURN)
     compositor.install_partial_paint()
@@ -288,10 +310,17 @@ def run_dashboard(
     )
     client.prefetch = start
     folder = state_folder()
-    session = make_session(settings, client, folder / "journal.jsonl")
-    memory = folder / "remembered.json"
+    memory, history = folder / "remembered.json", None
     # The embedded platform begins anew each time, and so does what is shown of it.
     keeps = settings.profile != "demo"
+    redact = client.transport.key.redact
+    if settings.history and (keeps or history_path is not None):
+        path, about = (
+            history_path or folder / HISTORY_FILE,
+            (settings.profile, str(settings.base_url)),
+        )
+        history = History(path, *about, redact=redact, most_bytes=settings.history_mb * 1_000_000)
+    session = make_session(settings, client, folder / "journal.jsonl", history=history)
     recalled = recall(memory) if keeps else {}
     remembered = recalled.get(settings.profile, NOTHING_REMEMBERED)
     wanted = settings.screen or remembered.screen
@@ -300,9 +329,10 @@ def run_dashboard(
     def keep() -> None:
         if keeps and app.main_screen is not None:
             remember(memory, settings.profile, app.main_screen.remembered())
+        if history is not None:
+            history.close()
 
     try:
-        redact = client.transport.key.redact
         guard = TerminalGuard(app, crash_folder=made_state_folder, redact=redact, on_end=keep)
         return guard.run()
     finally:

@@ -166,6 +166,12 @@ _EXPORT = (
 )
 _FIELDS = _Flag("--fields", "which of the platform's fields are read, and how")
 _SINCE = _Flag("--since WHEN", "only from then on: 2h, 3d, or a date")
+_HISTORY = (
+    _Flag("--agent ID", "only this agent (ag_…), or its name"),
+    _SINCE,
+    _JSON,
+    _Flag("--csv", "as CSV, for spreadsheets"),
+)
 _WHAT = _Flag("what {path,check,show,keys}", "", choices=("path", "check", "show", "keys"))
 
 _REPLAY = (
@@ -188,6 +194,7 @@ _COMMANDS: dict[str, tuple[str, tuple[_Flag, ...], str]] = {
     "export": ("write what the platform exports", (*_PLATFORM, *_EXPORT), ""),
     "replay": ("the dashboard on a recording, at any time of it", _REPLAY, _REPLAY_EPILOG),
     "journal": ("what was changed from here, and what became of it", (_SINCE, _JSON), ""),
+    "history": ("what was seen of the platform, without asking it", (*_PLATFORM, *_HISTORY), ""),
     "config": (
         "look at the settings",
         (*_PLATFORM, *_LOOK, _REFRESH, _WHAT, _JSON),

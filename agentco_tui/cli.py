@@ -91,7 +91,7 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
     given = parse(argv)
     command: str | None = given["command"]
     if command not in (None, "demo", "replay"):
-        name = "journal_command" if command == "journal" else command
+        name = f"{command}_command" if command in ("history", "journal") else command
         code: int = import_module(f"agentco_tui.commands.{name}").run(given, env)
         return code
     if command == "demo" and given["serve"]:

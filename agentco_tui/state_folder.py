@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+HISTORY_FILE = "history.sqlite3"
 LONGEST_FILTER = 200
 MOST_PROFILES = 50
 MOST_LEFT = 100  # needs that are remembered

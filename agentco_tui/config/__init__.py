@@ -56,6 +56,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds for which a yes to one task can be taken back before it is sent (`[approve]`)."""
     advance: bool = True
     """Whether the cursor goes on to the next task after a yes to one (`[list]`)."""
+    history: bool = True
+    """Whether what is seen of the platform is remembered."""
+    history_mb: int = 200
+    """How large the file of it may be, in millions of bytes."""
     log_file: Path | None = None
     config_path: Path | None = None
     """The config file, also if it does not exist."""

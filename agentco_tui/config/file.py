@@ -40,6 +40,7 @@ PROFILE: Table = {
     "company": validators.text,
     "screen": validators.screen,
     "theme": validators.theme,
+    "history": validators.boolean,
     "fields": {},  # by kind, see `_settings`
     "money": {"unit": validators.unit, "currency": validators.currency},
     "status": dict.fromkeys((state.value for state in TaskState), validators.words),
@@ -53,6 +54,8 @@ ALERTS: Table = {
 SETTINGS: Table = {
     "profile": validators.text,
     "theme": validators.theme,
+    "history": validators.boolean,
+    "history_mb": validators.megabytes,
     "profiles": {EACH: PROFILE},
     "keys": {EACH: lambda value: value},  # see `read_keys`
     "alerts": ALERTS,

@@ -34,7 +34,7 @@ _WORDS = {"read_only": validators.boolean_word, "log_file": validators.path}
 """How the text of a variable or a flag is read where it is not what is wanted."""
 PICKED = (
     *("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env"),
-    *("ca_file", "theme", "log_file"),
+    *("ca_file", "theme", "history", "history_mb", "log_file"),
 )
 """Settings that a flag, a variable, the profile or the top of the file gives."""
 _DEFAULTS = dict(

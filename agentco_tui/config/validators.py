@@ -160,6 +160,13 @@ def percent(value: object) -> Decimal:
     return Decimal(str(value))
 
 
+def megabytes(value: object) -> int:
+    """Millions of bytes; below ten there is no room for a day of a large platform."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 10 <= value <= 100_000:
+        raise WrongError(f"must be a whole number from 10 to 100000, is {what(value)}")
+    return value
+
+
 def span(written: str) -> float | None:
     """The seconds of a text such as "90s", "1h30m" or "2w"; None if it is none."""
     if not _DURATION.fullmatch(written):

@@ -52,7 +52,6 @@ __all__ = [
     "Track",
 ]
 
-FIRST_WAIT: Final = 1.0  # seconds for which the first answers wait, so that the picture comes first
 WRITE_EVERY: Final = 10.0  # seconds between two batches
 MOST_BYTES: Final = 200_000_000  # of the file
 MOST_WAITING: Final = 20_000
@@ -91,7 +90,6 @@ class History:
         self._executor: ThreadPoolExecutor | None = None
         self._closed = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._early: list[Callable[[], Iterable[Observed]]] | None = []
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: list[Observed] = []  # in the thread only, as all below
         self._rows = 0
@@ -105,13 +103,7 @@ class History:
         """Let the thread observe, and write what it brings with the next batch."""
         if self._closed.is_set():
             return
-        if self._early is not None:
-            self._early.append(observe)
-            if self._loop is None:
-                self._loop = asyncio.get_running_loop()
-                self._loop.call_later(FIRST_WAIT, self._begin)
-        else:
-            self._submit(partial(self._take, observe))
+        self._submit(partial(self._take, observe))
         if self._timer is None:
             self._loop = asyncio.get_running_loop()
             self._timer = self._loop.call_later(WRITE_EVERY, self._write_soon)
@@ -130,7 +122,6 @@ class History:
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._begin()
         executor, last = self._executor, None
         if executor is not None:
             last = self._submit(self._end)
@@ -139,11 +130,6 @@ class History:
             with suppress(TimeoutError):
                 last.result(patience)
             executor.shutdown(wait=False, cancel_futures=True)
-
-    def _begin(self) -> None:
-        early, self._early = self._early, None
-        for observe in early or ():
-            self._submit(partial(self._take, observe))
 
     def _write_soon(self) -> None:
         self._timer = None
@@ -168,12 +154,17 @@ class History:
 
     def _take(self, observe: Callable[[], Iterable[Observed]]) -> None:
         try:
+            if self._file is None:
+                self._opened().read(bool)  # what is wrong with it is told before anything waits
             for observed in observe():
                 self._waiting.append(observed)
                 self._rows += len(observed)
                 if self._rows >= BATCH:  # of a long list, while the rest is still to be observed
                     self._write()
                 turn_of_thread()
+        except HistoryError as error:
+            self._tell(error)
+            self.lost += 1
         except Exception:
             log.exception("what was observed can't be remembered")
 

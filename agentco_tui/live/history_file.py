@@ -13,14 +13,14 @@ import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import inf
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from agentco_tui.live.history_reader import MINUTE, SEVERITIES, Reader
+from agentco_tui.live.history_reader import MENDED, MINUTE, SEVERITIES, Reader
 from agentco_tui.live.history_records import (
     AgentSample,
     AlertLife,
@@ -37,7 +37,6 @@ from agentco_tui.text import safe
 
 T = TypeVar("T")
 
-MENDED: Final = 60.0  # seconds between two spans that are no gap: a dashboard was started anew
 PATIENCE: Final = 2.0  # seconds to wait for another program that writes
 TITLE: Final = 200  # cells
 _GONE: Final = (None, None, None)
@@ -423,6 +422,23 @@ class HistoryFile:
 
 _IN_COMPANY: Final = """AND subject IN (SELECT key FROM subject
     WHERE platform = :platform AND kind = 'agent' AND company = :scope)"""
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file as it is now, for reading only, also while dashboards write into it. Raises
+    HistoryError, and FileNotFoundError if there is none.
+    """
+    path.stat()
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
+            (version,) = found.execute("PRAGMA user_version").fetchone()
+            if version > len(MIGRATIONS):
+                raise HistoryError(f"{safe(str(path), 200)} was written by a newer agentco-tui")
+            found.execute("BEGIN")
+            yield found
+    except sqlite3.Error as error:
+        raise HistoryError(f"{safe(str(path), 200)} can't be read ({safe(str(error))})") from error
 
 
 def _text_of(number: Decimal | None) -> str | None:

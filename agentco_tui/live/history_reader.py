@@ -33,6 +33,8 @@ BUDGET_FEEDS: Final = {
 }
 SEVERITIES: Final = tuple(Severity)  # their places stand in the file: only ever add at the end
 MINUTE, HOUR = 60, 3_600
+MENDED: Final = 60.0
+"""Seconds between two spans that are no gap: a dashboard was started anew, or its scope changed."""
 _NEWEST: Final = """(SELECT at FROM sample WHERE series = id AND (a IS NOT NULL OR b IS NOT NULL)
     ORDER BY at DESC LIMIT 1)"""
 
@@ -236,7 +238,7 @@ def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Spans in the order of their beginnings, those that meet as one."""
     found: list[Span] = []
     for start, end in spans:
-        if found and start <= found[-1][1]:
+        if found and start <= found[-1][1] + MENDED:
             found[-1] = found[-1][0], max(end, found[-1][1])
         else:
             found.append((start, end))

@@ -8,7 +8,7 @@ scope says nothing of who is not in it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -49,6 +49,7 @@ from agentco_tui.text import SafeText, safe
 
 SHORTEST_GAP: Final = 60.0
 """Seconds without an answer that are a gap, or three intervals of polls if those are longer."""
+_MOST_PICKED: Final = 5_000  # records that the event loop looks up one by one
 _CHUNK: Final = 500  # tasks between two pauses of the thread
 _LONGEST_KIND: Final = 60  # cells
 _MINUTE: Final = 60
@@ -73,7 +74,7 @@ class Sampler:
     def __init__(
         self, history: History, store: Store, query: Callable[[], Query], clock: Clock
     ) -> None:
-        """`query` tells what the feeds are asked about now."""
+        """`query` tells what the feeds are asked about now. What is there already is taken up."""
         self._history, self._store, self._query, self._clock = history, store, query, clock
         self._names = Names(store)
         self._ids = dict[FeedName, list[str]]()  # of records that came or changed since an answer
@@ -85,6 +86,16 @@ class Sampler:
         self._whole = set[tuple[FeedName, str]]()  # feeds and scopes told whole in this run
         self._counted: tuple[object, ...] = ()  # of what the queue was counted last
         self._companies = set[str]()  # of which there is a count
+        for feed in FeedName:
+            if store.freshness[feed].answered_at is not None:
+                is_log = feed is FeedName.ACTIVITY
+                held = (
+                    [entry.id for entry in store.activity]
+                    if is_log
+                    else store.collections[feed].records
+                )
+                self._changed(Change(feed, added=(*held,)))
+                self._fresh(feed)
         store.subscribe(self._changed)
         store.follow_freshness(self._fresh)
 
@@ -94,8 +105,8 @@ class Sampler:
         feed, came = change.feed, chain(change.added, change.changed)
         if feed in (FeedName.PENDING, FeedName.TASKS):
             # At once: what a write has read may be gone from the list with the next answer.
-            records = self._store.collections[feed].records
-            self._history.hand(partial(self._lives, feed, records, came, self._clock.now()))
+            tasks = self._records(feed, [*came])
+            self._history.hand(partial(self._lives, feed, tasks, self._clock.now()))
         elif feed is FeedName.ACTIVITY:
             if change.added or change.changed:
                 entries, ids = tuple(self._store.activity), {*came}
@@ -147,10 +158,17 @@ class Sampler:
             told = store.alerts.listing
             self._history.hand(partial(self._alerts, answer, told.records, told.whole))
         elif feed is not FeedName.TASKS:
-            ids, has_left = self._ids.pop(feed, []), feed in self._left
+            new, has_left = self._records(feed, self._ids.pop(feed, [])), feed in self._left
             self._left.discard(feed)
-            records = store.collections[feed].records
-            self._history.hand(partial(self._figures, answer, records, ids, has_left))
+            everything = store.collections[feed].listing.records
+            self._history.hand(partial(self._figures, answer, new, everything, has_left))
+
+    def _records(self, feed: FeedName, ids: Sequence[str]) -> Sequence[Any]:
+        """The records with these ids as they are now; all of the feed instead of most of them."""
+        held = self._store.collections[feed]
+        if len(ids) > _MOST_PICKED:
+            return held.listing.records
+        return [record for key in ids if (record := held.records.get(key)) is not None]
 
     # In the history's thread
 
@@ -166,24 +184,29 @@ class Sampler:
         return is_first
 
     def _figures(
-        self, answer: _Answered, records: Mapping[str, Record], ids: Iterable[str], has_left: bool
+        self,
+        answer: _Answered,
+        new: Sequence[Record],
+        everything: Sequence[Record],
+        has_left: bool,
     ) -> Iterator[Observed]:
         feed, scope, (_, at) = answer[:3]
         observed = Observed(seen=[(feed, scope, answer.span)])
         is_first = self._is_first(answer)
-        for key in records if is_first else ids:
-            match records.get(key):
+        for record in everything if is_first else new:
+            match record:
                 case Company() as company:
                     observed.names.append(("company", company.id, company.name, None))
                 case Agent() as agent:
                     observed.names.append(("agent", agent.id, agent.name, _id(agent.company)))
                     told = agent.status, agent.trust, agent.tasks_completed
-                    observed.samples.append((feed, key, "", AgentSample(at, *told)))
+                    observed.samples.append((feed, agent.id, "", AgentSample(at, *told)))
                 case Budget() as budget:
                     self._budget(observed, feed, at, budget)
         if is_first or has_left:
-            here = [""] if feed is FeedName.BUDGET else records
-            observed.present.append((feed, scope, at, frozenset(here)))
+            is_one = feed is FeedName.BUDGET
+            here = frozenset("" if is_one else record.id for record in everything)
+            observed.present.append((feed, scope, at, here))
         yield observed
 
     def _budget(self, observed: Observed, feed: FeedName, at: float, budget: Budget) -> None:
@@ -262,13 +285,10 @@ class Sampler:
             observed.standing = span[1], frozenset(alert.id for alert in standing)
         yield observed
 
-    def _lives(
-        self, feed: FeedName, records: Mapping[str, Task], ids: Iterable[str], at: float
-    ) -> Iterator[Observed]:
+    def _lives(self, feed: FeedName, tasks: Sequence[Task], at: float) -> Iterator[Observed]:
         observed = Observed()
-        for key in ids:
-            task = records.get(key)
-            if task is not None and not task.shared_id:
+        for task in tasks:
+            if not task.shared_id:
                 observed.lives.append(self._life(feed, task, at))
             if len(observed) >= _CHUNK:
                 yield observed

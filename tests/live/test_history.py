@@ -314,8 +314,7 @@ def test_a_damaged_file_is_set_aside_and_told_once(tmp_path: Path, how: str) -> 
         await asyncio.sleep(0)
         return said
 
-    with patch("agentco_tui.live.history.FIRST_WAIT", 0.0):
-        asyncio.run(told())
+    asyncio.run(told())
     [aside] = (each for each in tmp_path.iterdir() if each.name.count("damaged-") == 1)
     assert aside.stat().st_size > 32_768
     opened(tmp_path).write([of_company(spent(NOON + 10_000, 7))])
@@ -343,7 +342,7 @@ async def test_what_cannot_be_written_is_told_once_and_written_later(tmp_path: P
         heard.set()
 
     history.on_trouble = hears
-    with patch.multiple("agentco_tui.live.history", FIRST_WAIT=0.0, WRITE_EVERY=0.0):
+    with patch("agentco_tui.live.history.WRITE_EVERY", 0.0):
         history.hand(lambda: [of_company(spent(NOON, 1))])
         await heard.wait()
         history.hand(lambda: [of_company(spent(NOON + 5, 2))])
