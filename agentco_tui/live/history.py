@@ -153,18 +153,18 @@ class History:
         return self._file
 
     def _take(self, observe: Callable[[], Iterable[Observed]]) -> None:
+        if self._file is None:
+            try:
+                self._opened().read(bool)  # what is wrong with it is told at the start
+            except HistoryError as error:
+                self._tell(error)
         try:
-            if self._file is None:
-                self._opened().read(bool)  # what is wrong with it is told before anything waits
             for observed in observe():
                 self._waiting.append(observed)
                 self._rows += len(observed)
                 if self._rows >= BATCH:  # of a long list, while the rest is still to be observed
                     self._write()
                 turn_of_thread()
-        except HistoryError as error:
-            self._tell(error)
-            self.lost += 1
         except Exception:
             log.exception("what was observed can't be remembered")
 
