@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from msgspec.structs import replace
+
 from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live import insight
@@ -18,7 +20,18 @@ from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trac
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
+from agentco_tui.screens.trends import (
+    HOURS,
+    SPARK,
+    ahead_in,
+    entries_trend,
+    spark_cell,
+    spending_trend,
+    together,
+    waiting_trend,
+)
+from agentco_tui.text import SafeText, cell_width, clip, joined, plain, signs, wrap
+from agentco_tui.widgets.graph import spark
 from agentco_tui.widgets.text_pane import Cells, Item, columns
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 
@@ -29,6 +42,8 @@ A_LOT = 30
 ROOMIEST, ROOMY, ROOM = 110, 90, 46  # columns from which a line of money says more
 BESIDE_GAUGE = 9  # columns of the sign, the per cent and the blanks of a line of money
 FEW = 2_000  # budgets of agents up to which they are sorted here
+SPACIOUS = 150  # columns from which on nothing has to give way to a trend
+MOST_AHEAD = 34  # columns of what lies ahead
 MOST = 600  # cells of a text that is shown in a line or two
 
 
@@ -133,26 +148,37 @@ def money_of(session: Session, most: int) -> list[Budget]:
 
 
 def money_items(budgets: list[Budget], session: Session, width: int) -> list[Item]:
-    """A line for each: how bad, whose it is, its gauge and sums, and what follows from it."""
+    """A line for each: how bad, whose it is, its gauge, its last day, its sums, and what lies ahead
+    of it.
+    """
     look, names = session.look, session.names
     left, right = list[list[Cell]](), list[list[Cell]]()
-    for budget in budgets:
+    days = [session.outlook.spent_by_hour(b) if width >= ROOMY else () for b in budgets]
+    sparks = [spark_cell(day, SPARK) for day in days]
+    tight = any(each.text for each in sparks) and width < SPACIOUS
+    most = MOST_AHEAD if width < SPACIOUS else 2 * MOST_AHEAD
+    for budget, day in zip(budgets, sparks, strict=True):
         of = sums = follows = ""
         agent = agent_of(budget, session)
         if width >= ROOMY:
-            if budget.scope is BudgetScope.AGENT:
+            if budget.scope is BudgetScope.AGENT and not (tight and width < ROOMIEST):
                 of = f"  {names.company(names.company_of(budget))}"
             if agent is not None and agent.state in NOT_AT_WORK:
                 follows = f"  {at_work(agent, session)}"
-            elif budget.forecast is not None:
-                follows = f"  forecast {fmt.money(budget.forecast, short=True)}"
-        if ROOMY <= width < ROOMIEST and budget.remaining is not None and not budget.unlimited:
+            elif ahead := ahead_in(budget, session, most - 2):
+                follows = f"  {ahead}"
+        if (
+            (tight or ROOMY <= width < ROOMIEST)
+            and budget.remaining is not None
+            and not budget.unlimited
+        ):
             sums = f"  {fmt.money(budget.remaining, short=True)} left"
         elif width >= ROOM or budget.unlimited:
             sums = f"  {cells.spent_text(budget, short=True)}"
         left.append([Cell(names.budget(budget)), Cell(plain(of))])
-        right.append([Cell(plain(sums), Tone.DIM), Cell(plain(follows), Tone.DIM)])
-    right = columns(right, (width, 32), "right")
+        drawn = replace(day, text=plain(f"  {day.text}" * bool(day.text)))
+        right.append([drawn, Cell(plain(sums), Tone.DIM), Cell(plain(follows), Tone.DIM)])
+    right = columns(right, (width, width, most), "left", "right")
     room = width - BESIDE_GAUGE - max(map(total_width, right), default=0)
     left = columns(left, (max(1, min(18, room - cells.LEAST_GAUGE)), 20))
     room -= max(map(total_width, left), default=0)
@@ -164,6 +190,43 @@ def money_items(budgets: list[Budget], session: Session, width: int) -> list[Ite
         sign = Cell(plain(f"{cells.level_sign(level)} "), TONES[level])
         items.append(Cells((sign, *before, Cell(plain(" ")), *gauge, *after)))
     return items
+
+
+def trend_items(session: Session, width: int, height: int) -> list[Item]:
+    """What waits, is spent and happens, of the last 24 hours side by side: in one line, without the
+    spending, which has lines of its own, or as graphs. Nothing of what isn't known.
+    """
+    outlook, store, scope = session.outlook, session.store, session.poller.query.company
+    entries, budgets = outlook.entries_by_hour(None), list(store.budget)
+    if scope is not None:
+        ours = session.needs.of_scope(store.agents)
+        entries = together(outlook.entries_by_hour(agent.id) for agent in ours)
+        budgets = [budget for budget in store.company_budgets if budget.id == scope]
+    trends = [("WAITING", waiting_trend(session, scope)), ("EVENTS", entries_trend(entries))]
+    trends[1:1] = [("SPENT", spending_trend(session, b)) for b in budgets[:1] if height > 1]
+    trends = [(name, trend) for name, trend in trends if trend]
+    room = (width + 2) // max(1, len(trends)) - 2
+    blocks = list[list[tuple[Cell, ...]]]()
+    for name, trend in trends:
+        drawn = f"{spark(trend.day, HOURS if room > ROOM else SPARK)}  " if height == 1 else ""
+        head = Cell(plain(f"{name}  "), Tone.ACCENT), Cell(plain(drawn))
+        words, left = trend.told, room - total_width(head)
+        words = plain(words.replace(" entries", ""))  # the name says it
+        if cell_width(words) > left:
+            words = clip(plain(words.partition(",")[0]), max(0, left))
+        graph = trend.plot(height - 2).lines(room) if height > 1 else []
+        blocks.append([(*head, Cell(words, Tone.DIM)), *graph])
+    return [
+        Cells(tuple(cell for each in line for cell in (*each, _rest(room, each), GAP))[:-1])
+        for line in zip(*blocks, strict=True)
+    ]
+
+
+GAP = Cell(plain("  "))
+
+
+def _rest(room: int, before: Sequence[Cell]) -> Cell:
+    return Cell(plain(" " * max(0, room - total_width(before))))
 
 
 def is_noisy(activity: ActivityWindow, was: bool) -> bool:

@@ -27,6 +27,7 @@ from agentco_tui.screens.found_needs import with_snoozed
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.overview_panels import (
+    ROOMIEST,
     about_of,
     agents_of,
     day_of,
@@ -36,6 +37,7 @@ from agentco_tui.screens.overview_panels import (
     money_of,
     preview_items,
     staff,
+    trend_items,
 )
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
@@ -91,6 +93,9 @@ def line_of(need: Need, look: Look) -> NeedLine:
 
 
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
+LARGE = 36  # lines from which on trends have a line
+FREE = 3  # lines that a list keeps for what may come before the trends take the rest
+GRAPHS = (8, 14)  # lines of graphs
 LOW = 20  # lines of a terminal below which no preview takes two of them
 REST = 0.6  # seconds that the cursor stands before more than the list is read for its line
 STACKED, BESIDE = 100, 150  # columns from which panels stand one below the other, and beside
@@ -118,6 +123,7 @@ class OverviewView(TaskLines[Need]):
             display: block; width: 1fr; max-width: 100%; height: 2; scrollbar-size: 0 0;
         }
         & TextPane { height: 1fr; padding: 0 1; }
+        & .overview--trends { display: none; height: 1; scrollbar-size: 0 0; }
         & .overview--spend { margin-right: 1; }
         &.-stacked > Horizontal { layout: vertical; }
         &.-stacked .overview--panel { height: 2fr; }
@@ -131,12 +137,15 @@ class OverviewView(TaskLines[Need]):
         self.spend_title = StatusLine(classes="view--title")
         self.latest_title = StatusLine(classes="view--title")
         self.spend, self.latest = TextPane(), TextPane()
+        self.trends = TextPane(classes="overview--trends")
+        self.trends.can_focus = False
         self.detail.add_class("overview--preview")
         self.detail.can_focus = self.spend.can_focus = self.latest.can_focus = False
         self._rest: Timer | None = None
         self.needs = session.needs
         self._shown_by: tuple[object, ...] = ()
         self._noisy = False
+        self._budgets: list[Budget] = []  # of which lines tell
         self._bad_only: bool | None = None  # None: while so much happens
 
     def columns(self) -> list[Column[Need]]:
@@ -188,6 +197,7 @@ class OverviewView(TaskLines[Need]):
         yield self.notice
         yield self.table
         yield self.detail
+        yield self.trends
         with Horizontal():
             with Vertical(classes="overview--panel overview--spend"):
                 yield self.spend_title
@@ -366,9 +376,32 @@ class OverviewView(TaskLines[Need]):
             await session.trace_of(task)
             self.show_detail()
 
+    def take_outlook(self) -> None:
+        self._show_spend()
+        self.show_detail()
+
+    def tick(self) -> None:
+        self.session.outlook.want(self._budgets)
+        super().tick()
+
+    def _show_trends(self) -> None:
+        """Graphs in what the list leaves free; else a line, where the terminal is large."""
+        width, now = self.size.width, self.trends.size.height if self.trends.display else 0
+        free = self.table.size.height + now - 1 - max(1, len(self.table.rows.shown))
+        is_large = width >= ROOMIEST and self.app.size.height >= LARGE
+        lines = 1 if is_large or free > FREE else 0
+        for height in GRAPHS if width >= ROOMIEST else ():
+            # Once it is that high, it isn't lower for a need or two more.
+            lines = height if free >= height + (0 if now >= height else FREE) else lines
+        items = trend_items(self.session, width - 2, lines) if lines else []
+        self.trends.display = bool(items)
+        self.trends.styles.height = lines or 1
+        self.trends.show(items)
+
     def _show_spend(self) -> None:
+        self._show_trends()
         width, height = self.spend.scrollable_content_region.size
-        budgets = money_of(self.session, height)
+        budgets = self._budgets = money_of(self.session, height)
         lines = money_items(budgets, self.session, width)
         self.spend.show(lines or [self._instead(FeedName.BUDGET, "no budgets")])
         period = next((b for b in budgets if b.period or b.resets), None)

@@ -21,10 +21,10 @@ from agentco_tui.screens.overview_panels import log_lines
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trends import (
     Past,
-    entries_items,
+    entries_trend,
     spending_items,
     together,
-    waiting_items,
+    waiting_trend,
 )
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
@@ -38,7 +38,8 @@ BLANK = Cell(plain(" "))  # the cursor's place
 
 
 def company_page(company: Company, session: Session, past: Past | None) -> list[Item]:
-    look, names, of = session.look, session.look.names, company.id
+    look, names, outlook = session.look, session.names, session.outlook
+    of = company.id
 
     def is_ours(record: Task | Activity) -> bool:
         owner = names.company_of(record)
@@ -55,11 +56,11 @@ def company_page(company: Company, session: Session, past: Past | None) -> list[
         *([Text(plain(words))] if words else []),
         *([Text(company.mission, Tone.DIM)] if company.mission else []),
         *_waiting_part(tasks, look, "tasks"),
-        *waiting_items(session, of),
+        *waiting_trend(session, of).items(),
         *_money_part(look.budget_of(company), session, past),
         *_people_part(agents, tasks, look),
         *_log_part("Failures", bad, look, 10, "none in the part of the log that is known"),
-        *entries_items(together(session.outlook.entries_by_hour(agent.id) for agent in agents)),
+        *entries_trend(together(outlook.entries_by_hour(each.id) for each in agents)).items(),
         Gap(),
         field("tasks", fmt.count(company.task_count)),
         field("created", when(company.created, look)),
@@ -82,7 +83,7 @@ def agent_page(agent: Agent, session: Session, past: Past | None) -> list[Item]:
         *_waiting_part(tasks, look),
         *_money_part(budget, session, past),
         *_log_part("Latest", own, look, 0, "nothing in the log"),
-        *entries_items(session.outlook.entries_by_hour(of)),
+        *entries_trend(session.outlook.entries_by_hour(of)).items(),
         Gap(),
         field("left", look.left_cell(agent).text),
         field("model", agent.model),

@@ -23,7 +23,7 @@ from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, cell_width, plain
 from agentco_tui.widgets.graph import Plot, highest, sampled, spark
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.text_pane import Cells, Gap, Item
@@ -57,11 +57,74 @@ def trend_column(day_of: Callable[[R], Day], **more: Any) -> Column[R]:
     return cells.column("trend", "24 H", widths, lambda r: spark_cell(day_of(r), SPARK), **more)
 
 
-def day_items(day: Day, words: Callable[[list[float], str], str]) -> list[Item]:
-    """A line with the last 24 hours, and `words` of the figures that are known and their time."""
-    known = [figure for figure in day if figure is not None]
-    told = Cell(plain(f"  {words(known, f'in {len(known)} h')}" if known else ""), Tone.DIM)
-    return [Cells((Cell(plain(" ")), Cell(spark(day, HOURS)), told))] if known else []
+class Trend(msgspec.Struct, frozen=True):
+    """A day with what is said of it; falsy if nothing of it is known."""
+
+    day: Day
+    words: Callable[[list[float], str], str]  # of what is known, and "in 24 h"
+    figure: Callable[[float], SafeText] = lambda value: fmt.count(round(value))
+
+    @property
+    def known(self) -> list[float]:
+        return [figure for figure in self.day if figure is not None]
+
+    def __bool__(self) -> bool:
+        return bool(self.known)
+
+    @property
+    def told(self) -> SafeText:
+        return plain(self.words(self.known, f"in {len(self.known)} h"))
+
+    def items(self) -> list[Item]:
+        """A line of signs, and what is said of them."""
+        told = Cell(plain(f"  {self.told}" if self else ""), Tone.DIM)
+        return [Cells((Cell(plain(" ")), Cell(spark(self.day, HOURS)), told))] if self else []
+
+    def plot(self, height: int) -> Plot:
+        top = highest(self.day)
+        return Plot(
+            past=self.day,
+            labels=((top, self.figure(top)),),
+            starts=plain(f"{HOURS} h ago"),
+            now=plain("now"),
+            ends=plain("now"),
+            tone=Tone.DIM,
+            height=height,
+        )
+
+
+def waiting_trend(session: Session, company: str | None) -> Trend:
+    def words(known: list[float], hours: str) -> str:
+        more = f"{round(known[-1] - known[-2]):+,} in 1 h, " if None not in day[-2:] else ""
+        return f"{more}{fmt.count(round(min(known)))} to {fmt.count(round(max(known)))} {hours}"
+
+    day = session.outlook.waiting_by_hour(company)
+    return Trend(day, words)
+
+
+def entries_trend(day: Day) -> Trend:
+    def words(known: list[float], hours: str) -> str:
+        total, most = fmt.count(round(sum(known))), fmt.count(round(max(known)))
+        return f"{total} entries {hours}, at most {most} in one"
+
+    return Trend(day, words)
+
+
+def spending_trend(session: Session, budget: Budget) -> Trend:
+    def words(known: list[float], hours: str) -> str:
+        return f"{_sum(budget, sum(known))} {hours}, at most {_sum(budget, max(known))} in one"
+
+    return Trend(session.outlook.spent_by_hour(budget), words, partial(_sum, budget))
+
+
+def ahead_in(budget: Budget, session: Session, room: int) -> SafeText:
+    """What lies ahead of it in at most so many columns, if that can be: what the platform says
+    gives way first, then the limit, which stands elsewhere.
+    """
+    words = consequence(budget, session.outlook, session.clock.now()) or plain("")
+    own, _, _ = words.partition(", platform says")
+    short = own.replace(f" of {fmt.money(budget.limit)}", "")
+    return next((plain(each) for each in (words, own) if cell_width(each) <= room), plain(short))
 
 
 def together(days: Iterable[Day]) -> Day:
@@ -69,21 +132,6 @@ def together(days: Iterable[Day]) -> Day:
     hours = zip(*filter(None, days), strict=True)
     known = ([figure for figure in hour if figure is not None] for hour in hours)
     return tuple(sum(figures) if figures else None for figures in known)
-
-
-def waiting_items(session: Session, company: str | None) -> list[Item]:
-    def words(known: list[float], hours: str) -> str:
-        return f"{fmt.count(round(min(known)))} to {fmt.count(round(max(known)))} {hours}"
-
-    return day_items(session.outlook.waiting_by_hour(company), words)
-
-
-def entries_items(day: Day) -> list[Item]:
-    def words(known: list[float], hours: str) -> str:
-        total, most = fmt.count(round(sum(known))), fmt.count(round(max(known)))
-        return f"{total} entries {hours}, at most {most} in one"
-
-    return day_items(day, words)
 
 
 class Past(msgspec.Struct, frozen=True):
@@ -98,13 +146,8 @@ def spending_items(budget: Budget, session: Session, past: Past | None) -> list[
 
     As long as the past is still to be read, its place is kept, so that nothing jumps.
     """
-
-    def words(known: list[float], hours: str) -> str:
-        return f"{_sum(budget, sum(known))} {hours}, at most {_sum(budget, max(known))} in one"
-
-    look, outlook = session.look, session.outlook
-    items = day_items(outlook.spent_by_hour(budget), words)
-    if ahead := consequence(budget, outlook, look.clock.now()):
+    items = spending_trend(session, budget).items()
+    if ahead := consequence(budget, session.outlook, session.clock.now()):
         items.append(field("forecast", ahead))
     if past is None or session.history is None:
         return items

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -18,7 +19,8 @@ from agentco_tui.screens import session
 from agentco_tui.signs import signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
-from tests.screens.harness import NARROW, WIDE, Stage, Staging, text_of
+from tests.embedded import EmbeddedPlatform
+from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
 from tests.screens.past import KnownOutlook, remember
 from tests.screens.test_bytes import FRAME, Written
 
@@ -153,3 +155,48 @@ async def test_a_phone_shows_the_budget_that_stands_open(on: Staging) -> None:
     async with on(place="budget", size=(45, 20)) as s:
         await s.press("enter")
         await s.sees("limit", "$6,680.00")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE, (200, 50)], ids=["narrow", "wide", "large"])
+async def test_the_overview_tells_trends_and_what_lies_ahead_where_no_need_gives_way(
+    on: Staging, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(KnownOutlook, "known", False)
+    async with on(size=size) as s:
+        await s.poll()
+        height = s.view.table.size.height
+        assert "WAITING" not in s.text
+        outlook = outlook_of(s)
+        outlook.known = True
+        outlook.on_change()
+        if size == NARROW:
+            await s.at_rest()
+            assert s.view.table.size.height == height
+            assert not set("▁▂▄▅▆▇") & set(s.text)
+            return
+        await s.sees("WAITING", "EVENTS", "left  gone ~Thu 24 Sep", "by 1 Oct")
+        assert s.view.table.size.height == height - 1
+        assert re.search(r"WAITING  [▁-█]+ +[▁-█]+  -30 in 1 h", s.text)
+        assert re.search(r"EVENTS  [▁-█]+ +[▁-█]+  279 in 22 h", s.text)
+        assert re.search(r"all +[^ ]+ +48 %  [▁-█]{12}  \$3,497.09 left", s.text)
+        s.main.tick()
+        assert outlook.wanted[0] == "all:all"
+        assert outlook.wanted[1].startswith("company:")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE, (200, 50)], ids=["narrow", "wide", "large"])
+async def test_where_little_needs_a_person_the_trends_take_the_room(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    with EmbeddedPlatform(companies=2, agents=4, tasks=4, speed=0, now=NOW) as platform:
+        async with stage(platform, tmp_path, size=size) as s:
+            await s.poll()
+            await s.sees("WAITING", "EVENTS")
+            await s.at_rest()
+            lines = s.lines[3:-1]
+            if size != NARROW:
+                assert s.shows("24 h ago", "SPENT", "8.80 │")
+                assert any(line.lstrip().startswith("0 │") for line in lines)
+            empty = sum(not line.strip() for line in lines)
+            assert empty < size[1] / 4, "no half of the screen is empty"
+            assert len(s.rows) < s.view.table.size.height, "every need is in sight"
