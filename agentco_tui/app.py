@@ -205,7 +205,7 @@ class DashboardApp(KeyApp):
 
     def _person_is_here(self) -> None:
         if self.main_screen is not None:
-            self.main_screen.tell_absence(self.main_screen.absence.person_is_here())
+            self.main_screen.look_for_absence()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A worker that failed ends the app: its error is told by the guard, not lost."""

@@ -97,7 +97,7 @@ def markdown(shift: Handover) -> str:
         *_section("Open", (_need(need, now) for need in shift.needs if not need.snooze), "nothing"),
         *_section("Promised", (_need(need, now) for need in snoozed), "nothing"),
     ]
-    for part in happened.parts:
+    for part in happened.chapters:
         lines += _section(part.name, (_line(each, now) for each in part.happenings), part.none)
     if unknown := not_known(happened):
         lines += _section("Not known", map(escaped_markdown, unknown), "")

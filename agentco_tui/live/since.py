@@ -14,42 +14,19 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui import format as fmt
+from agentco_tui.live import history, insight
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.history import (
-    AlertLife,
-    BudgetSample,
-    Counted,
-    Reader,
-    Span,
-    TaskLife,
-    Track,
-)
+from agentco_tui.live.history import BudgetSample, Counted, Span
 from agentco_tui.live.history_sampler import observe_log, told_state
-from agentco_tui.live.insight import (
-    Level,
-    alert_level,
-    is_open,
-    task_level,
-    waiting_since,
-    waits_for_person,
-)
+from agentco_tui.live.insight import Level
 from agentco_tui.live.sentences import deed
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import (
-    Activity,
-    AlertLimits,
-    BudgetScope,
-    Money,
-    Ref,
-    Severity,
-    TaskState,
-)
+from agentco_tui.model import Activity, AlertLimits, BudgetScope, Money, Ref, Severity, TaskState
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, joined, plain, safe
 
 LEAST_GAP = 300.0  # seconds of which nothing is known, from which on that is told
 LONGEST_KIND = 60  # cells of a verb that is counted
-MOST_KEPT = 500  # lines of one part
 LEVELS = {Severity.CRITICAL: Level.CRITICAL, Severity.WARNING: Level.WARNING}
 DECIDES = (TaskState.APPROVED, TaskState.REJECTED)
 VERDICTS = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
@@ -72,13 +49,12 @@ class Chapter(msgspec.Struct, frozen=True):
     name: SafeText
     happenings: tuple[Happening, ...]
     none: SafeText  # what is said where there is none
-    total: int = 0  # how many there are, if more than are kept
 
 
 class Happened(msgspec.Struct, frozen=True):
     since: float
     until: float
-    parts: tuple[Chapter, ...]
+    chapters: tuple[Chapter, ...]
     gaps: tuple[Span, ...]  # of which nothing is known
     why: SafeText | None = None  # why no more is known
 
@@ -87,17 +63,17 @@ class Known(msgspec.Struct, frozen=True):
     """What is known of the time since a moment, by the history or by the log that is held."""
 
     seen: tuple[Span, ...] = ()  # when the platform or its log was looked at
-    lives: Sequence[TaskLife] = ()
+    lives: Sequence[history.TaskLife] = ()
     counts: Sequence[Counted] = ()
-    alerts: Sequence[AlertLife] | None = None  # None: only those that stand now are known
-    spent: Mapping[str, Track[BudgetSample]] = {}  # by the company's id, "" for the whole
+    alerts: Sequence[history.AlertLife] | None = None  # None: only those that stand now are known
+    spent: Mapping[str, history.Track[BudgetSample]] = {}  # by the company's id, "" for the whole
 
 
-def read_past(since: float, companies: Iterable[str]) -> Callable[[Reader], Known]:
+def read_past(since: float, companies: Iterable[str]) -> Callable[[history.Reader], Known]:
     """A read of the history; of these companies' budgets, and of the whole."""
     ids = [*companies]
 
-    def read(reader: Reader) -> Known:
+    def read(reader: history.Reader) -> Known:
         spent = {each: reader.budget(BudgetScope.COMPANY, each, since) for each in ids}
         spent[""] = reader.budget(BudgetScope.ALL, "", since)
         counts, logged = reader.activity(since)
@@ -148,25 +124,20 @@ def happened(
     as they were at `since`, if that is known, and `needs` those of now, by their keys.
     """
     names = Names(store)
-    parts = [
-        _chapter("Decided", _decided(past, store, since, here), "nothing was decided"),
-        _chapter("Went wrong", _wrong(past, store, names, since), "nothing went wrong"),
-        _chapter("Spent", _spent(past, store, names), "it isn't known what was spent"),
-        _chapter("Alerts", _alerts(past, store, names, limits, since), "no alert came or went"),
-        _chapter("Newly waiting", _waiting(store, names, limits, since, until), "nothing is new"),
+    chapters = [
+        ("Decided", _decided(past, store, since, here), "nothing was decided"),
+        ("Went wrong", _wrong(past, store, names, since), "nothing went wrong"),
+        ("Spent", _spent(past, store, names), "it isn't known what was spent"),
+        ("Alerts", _alerts(past, store, names, limits, since), "no alert came or went"),
+        ("Newly waiting", _waiting(store, names, limits, since, until), "nothing is new"),
     ]
     if left is not None:
-        now = dict(needs)
-        new = [replace(n, who=plain("new")) for key, n in now.items() if key not in left]
-        names_gone = [safe(words, 60) for key, words in left.items() if key not in needs]
-        gone = [Happening(None, joined(names_gone, ", "), plain("gone"))] * bool(names_gone)
-        parts.append(_chapter("Other needs", [*gone, *new], "the same as before"))
-    return Happened(since, until, tuple(parts), gaps_of(past.seen, since, until), why)
-
-
-def _chapter(name: str, found: Sequence[Happening], none: str) -> Chapter:
-    total = len(found) if len(found) > MOST_KEPT else 0
-    return Chapter(plain(name), tuple(found[:MOST_KEPT]), plain(none), total)
+        new = [replace(each, who=plain("new")) for key, each in needs.items() if key not in left]
+        lost = joined([safe(words, 60) for key, words in left.items() if key not in needs], ", ")
+        gone = [Happening(None, lost, plain("gone"))] * bool(lost)
+        chapters.append(("Other needs", [*gone, *new], "the same as before"))
+    told = tuple(Chapter(plain(name), tuple(each), plain(none)) for name, each, none in chapters)
+    return Happened(since, until, told, gaps_of(past.seen, since, until), why)
 
 
 def _way(store: Store, entries: Mapping[str, Activity], task: str, agent: str | None) -> str:
@@ -192,12 +163,9 @@ def _decided(
     for life in past.lives:
         if life.decided is None or life.decided < since:
             continue
-        mine, verdict = (
-            own.pop(life.id, None),
-            VERDICTS.get(life.state or TaskState.OTHER, "approved"),
-        )
+        mine, title = own.pop(life.id, None), life.title or safe(life.id, 60)
+        verdict = VERDICTS.get(life.state or TaskState.OTHER, "approved")
         by = life.decided_by or (mine.who if mine else plain(""))
-        title = life.title or (mine.text if mine else safe(life.id, 60))
         level = Level.CRITICAL if life.state is TaskState.FAILED else Level.OK
         text = plain(f"{verdict} {title}{', failed since' * (level > Level.OK)}")
         way = _way(store, entries, life.id, life.agent)
@@ -251,8 +219,8 @@ def _alerts(
 ) -> list[Happening]:
     found = list[Happening]()
     for alert in store.alerts if past.alerts is None else ():
-        if is_open(alert) and alert.at is not None and alert.at.at >= since:
-            level, way = alert_level(alert, limits), f"budget:{alert.id}"
+        if insight.is_open(alert) and alert.at is not None and alert.at.at >= since:
+            level, way = insight.alert_level(alert, limits), f"budget:{alert.id}"
             found.append(Happening(alert.at.at, alert.text, plain("came"), level, way))
     for life in past.alerts or ():
         known, ref = store.alerts.get(life.id), Ref(id=life.subject)
@@ -262,9 +230,8 @@ def _alerts(
         word = "came and went" if came and went else "went" if went else "came"
         way = f"budget:{life.id}" if known else f"budget:{life.scope}:{life.subject}"
         level = Level.OK if went else LEVELS.get(life.severity, Level.WARNING)
-        found.append(
-            Happening(life.gone if went else life.first_seen, text, plain(word), level, way)
-        )
+        at = life.gone if went else life.first_seen
+        found.append(Happening(at, text, plain(word), level, way))
     return sorted(found, key=lambda each: (-each.level, -(each.at or 0.0)))
 
 
@@ -273,10 +240,10 @@ def _waiting(
 ) -> list[Happening]:
     found = dict[object, Happening]()
     for task in store.pending:
-        at = waiting_since(task)
-        if at is None or at < since or not waits_for_person(task):
+        at = insight.waiting_since(task)
+        if at is None or at < since or not insight.waits_for_person(task):
             continue
-        level = task_level(task, until, limits)
+        level = insight.task_level(task, until, limits)
         alike = level, task.title, task.agent
         known = found.get(alike)
         times = 1 if known is None else known.times + 1

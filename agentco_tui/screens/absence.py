@@ -7,6 +7,7 @@ from typing import Final
 
 from agentco_tui import format as fmt
 from agentco_tui.keys import shown_key
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.model import Budget
 from agentco_tui.screens.session import Session
@@ -24,7 +25,7 @@ class Absence:
 
     def __init__(self, session: Session, left_at: float | None, left: Mapping[str, str]) -> None:
         """How the dashboard was left the last time: when, and the needs that there were."""
-        self._session, self._left_before = session, (left_at, left)
+        self._session, self._left_at, self._left = session, left_at, left
         self._sign: float | None = None  # when there was the last sign of a person
         self._needs_then: Sequence[Need] = ()
         self._since: float | None = None
@@ -40,16 +41,19 @@ class Absence:
     def shift_since(self, since: float) -> None:
         self._since = since
 
-    def started(self) -> SafeText | None:
-        """The dashboard is here again: what to say if it was left long ago."""
-        at, left = self._left_before
-        return None if at is None else self._back(at, left)
-
-    def person_is_here(self) -> SafeText | None:
-        """A key, or the terminal's focus came or went: what to say after a long absence."""
+    def look(self, *, is_here: bool = True) -> SafeText | None:
+        """What to say to a person who was away for long: as soon as the platform's time is known
+        after the start, and at a key, or when the terminal's focus comes or goes.
+        """
+        if self._session.store.freshness[FeedName.PENDING].answered_at is None:
+            return None
+        if (left_at := self._left_at) is not None:
+            self._left_at = None
+            return self._back(left_at, self._left)
         now, at, then = self._session.clock.now(), self._sign, self._needs_then
-        self._sign, self._needs_then = now, self._session.needs.shown
-        if at is None or now - at < LEAST:
+        if is_here or at is None:
+            self._sign, self._needs_then = now, self._session.needs.shown
+        if not is_here or at is None or now - at < LEAST:
             return None
         names = self._session.names
         return self._back(at, {need.key: name_of(need.record, names) for need in _others(then)})

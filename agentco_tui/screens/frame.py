@@ -34,7 +34,7 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
 from agentco_tui.screens.trail import MOST_BEHIND, Spot
 from agentco_tui.state_folder import ListMemory, Remembered
-from agentco_tui.text import SafeText, clipboard_text, plain, safe, signs
+from agentco_tui.text import clipboard_text, plain, safe, signs
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.widget import RecordTable
@@ -194,8 +194,7 @@ class MainScreen(SizedScreen[None]):
 
     def tick(self) -> None:
         self._seconds += 1
-        if self._seconds == 1:
-            self.tell_absence(self.absence.started())
+        self.look_for_absence(is_here=False)
         self.session.poller.look_for_late()
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.session.needs.look(self)  # a task becomes urgent by waiting alone
@@ -432,9 +431,9 @@ class MainScreen(SizedScreen[None]):
             await self._sync_snoozes()
             await asyncio.sleep(FOLLOW_EVERY)
 
-    def tell_absence(self, words: SafeText | None) -> None:
-        """As a notice: nothing that comes by itself takes a key."""
-        if words is not None:
+    def look_for_absence(self, *, is_here: bool = True) -> None:
+        """What comes by itself is a notice, and takes no key."""
+        if (words := self.absence.look(is_here=is_here)) is not None:
             self.app.notify(words, markup=False, timeout=TOLD_FOR)
 
     def action_since(self) -> None:

@@ -65,6 +65,9 @@ class ReplayScreen(MainScreen):
         yield from super().compose()
         yield self.timeline
 
+    def look_for_absence(self, *, is_here: bool = True) -> None:
+        """Time jumps here without anybody being away."""
+
     def show_frame(self) -> None:
         super().show_frame()
         self.timeline.show(*self._cells(self.size.width))

@@ -78,8 +78,8 @@ def entry(number: int, at: float, verb: str, **more: object) -> Activity:
 
 
 def told(found: Happened, name: str) -> list[str]:
-    part = next(part for part in found.parts if part.name == name)
-    return [f"{each.who}: {each.text} ×{each.times} {each.key}" for each in part.happenings]
+    chapter = next(chapter for chapter in found.chapters if chapter.name == name)
+    return [f"{each.who}: {each.text} ×{each.times} {each.key}" for each in chapter.happenings]
 
 
 def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
@@ -190,8 +190,8 @@ def test_needs_are_compared_with_those_of_then() -> None:
     found = happened(Known(), a_store(), AlertLimits(), SINCE, NOW, left=left, needs=now)
     assert told(found, "Other needs") == ["gone: Acme␛[2J ×1 ", "new: Ada ×1 "]
     nothing = happened(Known(), a_store(), AlertLimits(), SINCE, NOW)
-    assert "Other needs" not in [part.name for part in nothing.parts]
-    assert {each.level for part in nothing.parts for each in part.happenings} <= {Level.OK}
+    assert "Other needs" not in [chapter.name for chapter in nothing.chapters]
+    assert {each.level for chapter in nothing.chapters for each in chapter.happenings} <= {Level.OK}
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ HARMLESS = (*"jk", "down", "up", "G", "end", "g", "home", "pagedown", "pageup", 
 """Keys of every list that open nothing."""
 
 OPENS: dict[Place, tuple[tuple[str, str], ...]] = {
-    "overview": (("a", "APPROVE 1 task"), ("t", "read again"), ("l", "SET LIMIT")),
+    "overview": (("a", "APPROVE 1 task"), ("t", "read again"), ("l", "SET LIMIT"), ("z", "SNOOZE")),
     "companies": (("n", "CREATE 1 company"), ("c", "CLONE")),
     "agents": (("l", "SET LIMIT"), ("enter", "esc back")),
     "tasks": (
@@ -45,6 +45,8 @@ EVERYWHERE = (
     ("?", "Keys on"),
     ("/", "words  !not"),
     ("ctrl+p", "any command"),
+    ("L", "H hand over"),
+    ("H", "HAND OVER"),
 )
 """Keys that open something on every screen."""
 

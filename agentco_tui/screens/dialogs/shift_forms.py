@@ -68,11 +68,6 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
         FormField("for", "for", "", hint, lambda typed, _: completed(typed, SPANS)),
         FormField("note", "note", "", "what is promised to be looked at; may stay empty"),
     )
-    what = (
-        plain(f"{name_of(need.record, session.names)} ×{len(need.alike)}")
-        if need.alike
-        else name_of(need.record, session.names)
-    )
     return FormPlan(ask.title("SNOOZE", what), fields, read, send)
 
 

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 HOUR = 3_600.0
 SPANS = (HOUR, 4 * HOUR, 8 * HOUR, 24 * HOUR, 72 * HOUR, 168 * HOUR)  # seconds to look back
-MOST_LINES = 5  # of one part, until all of it is asked for
-MORE = "more:"  # before the name of a part, what its last line leads to
+FIRST, MOST = 5, 500  # lines of one chapter, and when all of it is asked for
+MORE = "more:"  # before the name of a chapter: what its last line leads to
 WHO = 24  # columns of when and who
-GAP = Cell(plain("  "))
+BLANK, GAP = Cell(plain(" ")), Cell(plain("  "))
 
 
 async def gather(frame: MainScreen, since: float) -> Happened:
@@ -62,11 +62,8 @@ async def gather(frame: MainScreen, since: float) -> Happened:
     left = absence.left_needs if since == absence.away_since else None
     others = absence.other_needs().items()
     needs = {need: Happening(None, name, key=row) for need, (name, row) in others}
-    limits = session.settings.alerts
-    work = partial(
-        happened, past, store, limits, since, now, here=here, left=left, needs=needs, why=why
-    )
-    return await beside(work)
+    work = partial(happened, past, store, session.settings.alerts, since, now)
+    return await beside(partial(work, here=here, left=left, needs=needs, why=why))
 
 
 class SinceScreen(WholeScreen[str]):
@@ -85,7 +82,7 @@ class SinceScreen(WholeScreen[str]):
         super().__init__([])
         self.frame, self.pane = frame, DetailPane(classes="dialog--body")
         self._found: Happened | None = None
-        self._whole = set[str]()  # the parts of which all is shown
+        self._whole = set[str]()  # the chapters of which all is shown
 
     def on_mount(self) -> None:
         keys = {" enter": " open ", " + -": " further, less far back ", " H": " hand over "}
@@ -137,36 +134,31 @@ class SinceScreen(WholeScreen[str]):
             self.pane.show(self._items(self._found))
 
     def _items(self, found: Happened) -> Iterable[Item]:
-        counts = (
-            f"{fmt.count(part.total or len(part.happenings))} {part.name.lower()}"
-            for part in found.parts
-            if part.happenings
-        )
+        counts = [
+            f"{fmt.count(len(each.happenings))} {each.name.lower()}"
+            for each in found.chapters
+            if each.happenings
+        ]
         yield Text(plain(f" {signs.separator} ".join(counts) or "nothing happened"), Tone.STRONG)
         for words in not_known(found):
             yield Text(plain(f"{signs.unknown} {words}"), Tone.WARNING)
-        for part in found.parts:
-            yield from self._chapter(part, found.until)
+        for chapter in found.chapters:
+            yield from self._chapter(chapter, found.until)
 
-    def _chapter(self, part: Chapter, now: float) -> Iterable[Item]:
-        number = part.total or len(part.happenings)
-        yield from (Gap(), Heading(plain(f"{part.name} {fmt.count(number) if number else ''}")))
-        most = len(part.happenings) if part.name in self._whole else MOST_LINES
-        shown, rows = part.happenings[:most], list[list[Cell]]()
+    def _chapter(self, chapter: Chapter, now: float) -> Iterable[Item]:
+        count, rows = len(chapter.happenings), list[list[Cell]]()
+        shown = chapter.happenings[: MOST if chapter.name in self._whole else FIRST]
+        yield from (Gap(), Heading(plain(f"{chapter.name} {fmt.count(count) if count else ''}")))
         for each in shown:
-            who, what = said(each, now)
-            tone = TONES[each.level]
-            sign = plain(f"{level_sign(each.level)} ")
-            rows.append([Cell(sign, tone), Cell(who, Tone.DIM), GAP, Cell(what, tone)])
+            (who, what), tone = said(each, now), TONES[each.level]
+            sign = Cell(plain(f"{level_sign(each.level)} "), tone)
+            rows.append([sign, Cell(who, Tone.DIM), GAP, Cell(what, tone)])
         for each, row in zip(shown, columns(rows, (2, WHO)), strict=True):
             there = (Pressable(cell.text, cell.tone, each.key) for cell in row)
-            yield Cells((Cell(plain(" ")), *(there if each.key else row)))
-        if number > len(shown):
-            more = plain(f"  and {fmt.count(number - len(shown))} more")
-            is_kept = len(part.happenings) > len(shown)
-            line = (
-                Pressable(more, Tone.DIM, f"{MORE}{part.name}") if is_kept else Cell(more, Tone.DIM)
-            )
-            yield Cells((Cell(plain(" ")), line))
-        elif not number:
-            yield Text(plain(f"  {part.none}"), Tone.DIM)
+            yield Cells((BLANK, *(there if each.key else row)))
+        if count > len(shown):
+            words = plain(f"  and {fmt.count(count - len(shown))} more")
+            more = Pressable(words, Tone.DIM, f"{MORE}{chapter.name}")
+            yield Cells((BLANK, Cell(words, Tone.DIM) if chapter.name in self._whole else more))
+        elif not count:
+            yield Text(plain(f"  {chapter.none}"), Tone.DIM)
