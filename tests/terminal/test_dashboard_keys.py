@@ -189,7 +189,9 @@ def test_every_key_there_is_was_pressed_in_these_walks() -> None:
     pressed = set(HARMLESS) | {key for key, _ in EVERYWHERE}
     pressed |= {key for keys in OPENS.values() for key, _ in keys}
     pressed |= {key for keys in DONE for key in keys.split()}
-    there = {TYPED.get(name, name) for binding in COMMANDS for name in binding.keys.split(",")}
+    # Those of a replay are pressed in its own tests: the dashboard of now hasn't them.
+    of_now = [command.keys for command in COMMANDS if command.where != "replay"]
+    there = {TYPED.get(name, name) for keys in of_now for name in keys.split(",")}
     assert there - pressed == set()
 
 
