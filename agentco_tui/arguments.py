@@ -150,6 +150,7 @@ _DEMO = (
     _shared("--config FILE", argparse.SUPPRESS),
     _shared("--log-file FILE", argparse.SUPPRESS),
     _Flag("--until-stdin-closes", argparse.SUPPRESS),
+    _Flag("--past FILE", argparse.SUPPRESS),
 )
 _TAIL = (
     _Flag("--follow -f", "go on with what comes"),

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -115,7 +116,7 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
     except NothingSetError:
         sys.stderr.write(_HOW_TO_START)
         return Exit.USAGE
-    return _run_dashboard(settings, record)
+    return _run_dashboard(settings, record=record)
 
 
 def _fitted(settings: Settings) -> Settings:
@@ -144,7 +145,9 @@ def _run_replay(settings: Settings, recording: Recording) -> int:
         return run_replay(settings, recording)
 
 
-def _run_dashboard(settings: Settings, record: str | None = None) -> int:
+def _run_dashboard(
+    settings: Settings, history: Path | None = None, *, record: str | None = None
+) -> int:
     """Send the first request, and only then import what takes long."""
     settings = _fitted(settings)
     from agentco_tui.api.fetcher import Prefetch
@@ -169,7 +172,7 @@ def _run_dashboard(settings: Settings, record: str | None = None) -> int:
         )
         from agentco_tui.app import run_dashboard
 
-        return run_dashboard(settings, key, start, recorder)
+        return run_dashboard(settings, key, start, recorder, history)
 
 
 def _drop_stdout() -> None:

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from email.utils import formatdate
 from typing import Any, Self
 
@@ -168,11 +169,17 @@ class EmbeddedPlatform:
         return spoiled(fault, answer) if fault else answer
 
 
-def serve(*, until_stdin_closes: bool = False, **options: Any) -> int:
+def serve(
+    *,
+    until_stdin_closes: bool = False,
+    on_start: Callable[[World, str], None] | None = None,
+    **options: Any,
+) -> int:
     """Serve an `EmbeddedPlatform` of these options until SIGINT, SIGTERM or SIGHUP; the exit code.
 
-    `until_stdin_closes` ends it with standard input too, for a parent that runs this as a child.
-    Prints address and keys first. Raises ValueError for options that can't be served.
+    `until_stdin_closes` ends it with standard input too, for a parent that runs this as a child;
+    `on_start` is called with its world and address. Prints address and keys first. Raises
+    ValueError for options that can't be served.
     """
     platform = EmbeddedPlatform(**options)
     # Blocked before the first thread begins, so that only the wait below takes them.
@@ -190,6 +197,8 @@ def serve(*, until_stdin_closes: bool = False, **options: Any) -> int:
         sys.stdout.flush()
         if until_stdin_closes:
             threading.Thread(target=_end_with_stdin, daemon=True).start()
+        if on_start is not None:
+            on_start(platform.world, platform.base_url)
         signal.sigwait(_ENDING)
     except BrokenPipeError:
         # Whoever started this is gone; what Python flushes at its end must not fail again.

@@ -15,7 +15,10 @@ from tests.terminal.pty_session import PtySession
 
 
 def demo(folder: Path, *arguments: str) -> PtySession:
-    return PtySession(command("demo", *arguments), env=own_folders(folder), size=(120, 40))
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    env = {**own_folders(folder), "TMPDIR": str(temporary)}
+    return PtySession(command("demo", *arguments), env=env, size=(120, 40))
 
 
 def latest(screen: str) -> list[str]:
@@ -45,6 +48,7 @@ def test_the_demo_shows_the_whole_house_and_leaves_nothing(
         assert b"--until-stdin-closes" in shown, "the platform's own line is among them"
         leave(session)
         gone(child)
+        assert not list((tmp_path / "temporary").iterdir())
         # Keys follow from the seed, which is the same.
         for searched in (shown, session.raw):
             assert platform.full_key.encode() not in searched
@@ -58,6 +62,7 @@ def test_the_platform_goes_with_the_dashboard_however_that_ends(end: str, tmp_pa
         session.signal(signal.Signals[end])
         assert session.wait_gone() == 128 + signal.Signals[end]
         gone(child)
+        assert not list((tmp_path / "temporary").iterdir())
         if end == "SIGTERM":
             assert_restored(session)
             assert session.after_screen() == ""
