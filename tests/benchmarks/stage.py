@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from agentco_tui.api.credentials import BaseUrl
+from agentco_tui.commands.demo import remember_past
+from agentco_tui.config import DEFAULT_PROFILE
+from agentco_tui.demo.world import World
+from agentco_tui.state_folder import HISTORY_FILE
 from tests.terminal.platform_process import PlatformProcess, settings
 from tests.terminal.pty_session import REPOSITORY, PtySession, clean_environment
 
@@ -86,9 +95,11 @@ def program(
     address: str | None = None,
     extra: dict[str, str | None] | None = None,
 ) -> Iterator[PtySession]:
-    """A program in a terminal of 120x40, on a platform if it needs one."""
+    """A program in a terminal of 120x40, on a platform if it needs one, with a history of its."""
     with tempfile.TemporaryDirectory() as own:
         env = {} if at is None else settings(at, Path(own))
+        if at is not None and argv[:2] in (PROGRAM, WATCHED):
+            give_past(Path(own), address or at.base_url)
         if address is not None:
             env["AGENTCO_BASE_URL"] = address
         env["PYTHONWARNINGS"] = None
@@ -96,6 +107,27 @@ def program(
             [sys.executable, *argv], size=SIZE, env={**env, **(extra or {})}
         ) as session:
             yield session
+
+
+@cache
+def past() -> Path:
+    """A history of 49 days of 50 companies with 1,000 agents; made once, as that takes long."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    path = folder / HISTORY_FILE
+    world = World(companies=50, agents=1_000, tasks=3_000, speed=0)
+    remember_past(path, world, "http://127.0.0.1:1")
+    return path
+
+
+def give_past(home: Path, address: str) -> None:
+    """Put a copy of that history where a program at home there keeps its own, as of a platform."""
+    folder = home / "state" / "agentco-tui"
+    folder.mkdir(parents=True, mode=0o700)
+    copy = shutil.copy(past(), folder / HISTORY_FILE)
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        about = DEFAULT_PROFILE, str(BaseUrl.parse(address))
+        connection.execute("UPDATE platform SET profile = ?, origin = ?", about)
 
 
 def first_bytes(session: PtySession, key: str, patience: float = 30.0) -> float:
