@@ -101,7 +101,7 @@ class History:
 
     def hand(self, observe: Callable[[], Iterable[Observed]]) -> None:
         """Let the thread observe, and write what it brings with the next batch."""
-        if self._closed.is_set():
+        if self._closed.is_set() or (self._file is not None and self._file.is_off):
             return
         self._submit(partial(self._take, observe))
         if self._timer is None:
@@ -177,6 +177,13 @@ class History:
             while self._rows > MOST_WAITING or (self._waiting and file.is_off):
                 self._rows -= len(self._waiting.pop(0))
                 self.lost += 1
+        except Exception:
+            # What can't be stored is left out, with what else that answer told.
+            log.exception("some of what was observed can't be remembered")
+            for observed in self._waiting:
+                with suppress(Exception):
+                    file.write([observed])
+            self._waiting, self._rows = [], 0
         else:
             self._waiting, self._rows = [], 0
             if self._thinning is None and time.monotonic() >= self._thin_at:

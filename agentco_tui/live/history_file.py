@@ -39,6 +39,7 @@ T = TypeVar("T")
 
 PATIENCE: Final = 2.0  # seconds to wait for another program that writes
 TITLE: Final = 200  # cells
+_LARGEST: Final = 2**63 - 1  # that SQLite takes as a number
 _GONE: Final = (None, None, None)
 
 MIGRATIONS: Final = (
@@ -226,6 +227,9 @@ class HistoryFile:
             held = self._file
             self.close()
             log.info("the history: %r", error)
+            is_of_file = isinstance(error, (sqlite3.OperationalError, OSError))
+            if not (is_of_file or _is_damage(error)):
+                raise  # something that can't be stored
             if _is_damage(error):
                 aside = self._set_aside(held)
                 raise HistoryError(
@@ -404,7 +408,8 @@ class HistoryFile:
             case QueueSample(at, waiting, oldest):
                 return at, waiting, oldest, None
             case AgentSample(at, status, trust, completed):
-                return at, self._text(status), _text_of(trust), completed
+                fits = completed is not None and completed <= _LARGEST
+                return at, self._text(status), _text_of(trust), completed if fits else None
 
     def _life(self, life: TaskLife) -> dict[str, Any]:
         told = {name: getattr(life, name) for name in life.__struct_fields__}
@@ -443,7 +448,10 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _text_of(number: Decimal | None) -> str | None:
     """As a text, the same for equal numbers."""
-    return None if number is None else str(number.normalize())
+    if number is None:
+        return None
+    shortest = number.normalize()
+    return str(shortest if shortest == number else number)
 
 
 def _is_damage(error: Exception) -> bool:

@@ -89,20 +89,29 @@ class Reader:
         return self._track(sample, (FeedName.AGENTS, agent, self._company(agent)), since)
 
     def activity(
-        self, since: float, *, agent: str | None = None, company: str | None = None
+        self,
+        since: float,
+        *,
+        agent: str | None = None,
+        company: str | None = None,
+        every: int = MINUTE,
     ) -> tuple[list[Counted], tuple[Span, ...]]:
-        """Counts of the log, oldest first, and when the log was read without a gap."""
+        """Counts of the log, oldest first, and when the log was read without a gap.
+
+        With `every`, the sums of so many seconds, from the first that hold anything since then.
+        """
         rows = self._rows(
-            f"""SELECT at, agent, COALESCE(tally.company, subject.company), tally.kind, severity,
-            sum(n) FROM tally CROSS JOIN counted ON counted.tally = tally.id
+            f"""SELECT at / :every * :every AS began, agent,
+            COALESCE(tally.company, subject.company), tally.kind, severity, sum(n) FROM tally CROSS JOIN counted ON counted.tally = tally.id
             LEFT JOIN subject ON subject.platform = tally.platform AND subject.kind = 'agent'
                 AND subject.key = tally.agent
             WHERE tally.platform = :platform {"AND agent = :agent" if agent else ""}
             AND (:company IS NULL OR COALESCE(tally.company, subject.company) = :company)
-            AND at >= :since GROUP BY at, tally.id ORDER BY at""",  # noqa: S608 (our own words)
+            AND at >= :since GROUP BY began, tally.id ORDER BY began""",  # noqa: S608 (our own words)
             agent=agent,
             company=company,
             since=since - since % MINUTE,
+            every=every,
         )
         counts = [
             Counted(float(at), who, of, kind, SEVERITIES[severity], n)

@@ -64,7 +64,7 @@ def _size(connection: sqlite3.Connection) -> int:
 def _shrink(connection: sqlite3.Connection) -> bool:
     """Give some of what is free back to the disk; False once there is nothing left."""
     if connection.execute("PRAGMA freelist_count").fetchone()[0]:
-        connection.execute("PRAGMA incremental_vacuum(500)").fetchall()  # a page for each row
+        connection.executescript("PRAGMA incremental_vacuum(500)")  # each step of it frees a page
         return True
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return False

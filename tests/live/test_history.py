@@ -245,13 +245,36 @@ def test_the_life_of_a_task_is_put_together(tmp_path: Path) -> None:
     assert (life.state, life.estimate, life.cost) == (TaskState.DONE, Decimal(5), Decimal("4.5"))
 
 
+async def test_what_cannot_be_stored_takes_nothing_else_with_it(tmp_path: Path) -> None:
+    history = History(tmp_path / "history.sqlite3", "prod", ORIGIN)
+    bad = Observed(names=[("agent", "ag_\ud800", None, None)])
+    history.hand(lambda: [bad, of_company(spent(NOON, 1))])
+    history.close(60)
+    assert opened(tmp_path).read(budget) == [spent(NOON, 1)]
+
+
+def test_figures_of_any_size_are_kept_exactly(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    huge = Decimal("1." + "23456789" * 7)
+    money = BudgetSample(NOON, huge, Decimal("1E+60"))
+    agent = AgentSample(NOON, None, Decimal("-1E-60"), 10**30)
+    file.write([Observed(samples=[(COMPANIES, "cmp_1", "USD", money)])])
+    file.write([Observed(samples=[(FeedName.AGENTS, "a\0b", "", agent)])])
+    assert file.read(budget) == [money]
+    kept = file.read(lambda reader: reader.agent("a\0b", 0)).samples
+    assert kept == (AgentSample(NOON, None, Decimal("-1E-60"), None),)
+
+
 def test_counts_of_a_minute_are_never_added_up(tmp_path: Path) -> None:
     one, other = opened(tmp_path), opened(tmp_path)
     for file, number in ((one, 3), (other, 2), (one, 3), (other, 5)):
         count = Counted(NOON, None, "cmp_1", "tool used", Severity.INFO, number)
         file.write([Observed(counts=[count])])
-    [count], _ = one.read(lambda reader: reader.activity(0))
-    assert count.count == 5
+    other.write([Observed(counts=[structs.replace(count, at=NOON + 120, count=1)])])
+    counts, _ = one.read(lambda reader: reader.activity(0))
+    assert [each.count for each in counts] == [5, 1]
+    [by_hour], _ = one.read(lambda reader: reader.activity(0, every=3_600))
+    assert by_hour == structs.replace(count, count=6)
 
 
 def test_alerts_come_and_go_and_come_back(tmp_path: Path) -> None:
