@@ -103,9 +103,9 @@ class History:
         """Let the thread observe, and write what it brings with the next batch."""
         if self._closed.is_set() or (self._file is not None and self._file.is_off):
             return
+        self._loop = asyncio.get_running_loop()
         self._submit(partial(self._take, observe))
         if self._timer is None:
-            self._loop = asyncio.get_running_loop()
             self._timer = self._loop.call_later(WRITE_EVERY, self._write_soon)
 
     async def ask(self, read: Callable[[Reader], T]) -> T:

@@ -102,7 +102,8 @@ class Reader:
         """
         rows = self._rows(
             f"""SELECT at / :every * :every AS began, agent,
-            COALESCE(tally.company, subject.company), tally.kind, severity, sum(n) FROM tally CROSS JOIN counted ON counted.tally = tally.id
+            COALESCE(tally.company, subject.company), tally.kind, severity, sum(n)
+            FROM tally CROSS JOIN counted ON counted.tally = tally.id
             LEFT JOIN subject ON subject.platform = tally.platform AND subject.kind = 'agent'
                 AND subject.key = tally.agent
             WHERE tally.platform = :platform {"AND agent = :agent" if agent else ""}

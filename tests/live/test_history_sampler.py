@@ -337,11 +337,9 @@ async def test_what_was_dropped_is_told_anew(tmp_path: Path) -> None:
     """After a failure that lasts the oldest go, and what still holds is written with the next."""
     (tmp_path / "way").write_text("a file is in the way")
     watched = Watched(tmp_path / "way" / "history.sqlite3")
-    heard = asyncio.Event()
-    watched.history.on_trouble = lambda _: heard.set()
-    with patch.multiple("agentco_tui.live.history", WRITE_EVERY=0.0, MOST_WAITING=0):
+    with patch("agentco_tui.live.history.MOST_WAITING", 0):
         watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 1), budget("ag_2", 2))
-        await heard.wait()
+        watched.history._submit(watched.history._write).result()
         (tmp_path / "way").unlink()
         watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 3), budget("ag_2", 2))
         reader = await watched.remembered()
