@@ -165,8 +165,13 @@ class Client(Fetcher):
         from_date: date | None = None,
         to_date: date | None = None,
         limit: int | None = None,
+        *,
+        once: bool = False,
     ) -> Listing[Activity]:
-        """GET /api/activity, with any filters; no page is followed once `limit` entries came."""
+        """GET /api/activity, with any filters; no page is followed once `limit` entries came.
+
+        `once`: the question won't be put again, so that its answer need not be kept.
+        """
         # Dates go out as YYYY-MM-DD, also those of a datetime, which is one.
         filters = {
             "company_id": company_id,
@@ -175,7 +180,7 @@ class Client(Fetcher):
             "to": None if to_date is None else to_date.isoformat()[:10],
             "limit": None if limit is None else str(limit),
         }
-        return await self._listing(ACTIVITY, "/api/activity", filters, at_most=limit)
+        return await self._listing(ACTIVITY, "/api/activity", filters, at_most=limit, once=once)
 
     @asynccontextmanager
     async def export_activity(

@@ -175,13 +175,15 @@ class Fetcher:
         *,
         at_most: int | None = None,
         begins: Callable[[Sequence[R]], None] | None = None,
+        once: bool = False,
     ) -> Listing[R]:
         """All pages of one list in one listing; filters that are None are left out.
 
         With `at_most`, the person's own limit, no further page is asked for once so many records
         are there: many platforms take a limit for the length of a page. `begins` gets the first
         rows of a list that is long and new. Where nothing has changed since the last time it is the
-        very same object. Raises ApiError, also if a single page cannot be had.
+        very same object, but for a question that is put `once`. Raises ApiError, also if a single
+        page cannot be had.
         """
         kind = self.mapping.kind(kind)
         params = tuple((name, value) for name, value in filters.items() if value is not None)
@@ -234,6 +236,8 @@ class Fetcher:
         if last is None or not is_known:
             listing = _joined(leaves, most, stuck=stuck, capped=capped)
             last = _Last(leaves, listing, (stuck, capped))
+        if once:
+            return last.listing
         self._last.pop(key, None)  # the one asked for last stands last
         self._last[key] = last
         if len(self._last) > _REMEMBERED:

@@ -26,7 +26,9 @@ from agentco_tui.commands.naming import company_of, id_of, learn_names
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
-from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
+from agentco_tui.live.backfill import PAUSE, Backfill
+from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
+from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import after_failure, fetch, of_all_companies
 from agentco_tui.live.sentences import deed, doer, sentence
 from agentco_tui.live.store import Names, Store
@@ -73,7 +75,7 @@ async def _tail(settings: Settings, options: Given) -> int:
             else:
                 for entry in entries:
                     if is_gap(entry):
-                        complain(MISSING)
+                        complain(entry.text or MISSING)
                     elif options["json"]:
                         say_json(as_json(entry, news.names))
                     else:
@@ -102,6 +104,7 @@ class News:
         self._store = Store()
         self.names = Names(self._store)
         self._unnamed = set[str]()  # ids that were asked about in vain
+        self._behind: Backfill | None = None
         self.answered = False
 
     async def _ask_for(self, client: Client) -> Query:
@@ -127,8 +130,14 @@ class News:
             self._query = await self._ask_for(client)
         window = self._store.activity
         before = {entry.id for entry in window}
-        take = await fetch(FeedName.ACTIVITY, client, self._store, self._query)
-        take()
+        query, reader = self._query, LogReader(client)
+        if self._behind is None:
+            asked = query.log
+            self._behind = Backfill(reader, self._store, Clock(), lambda: asked, _rest)
+        reader = self._behind.reader
+        (await fetch(FeedName.ACTIVITY, client, self._store, query, log_reader=reader))()
+        with suppress(ApiError):  # what it didn't bring is told as missing
+            await self._behind.fill()
         if window.listing.unread:
             complain(f"{window.listing.unread} entries could not be read")
         entries = list(window)
@@ -149,6 +158,11 @@ class News:
             self._unnamed |= unnamed
             for why in await learn_names(client, self._store, query):
                 log.info("%s", why)  # ids stand for them
+
+
+async def _rest() -> bool:
+    await asyncio.sleep(PAUSE)
+    return True
 
 
 def as_line(entry: Activity, names: Names) -> str:

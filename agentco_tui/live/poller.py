@@ -22,7 +22,19 @@ from msgspec.structs import replace
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.live.feeds import SCOPED, SLOWER, Clock, FeedName, Freshness, Pace, Query, question
+from agentco_tui.live.backfill import PAUSE, Backfill
+from agentco_tui.live.feeds import (
+    SCOPED,
+    SLOWER,
+    Clock,
+    FeedName,
+    Freshness,
+    Pace,
+    Phase,
+    Query,
+    question,
+)
+from agentco_tui.live.log_reader import LogReader, count
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
@@ -94,6 +106,8 @@ class Poller:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._places_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
         self._focused = True
+        self.log = LogReader(client)
+        self.behind = Backfill(self.log, store, clock, lambda: self.query.log, self._rest)
 
     async def run(self) -> None:
         """Poll until cancelled."""
@@ -101,6 +115,7 @@ class Poller:
             async with asyncio.TaskGroup() as loops:
                 for feed in self._by_weight(FeedName):
                     loops.create_task(self._follow(feed), name=f"feed {feed}")
+                loops.create_task(self.behind.run(), name="backfill")
         finally:
             for turn in self._turns.values():
                 await turn.read.close()
@@ -173,6 +188,20 @@ class Poller:
             found()
             self._answered(feed, turn, began, self.clock.monotonic() - began)
 
+    async def _rest(self) -> bool:
+        """Wait until a question that can wait is in nobody's way: every feed that is polled has
+        answered, and none fails, is late or is being asked. Always True.
+        """
+        is_quiet = False
+        while not is_quiet:
+            await asyncio.sleep(PAUSE)
+            known = self.store.freshness
+            polled = [feed for feed in FeedName if self._turns[feed].pace is not Pace.OFF]
+            is_quiet = all(known[feed].phase is Phase.LIVE for feed in polled) and all(
+                turn.asked_at is None for turn in self._turns.values()
+            )
+        return True
+
     async def _follow(self, feed: FeedName) -> None:
         turn = self._turns[feed]
         while True:
@@ -233,10 +262,12 @@ class Poller:
                 self.store.take(feed, Listing(records=tuple(first), more=True))
 
         try:
-            take = await fetch(feed, self.client, self.store, query, begin)
+            take = await fetch(feed, self.client, self.store, query, begin, log_reader=self.log)
             is_ours = began >= turn.shown_from and question(feed, self.query) == asked
             if is_ours:
-                take()
+                change = take()
+                if feed is FeedName.ACTIVITY:
+                    self.behind.look(change)
         except ApiError as error:
             failure = error
         except Exception as error:
@@ -340,6 +371,8 @@ async def fetch(
     store: Store,
     query: Query,
     begins: Callable[[Sequence[Any]], None] | None = None,
+    *,
+    log_reader: LogReader | None = None,
 ) -> Take:
     """Ask for a feed once; `begins` as for `Client.tasks`. Raises ApiError."""
     company = query.company
@@ -361,23 +394,29 @@ async def fetch(
         case FeedName.ALERTS:
             listing = await client.budget_alerts()
         case FeedName.ACTIVITY:
-            return await _fetch_log(client, store, query)
+            return await _fetch_log(client, store, query, log_reader or LogReader(client))
     return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
 
 
-async def _fetch_log(client: Client, store: Store, query: Query) -> Take:
+async def _fetch_log(client: Client, store: Store, query: Query, reader: LogReader) -> Take:
     chosen = query.log
     of = chosen.company, chosen.agent, chosen.from_date, chosen.to_date
     # What the window would not keep need not come over the line.
     limit = min(chosen.limit or ACTIVITY_LIMIT, store.activity.capacity)
     log_entries = await client.activity(*of, limit=limit)
-    if limit < ACTIVITY_CATCH_UP and not store.activity.joins(log_entries):
+    reader.take(log_entries)
+    more = reader.fitting(ACTIVITY_CATCH_UP)
+    if limit < more and not store.activity.joins(log_entries):
         try:
-            log_entries = await client.activity(*of, limit=ACTIVITY_CATCH_UP)
+            further = await reader.ask(chosen, more)
         except ApiError as error:
             # Whether that limit is refused or too much for the platform: what it did answer is
             # true, and the window shows the gap.
             log.info("the log could not be caught up with: %r", error)
+        else:
+            log_entries = further
+            if count(further) < reader.fitting(more) and not store.activity.joins(further):
+                reader.cap = count(further)
     return lambda: store.publish(Change(FeedName.ACTIVITY, *store.activity.merge(log_entries)))
 
 

@@ -306,4 +306,6 @@ class ActivityView(ListView[Activity]):
         lines = f" lines of {fmt.count(len(self.table.rows.records) + alike)} entries"
         if alike:
             left.append(Cell(plain(lines), Tone.DIM))
+        for words in self.session.poller.log.told():
+            left.append(Cell(plain(f"  {signs.warning} {words}"), Tone.WARNING))
         return [*left, Cell(plain(says), tone)], right

@@ -205,8 +205,8 @@ def test_follow_says_when_entries_may_be_missing(command: Command, still: Embedd
         err.until("asked again")
         for number in range(5):
             _do_something(still, f"number {number}")
-        # The question that reaches further back is refused, as by a platform with a low maximum.
-        still.faults.add("activity:status=400,after=1,times=1")
+        # Questions that reach further back are refused, as by a platform with a low maximum.
+        still.faults.add("activity:status=400,after=1,times=7")
         still.start()
         err.until("entries may be missing")
         out.until("number 4")
@@ -235,7 +235,7 @@ class Log:
         self.agent: Ref | None = None
         self.asked: list[str] = []
 
-    async def activity(self, *_: Any, limit: int) -> Listing[Activity]:
+    async def activity(self, *_: Any, limit: int, once: bool = False) -> Listing[Activity]:
         ordered = sorted(self.numbers)[-limit:]
         if self.newest_first:
             ordered.reverse()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from agentco_tui.api.errors import Invalid, NotFound
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
+from agentco_tui.live.backfill import PAUSE
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Pace, Phase, Query, question
+from agentco_tui.live.log_reader import PAGE
 from agentco_tui.live.poller import ACTIVITY_CATCH_UP, ACTIVITY_LIMIT
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Change, Store
 from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, Choice, ChoosyPlatform, Stage, stage
 
@@ -127,7 +131,7 @@ async def test_polls_join_and_gaps_are_closed(bursts: tuple[int, ...], limits: l
             assert len(shown(on)) >= ACTIVITY_LIMIT + sum(bursts)
 
 
-async def test_what_cannot_be_caught_up_with_shows_as_a_gap() -> None:
+async def test_what_cannot_be_caught_up_with_is_a_gap_until_it_is_read() -> None:
     with ChoosyPlatform(as_asked, **SMALL) as platform:
         happen(platform, 300)
         async with stage(platform, wanted=NONE) as on:
@@ -136,6 +140,46 @@ async def test_what_cannot_be_caught_up_with_shows_as_a_gap() -> None:
             assert seen.count("gap") == 1
             assert seen[seen.index("gap") + 1 :] == log[-ACTIVITY_CATCH_UP - 5 :]
             assert seen[: seen.index("gap")] == log[-ACTIVITY_CATCH_UP - 255 :][:ACTIVITY_LIMIT]
+            platform.asked.clear()
+            changes = list[Change]()
+            on.store.subscribe(changes.append)
+            on.hours.go_by(PAUSE)
+            await on.until(lambda: "gap" not in shown(on))
+            assert shown(on) == log[-ACTIVITY_CATCH_UP - 255 :]
+            # One question, of the day it happened on, with as many entries as it takes.
+            day = str(datetime.fromtimestamp(platform.world.time(), UTC).date())
+            ((path, query),) = platform.asked
+            assert path == "/api/activity"
+            assert query == {"from": query["from"], "to": day, "limit": query["limit"]}
+            assert ACTIVITY_CATCH_UP < int(query["limit"]) <= ACTIVITY_CATCH_UP + 4 + PAGE
+            added = {key for change in changes for key in change.added}
+            assert added == set(log[-ACTIVITY_CATCH_UP - 55 :][:50])
+
+
+async def test_a_gap_waits_until_nothing_fails_and_is_forgotten_with_its_question() -> None:
+    with ChoosyPlatform(as_asked, **SMALL) as platform:
+        happen(platform, 300)
+        wanted = {**NONE, FeedName.ALERTS: Pace.REFRESH, FeedName.ACTIVITY: Pace.REFRESH}
+        async with stage(platform, wanted=wanted) as on:
+            await on.settled()
+            platform.faults.add("alerts:status=500")
+            await on.poller.read_again(FeedName.ALERTS)
+            await polls(on, platform, ACTIVITY_CATCH_UP + 50)
+            platform.asked.clear()
+            for _ in range(5):
+                on.hours.go_by(PAUSE)
+                await on.arrived()
+            assert limits(platform) == []
+            assert shown(on).count("gap") == 1
+            on.poller.set_query(Query(activity=ActivityFilter(limit=100)))
+            platform.faults.clear()
+            await on.poller.read_again(FeedName.ALERTS)
+            await on.poller.read_again(FeedName.ACTIVITY)
+            for _ in range(5):
+                on.hours.go_by(PAUSE)
+                await on.arrived()
+            assert set(limits(platform)) == {"100"}
+            assert shown(on) == written(platform)[-100:]
 
 
 def refuses_large(status: int) -> Choice:
@@ -151,7 +195,8 @@ async def test_a_platform_that_refuses_the_larger_limit_is_read_with_a_gap(statu
         happen(platform, 300)
         async with stage(platform, wanted=NONE) as on:
             await polls(on, platform, ACTIVITY_LIMIT + 50, 5, ACTIVITY_LIMIT + 1)
-            assert len(platform.refused) == 2
+            # Half of it is asked for until it fits, and never again more than that.
+            assert limits(platform).count("1000") == (1 if status in (400, 404, 413, 422) else 2)
             seen, log = shown(on), written(platform)
             assert seen.count("gap") == 2
             assert [entry for entry in seen if entry != "gap"][-1] == log[-1]
