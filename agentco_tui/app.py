@@ -147,17 +147,14 @@ class DashboardApp(KeyApp):
             self._warn(off)
         if self.session.history is not None:
             self.session.history.on_trouble = self._warn
-            self.set_timer(SETTLED, self._observe, name="history")
+            observe = partial(start_worker, self, self._observe, "remembers", name="history")
+            self.set_timer(SETTLED, observe, name="history")
         start_worker(self, self._live, "keeps the picture up to date", name="poller")
 
-    def _observe(self) -> None:
+    async def _observe(self) -> None:
         """Begin to remember; what is there by now, too."""
-        from agentco_tui.live.history_sampler import Sampler  # noqa: PLC0415 (read by now)
-
-        session = self.session
-        if session.history is not None:
-            poller = session.poller
-            Sampler(session.history, session.store, lambda: poller.query, session.clock)
+        if self.session.history is not None:
+            await self.session.poller.behind.remember(self.session.history)
 
     def _warn(self, words: SafeText) -> None:
         self.notify(words, markup=False, severity="warning", timeout=30)

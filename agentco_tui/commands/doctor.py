@@ -20,10 +20,11 @@ from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.keys import COMMANDS
-from agentco_tui.live.feeds import SKEW_THAT_MATTERS
+from agentco_tui.live.feeds import SKEW_THAT_MATTERS, ActivityFilter
+from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import of_all_companies
 from agentco_tui.live.store import Store
-from agentco_tui.model import Listing, Moment, Trace
+from agentco_tui.model import Activity, Listing, Moment, Trace
 from agentco_tui.reading.decode import Unshaped
 from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.kinds import mappable
@@ -48,6 +49,7 @@ PATHS: Mapping[str, str] = {
 }  # fmt: skip
 """What is asked for each kind of record: one page of it."""
 
+_ENTRIES = 100  # of the log
 Ask = Callable[[str], Awaitable[object]]
 """Puts a question; takes the id of a record, "" for a question without one."""
 
@@ -74,18 +76,27 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         terminal = look(check(env), env)
         if not given["json"]:
             say(*_about(settings, terminal), "", "reads:")
-        reads, measured = asyncio.run(_examine(settings, as_lines=not given["json"]))
+        reads, measured, lacks = asyncio.run(_examine(settings, as_lines=not given["json"]))
         answered = all(read.answered for read in reads if read.note is None)
         if given["json"]:
-            say_json({"ok": answered, **_as_json(settings, reads, measured, terminal)})
+            told = _as_json(settings, reads, measured, terminal)
+            say_json({"ok": answered, **told, "log_lacks": lacks})
         else:
-            say("", *_conclusions(reads, measured, written_before(settings)))
+            lines = _conclusions(reads, measured, written_before(settings))
+            if lacks:
+                lines.append(f"{signs.warning} of the activity log it gives: {', '.join(lacks)}")
+            say("", *lines)
         return Exit.OK if answered else Exit.NO_ANSWER
 
 
-async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResult], Measured]:
-    """Ask every read operation once; about one record, for the first of the list before it."""
+async def _examine(
+    settings: Settings, *, as_lines: bool
+) -> tuple[list[ReadResult], Measured, list[SafeText]]:
+    """Ask every read operation once; about one record, for the first of the list before it. And
+    what can't be had of the log: of a day before its newest ones a few entries are asked for.
+    """
     reads: list[ReadResult] = []
+    log: Listing[Activity] = Listing(records=())
     async with connected(settings) as client:
         company = await company_or_words(settings, client)
         found: dict[str, str | None] = {} if company is None else {"company": company}
@@ -100,7 +111,7 @@ async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResu
             ("/agents/:id", client.agent, "agent"),
             ("/tasks", lambda _: client.tasks(company_id=company), "task"),
             ("/tasks/:id/trace", client.task_trace, "task"),
-            ("/activity", lambda _: client.activity(company_id=company, limit=100), ""),
+            ("/activity", lambda _: client.activity(company_id=company, limit=_ENTRIES), "log"),
             ("/activity/export", None, ""),
             ("/budget", lambda _: client.budget(), ""),
             ("/budget/companies", lambda _: client.company_budgets(), ""),
@@ -120,7 +131,9 @@ async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResu
                 except ApiError as error:
                     failure = error
                 took = time.monotonic() - began
-            if isinstance(answer, Listing) and answer.records:
+            if kind == "log" and isinstance(answer, Listing):
+                log = answer
+            elif isinstance(answer, Listing) and answer.records:
                 found.setdefault(kind, answer.records[0].id)
             reads.append(ReadResult(f"GET /api{path}", note, took, _seen(answer), failure))
             if as_lines:
@@ -128,7 +141,10 @@ async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResu
             if isinstance(failure, Unreachable | KeyRejected):
                 # Nothing else can be answered; eleven more of the same help nobody.
                 break
-        return reads, client.transport.measured
+        reader = LogReader(client)
+        with suppress(ApiError):
+            await reader.try_days(ActivityFilter(company=company), log, _ENTRIES)
+        return reads, client.transport.measured, reader.told()
 
 
 def _seen(answer: object) -> dict[str, Any]:

@@ -132,8 +132,7 @@ class News:
         before = {entry.id for entry in window}
         query, reader = self._query, LogReader(client)
         if self._behind is None:
-            asked = query.log
-            self._behind = Backfill(reader, self._store, Clock(), lambda: asked, _rest)
+            self._behind = Backfill(reader, self._store, Clock(), lambda: query, _rest)
         reader = self._behind.reader
         (await fetch(FeedName.ACTIVITY, client, self._store, query, log_reader=reader))()
         with suppress(ApiError):  # what it didn't bring is told as missing

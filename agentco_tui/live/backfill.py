@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from functools import partial
 from itertools import takewhile
 from math import inf
 from typing import Final
 
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.activity_window import GAP_PREFIX
-from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName
-from agentco_tui.live.history import Span
+from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
+from agentco_tui.live.history import History, HistoryError, Observed, Reader, Span
 from agentco_tui.live.log_reader import LogReader, Rest, day_of
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing
@@ -22,9 +23,6 @@ PAST: Final = 24 * 3_600.0  # seconds of the log that are read at the first star
 TRIES: Final = 3
 PAUSE: Final = 1.0  # seconds before each question; doubled after each failure
 _LONGEST_WAIT: Final = 600.0
-
-Give = Callable[[Sequence[Activity], Span], object]
-"""Takes entries, each once, and the time of which they are all that there are."""
 
 log = logging.getLogger(__name__)
 
@@ -37,17 +35,29 @@ class Backfill:
         reader: LogReader,
         store: Store,
         clock: Clock,
-        asked: Callable[[], ActivityFilter],
+        query: Callable[[], Query],
         rest: Rest,
     ) -> None:
-        """`asked` says what the polls of the log ask for."""
+        """`query` says what the feeds are asked about now."""
         self.reader = reader
-        self._store, self._clock, self._asked, self._rest = store, clock, asked, rest
+        self._store, self._clock, self._query, self._rest = store, clock, query, rest
         self._wanted = asyncio.Event()
-        self._give: Give | None = None
         self._failures = 0
-        self._given: tuple[float, set[str]] = inf, set()
-        """The time of the oldest entry of the past that was given, and the ids of that time."""
+        self._new: History | None = None  # where the past of the platform goes
+
+    async def remember(self, history: History) -> None:
+        """Begin to observe the store for a history. Of a platform that it doesn't know yet the last
+        24 hours of the log are read.
+        """
+        from agentco_tui.live.history_sampler import Sampler  # noqa: PLC0415 (once, off the start)
+
+        is_new = False
+        with suppress(HistoryError):  # told where it is written
+            is_new = await history.ask(Reader.first_seen) is None
+        Sampler(history, self._store, self._query, self._clock)
+        if is_new:
+            self._new = history
+            self._wanted.set()
 
     async def run(self) -> None:
         """Do what is wanted until cancelled."""
@@ -56,9 +66,9 @@ class Backfill:
             self._wanted.clear()
             try:
                 await self.fill()
-                if self._give is not None:
-                    await self._read_past(self._give)
-                    self._give = None
+                if self._new is not None:
+                    await self._read_past(self._new)
+                    self._new = None
             except ApiError as error:
                 log.info("a part of the log could not be read: %r", error)
                 pause = max(PAUSE * 2**self._failures, min(error.retry_after or 0, _LONGEST_WAIT))
@@ -70,11 +80,6 @@ class Backfill:
         if any(key.startswith(GAP_PREFIX) for key in change.added):
             self._wanted.set()
 
-    def want_past(self, give: Give) -> None:
-        """Read the last 24 hours, of all companies, for the history."""
-        self._give = give
-        self._wanted.set()
-
     async def fill(self) -> None:
         """Fill the gaps of the window, the newest first. Raises ApiError."""
         while gaps := self._store.activity.gaps():
@@ -82,7 +87,7 @@ class Backfill:
 
     async def _fill(self, left: Activity, right: Activity) -> None:
         """Read what is missing between two entries; what can't be had is marked so."""
-        window, of = self._store.activity, self._asked()
+        window, of = self._store.activity, self._query().log
         since = None if left.at is None else left.at.at
         until = None if right.at is None else right.at.at
         day = None if until is None or self.reader.ignores_days else day_of(until)
@@ -90,7 +95,7 @@ class Backfill:
         skip = sum(day is None or each.at is None or day_of(each.at.at) == day for each in newer)
 
         async def rest() -> bool:
-            return await self._rest() and of == self._asked() and right.id in window
+            return await self._rest() and of == self._query().log and right.id in window
 
         back = self.reader.back(of, until, since, rest, skip=skip, exists=True)
         try:
@@ -98,7 +103,7 @@ class Backfill:
                 async with aclosing(back) as parts:
                     async for listing, _ in parts:
                         part = within(listing, since, until)
-                        if of == self._asked() and right.id in window:
+                        if of == self._query().log and right.id in window:
                             self._publish(*window.merge(part, is_poll=False))
                         has_left = any(entry.id == left.id for entry in part.records)
                         if has_left or not window.gaps_between(left.id, right.id):
@@ -114,29 +119,29 @@ class Backfill:
     def _publish(self, *ids: tuple[str, ...]) -> None:
         self._store.publish(Change(FeedName.ACTIVITY, *ids))
 
-    async def _read_past(self, give: Give) -> None:
-        since, (bound, at_bound) = self._clock.now() - PAST, self._given
-        until = None if bound == inf else bound
+    async def _read_past(self, history: History) -> None:
+        """Read the last 24 hours of all companies, for the history; raises ApiError. What is read
+        twice is counted once there, for minutes are told whole.
+        """
+        since = self._clock.now() - PAST
         try:
-            async for listing, span in self.reader.back(ActivityFilter(), until, since, self._rest):
-                new = [
-                    entry
-                    for entry in within(listing, since, bound).records
-                    if entry.at and not (entry.at.at == bound and entry.id in at_bound)
-                ]
-                if new or span[1] > since:
-                    give(new, (max(since, span[0]), span[1]))
-                if new:
-                    times = [entry.at.at for entry in new if entry.at]
-                    at_bound = at_bound if min(times) == bound else set()
-                    bound = min(times)
-                    at_bound |= {entry.id for entry in new if entry.at and entry.at.at == bound}
-                    self._given, self._failures = (bound, at_bound), 0
+            async for listing, span in self.reader.back(ActivityFilter(), None, since, self._rest):
+                past = within(listing, since, inf)
+                history.hand(partial(_observe, past.records, (max(since, span[0]), span[1])))
         except ApiError:
             self._failures += 1
             if self._failures < TRIES:
                 raise
         self._failures = 0
+
+
+def _observe(entries: Sequence[Activity], span: Span) -> Iterator[Observed]:
+    from agentco_tui.live.history_sampler import observe_log  # noqa: PLC0415 (once in a history)
+
+    observed = observe_log(entries)
+    if span[0] < span[1]:
+        observed.seen.append((FeedName.ACTIVITY, "", span))
+    yield observed
 
 
 def within(

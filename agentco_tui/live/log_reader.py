@@ -87,10 +87,17 @@ class LogReader:
                 self.ignores_days |= oldest < midnight(first) - _ZONES
             return listing
 
-    async def try_days(self, of: ActivityFilter, at: float) -> None:
-        """Find out whether `from` and `to` do something: ask for a day long before an entry's."""
-        self._days_tried, day = True, day_of(at) - 2 * _DAY
-        await self.ask(of, 10, day, day)
+    async def try_days(self, of: ActivityFilter, known: Listing[Activity], limit: int) -> None:
+        """Ask for a day before those of an answer: whether `from` and `to` do something, and
+        whether an answer for any day, if shorter than its limit, was all. Raises ApiError.
+        """
+        (oldest, newest), self._days_tried = ends(known), True
+        if oldest is None or newest is None:
+            return
+        day = day_of(newest) - 2 * _DAY
+        before, _ = ends(await self.ask(of, 10, day, day))
+        if count(known) < limit and before is not None and before < oldest:
+            self.cap = count(known)
 
     def reaches(self, since: float | None, until: float | None, skip: int) -> bool:
         """Whether a question about this time may bring anything, where `skip` newer entries are
@@ -129,7 +136,7 @@ class LogReader:
                 continue
             if last and newest and newest >= midnight(last + _DAY) and not self._days_tried:
                 await rest()
-                await self.try_days(of, newest)
+                await self.try_days(of, listing, 0)
             if short is not None and oldest is not None and oldest < short[0]:
                 self.cap, joined = short[1], newest  # what was there was not all
             is_short = count(listing) < self.fitting(limit)

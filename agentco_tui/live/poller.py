@@ -107,7 +107,7 @@ class Poller:
         self._places_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
         self._focused = True
         self.log = LogReader(client)
-        self.behind = Backfill(self.log, store, clock, lambda: self.query.log, self._rest)
+        self.behind = Backfill(self.log, store, clock, lambda: self.query, self._rest)
 
     async def run(self) -> None:
         """Poll until cancelled."""

@@ -217,3 +217,25 @@ def test_fields_that_cannot_be_read_are_told(
     ran = command.on(still)("doctor", "--fields", *flag)
     assert ran.code == 3
     assert "lacks the permission" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("given", "lacks"),
+    [
+        ({}, []),
+        ({"from": None, "to": None}, ["from and to ignored"]),
+        ({"limit": "30"}, ["30 entries at most"]),
+    ],
+)
+def test_what_of_the_log_is_not_given(
+    command: Command, given: dict[str, str | None], lacks: list[str]
+) -> None:
+    def choice(path: str, query: dict[str, str]) -> dict[str, str]:
+        if path != "/api/activity":
+            return query
+        return {name: value for name, value in {**query, **given}.items() if value is not None}
+
+    with ChoosyPlatform(choice) as platform:
+        assert json.loads(command.on(platform)("doctor", "--json").out)["log_lacks"] == lacks
+        told = [line for line in command("doctor").lines if "of the activity log it gives" in line]
+        assert told == [f"▲ of the activity log it gives: {words}" for words in lacks]

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, PlatformFailed
 from agentco_tui.live.activity_window import MISSING, NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAST, TRIES, Backfill
-from agentco_tui.live.feeds import ActivityFilter, Clock
-from agentco_tui.live.history import Span
+from agentco_tui.live.feeds import Clock, Query
+from agentco_tui.live.history import History, Observed, Span
 from agentco_tui.live.log_reader import MOST, MOST_QUESTIONS, LogReader, midnight
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Listing, Moment
@@ -88,7 +89,7 @@ class Desk:
         self.reader = LogReader(cast("Client", log))
         clock = Clock()
         clock.now = lambda: now  # type: ignore[method-assign]
-        self.behind = Backfill(self.reader, self.store, clock, ActivityFilter, self.rest)
+        self.behind = Backfill(self.reader, self.store, clock, Query, self.rest)
 
     async def rest(self) -> bool:
         self.rests += 1
@@ -120,6 +121,7 @@ bursts = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(bursts, st.sampled_from([0.0, -8 * 3600.0, 9 * 3600.0]), st.sampled_from(["{}", "e-{}-x"]))
 def test_a_platform_that_gives_all_leaves_no_gap(
     bursts: list[tuple[int, float]], zone: float, names: str
@@ -137,6 +139,7 @@ def test_a_platform_that_gives_all_leaves_no_gap(
     assert desk.rests == len(log.asked)
 
 
+@settings(max_examples=40)
 @given(
     bursts,
     st.sampled_from([20, 35, 250, 100_000]),
@@ -288,20 +291,32 @@ async def test_a_failure_is_tried_again_and_then_given_up() -> None:
 # --- the past -----------------------------------------------------------------------------------
 
 
-def past(desk: Desk) -> tuple[list[float], list[Span]]:
-    """The times of what is given of the last 24 hours, and the time that it is told for."""
-    times: list[float] = []
-    spans: list[Span] = []
+class Memory(History):
+    """A history that keeps what it is handed in two lists."""
 
-    def give(entries: Sequence[Activity], span: Span) -> None:
-        times.extend(entry.at.at for entry in entries if entry.at)
-        spans.append(span)
+    def __init__(self, first_seen: float | None = None) -> None:
+        self.first_seen = first_seen
+        self.counts = dict[float, int]()
+        self.spans: list[Span] = []
 
+    def hand(self, observe: Callable[[], Iterable[Observed]]) -> None:
+        for observed in observe():
+            for each in observed.counts:
+                self.counts[each.at] = max(self.counts.get(each.at, 0), each.count)
+            self.spans += [span for _, _, span in observed.seen]
+
+
+def past(desk: Desk) -> tuple[dict[float, int], list[Span]]:
+    """How many entries of each minute of the last 24 hours are remembered, and for which time."""
+    memory = Memory()
     while True:
         with suppress(PlatformFailed):
-            asyncio.run(desk.behind._read_past(give))
-            break
-    return sorted(times), spans
+            asyncio.run(desk.behind._read_past(memory))
+            return memory.counts, joined(memory.spans)
+
+
+def by_minute(times: Iterable[float]) -> dict[float, int]:
+    return dict(Counter(at // 60 * 60 for at in times))
 
 
 def joined(spans: list[Span]) -> list[Span]:
@@ -320,57 +335,40 @@ def joined(spans: list[Span]) -> list[Span]:
     st.sampled_from([0, 9]),
     st.sampled_from([8.0, 12.0, 23.9]),
 )
-def test_every_entry_of_the_day_is_given_once(
+def test_every_entry_of_the_day_is_counted_once(
     ages: list[int], times: int, zone: int, hour: float
 ) -> None:
     now = midnight(TODAY) + hour * 3_600.0
     log = Log([now - age for age in ages for _ in range(times)], zone=-zone * 3_600.0)
-    given, spans = past(Desk(log, now))
-    assert given == [at for at in log.times if at >= now - PAST]
-    assert joined(spans) == [(now - PAST, now)]
+    counts, spans = past(Desk(log, now))
+    assert counts == by_minute(at for at in log.times if at >= now - PAST)
+    assert spans == [(now - PAST, now)]
 
 
-def test_the_past_goes_on_where_it_failed() -> None:
+def test_the_past_is_whole_where_the_platform_fails_now_and_then() -> None:
     log = Log(steady(5_000, every=30.0))
-    log.failures = [PlatformFailed(plain("it is down"), path="/api/activity")]
-    whole, failing = Desk(log), Desk(log)
-    given, spans = past(failing)
-    assert past(whole) == (given, spans)
-    turn = iter(range(100))
-
-    def now_and_then() -> bool:
-        return next(turn) % 3 == 2
-
-    answered, wanted = log.activity, given
-
-    async def fails(*args: Any, **options: Any) -> Listing[Activity]:
-        if now_and_then():
-            raise PlatformFailed(plain("it is down"), path="/api/activity")
-        return await answered(*args, **options)
-
-    log.activity = fails  # type: ignore[method-assign]
-    given, spans = past(Desk(log))
-    assert given == wanted
-    assert joined(spans) == [(NOON - PAST, NOON)]
+    whole = past(Desk(log))
+    assert whole == (by_minute(at for at in log.times if at >= NOON - PAST), [(NOON - PAST, NOON)])
+    log.failures = [PlatformFailed(plain("it is down"), path="/api/activity")] * (TRIES - 1)
+    assert past(Desk(log)) == whole
 
 
 def test_a_busy_day_is_read_as_far_as_it_can_be_had() -> None:
-    log = Log(steady(30_000, every=3.0), names="e{}x")
-    desk = Desk(log)
-    given, spans = past(desk)
+    log = Log(steady(30_000, every=3.0))
+    counts, spans = past(Desk(log))
     assert len(log.asked) <= 10
     assert max(limit for *_, limit in log.asked) == MOST
-    assert len(given) == len(set(given)) == 2 * MOST
-    assert [round(end - start) for start, end in joined(spans)] == [3 * MOST - 3] * 2
+    assert sum(counts.values()) == 2 * MOST
+    assert [round(end - start) for start, end in spans] == [3 * MOST - 3] * 2
 
 
 @pytest.mark.parametrize("obeys_days", [True, False])
 def test_the_past_of_a_platform_that_caps(obeys_days: bool) -> None:
     log = Log(steady(3_000, every=40.0), cap=200, obeys_days=obeys_days)
     desk = Desk(log)
-    given, spans = past(desk)
+    counts, spans = past(desk)
     told = {True: ["200 entries at most"], False: ["from and to ignored"]}
     assert desk.reader.told() == told[obeys_days]
-    assert len(given) == (400 if obeys_days else 200)
-    assert all(round(end - start) == 199 * 40 for start, end in joined(spans))
+    assert sum(counts.values()) == (400 if obeys_days else 200)
+    assert all(round(end - start) == 199 * 40 for start, end in spans)
     assert len(log.asked) < 6

@@ -258,3 +258,12 @@ async def test_a_severity_that_was_worked_out_is_marked_and_times_are_of_the_clo
         await s.go("overview")
         assert "14:13:20~✖" in s.line_with("failed run")
         await s.sees("LATEST  UTC")
+
+
+async def test_the_title_tells_what_of_the_log_cannot_be_had(on: Staging) -> None:
+    async with on(place="activity") as s:
+        log = s.session.poller.log
+        log.cap, log.ignores_days = 300, True
+        happen(s.platform, "Fed the fish")
+        await s.press("r")
+        await s.sees("Fed the fish", "▲ 300 entries at most", "▲ from and to ignored")
