@@ -306,6 +306,7 @@ class ActivityView(ListView[Activity]):
         lines = f" lines of {fmt.count(len(self.table.rows.records) + alike)} entries"
         if alike:
             left.append(Cell(plain(lines), Tone.DIM))
+        left.append(Cell(plain(says), tone))
         for words in self.session.poller.log.told():
             left.append(Cell(plain(f"  {signs.warning} {words}"), Tone.WARNING))
-        return [*left, Cell(plain(says), tone)], right
+        return left, right
