@@ -346,11 +346,14 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Dashbo
     """The dashboard on a recording: no request leaves this machine, and `folder` gets what would
     be written of decisions, which there are none of.
     """
+    from agentco_tui.api.pseudonyms import REPORT  # noqa: PLC0415
     from agentco_tui.live.replay import Player, ReplayClock, ReplayPoller  # noqa: PLC0415
     from agentco_tui.screens.replay_screen import ReplayScreen  # noqa: PLC0415
 
     def session() -> Session:
         clock = ReplayClock(recording)
+        if recording.last(REPORT, recording.ends) is not None:
+            clock.set(at=recording.ends)  # a bundle is one look: all of it is there at the end
         client = open_client(
             settings.base_url,
             KeyInUse(ApiKey(secrets.token_hex(20))),

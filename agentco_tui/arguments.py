@@ -166,6 +166,9 @@ _EXPORT = (
     _Flag("--names", "add the names of companies and agents beside their ids"),
 )
 _FIELDS = _Flag("--fields", "which of the platform's fields are read, and how")
+_BUNDLE = _Flag(
+    "--bundle FILE", "write a recording for a bug report, with names and texts replaced"
+)
 _SINCE = _Flag("--since WHEN", "only from then on: 2h, 3d, or a date")
 _HISTORY = (
     _Flag("--agent ID", "only this agent (ag_…), or its name"),
@@ -190,7 +193,11 @@ _COMMANDS: dict[str, tuple[str, tuple[_Flag, ...], str]] = {
         "",
     ),
     "status": ("one look, with an exit code", (*_PLATFORM, _JSON), _STATUS_EPILOG),
-    "doctor": ("what answers, how fast, and what is wrong", (*_PLATFORM, _FIELDS, _JSON), ""),
+    "doctor": (
+        "what answers, how fast, and what is wrong",
+        (*_PLATFORM, _FIELDS, _BUNDLE, _JSON),
+        "",
+    ),
     "tail": ("the activity feed as lines", (*_PLATFORM, _REFRESH, *_TAIL), _TAIL_EPILOG),
     "export": ("write what the platform exports", (*_PLATFORM, *_EXPORT), ""),
     "replay": ("the dashboard on a recording, at any time of it", _REPLAY, _REPLAY_EPILOG),

@@ -59,7 +59,6 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     company: str | None = None  # that everything was asked of
     refresh: float = 5.0  # seconds
     mapping: dict[str, Any] = {}  # as `ProfileMapping` takes it
-    report: dict[str, Any] | None = None  # what `doctor` found, in a bundle
 
 
 class Recorded(msgspec.Struct, frozen=True, array_like=True):

@@ -16,6 +16,7 @@ from agentco_tui.actions.journal import platform_of
 from agentco_tui.actions.journal_file import seconds_of, stories
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable, Unreadable
+from agentco_tui.commands import bundle
 from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
@@ -34,6 +35,7 @@ from agentco_tui.terminal.fitness import Fitness, check
 from agentco_tui.text import SafeText, fit, plain, safe, signs
 
 if TYPE_CHECKING:
+    from agentco_tui.api.recording import Recorder
     from agentco_tui.api.transport import Measured
 
 WRITES = {
@@ -76,21 +78,25 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         terminal = look(check(env), env)
         if not given["json"]:
             say(*_about(settings, terminal), "", "reads:")
-        reads, measured, lacks = asyncio.run(_examine(settings, as_lines=not given["json"]))
+        file = given["bundle"]
+        recorder = None if file is None else bundle.opened(file, settings)
+        as_lines = not given["json"]
+        reads, measured, lacks = asyncio.run(_examine(settings, recorder, as_lines=as_lines))
+        report = _as_json(settings, reads, measured, terminal)
+        about = [] if recorder is None else ["", *bundle.finished(recorder, report)]
         answered = all(read.answered for read in reads if read.note is None)
         if given["json"]:
-            told = _as_json(settings, reads, measured, terminal)
-            say_json({"ok": answered, **told, "log_lacks": lacks})
+            say_json({"ok": answered, **report, "log_lacks": lacks})
         else:
             lines = _conclusions(reads, measured, written_before(settings))
             if lacks:
                 lines.append(f"{signs.warning} of the activity log it gives: {', '.join(lacks)}")
-            say("", *lines)
+            say("", *lines, *about)
         return Exit.OK if answered else Exit.NO_ANSWER
 
 
 async def _examine(
-    settings: Settings, *, as_lines: bool
+    settings: Settings, recorder: Recorder | None, *, as_lines: bool
 ) -> tuple[list[ReadResult], Measured, list[SafeText]]:
     """Ask every read operation once; about one record, for the first of the list before it. And
     what can't be had of the log: of a day before its newest ones a few entries are asked for.
@@ -98,7 +104,9 @@ async def _examine(
     reads: list[ReadResult] = []
     log: Listing[Activity] = Listing(records=())
     async with connected(settings) as client:
-        company = await company_or_words(settings, client)
+        client.transport.recorder = recorder
+        # A bundle is of all companies: their ids are others in it.
+        company = None if recorder else await company_or_words(settings, client)
         found: dict[str, str | None] = {} if company is None else {"company": company}
 
         def of_all(ask: Callable[[str | None], Awaitable[Listing[object]]]) -> Ask:
@@ -144,6 +152,8 @@ async def _examine(
         reader = LogReader(client)
         with suppress(ApiError):
             await reader.try_days(ActivityFilter(company=company), log, _ENTRIES)
+        if recorder is not None and any(read.answered for read in reads):
+            await bundle.read_all(client)
         return reads, client.transport.measured, reader.told()
 
 

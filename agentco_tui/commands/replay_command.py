@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from agentco_tui import __version__
 from agentco_tui.api.credentials import BaseUrl, CredentialError, KeyInUse
+from agentco_tui.api.pseudonyms import REPORT
 from agentco_tui.api.recording import About, Alter, Recorder, Recording, RecordingError
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.running import Exit, say_json
@@ -18,20 +19,21 @@ from agentco_tui.reading.mapping import ProfileMapping
 
 
 def begun(
-    file: str, settings: Settings, key: KeyInUse | None, *, alter: Alter | None = None, **more: Any
+    file: str, settings: Settings, key: KeyInUse | None, *, alter: Alter | None = None
 ) -> Recorder:
-    """A recording of what these settings are used with; `more` is what it is about besides.
+    """A recording of what these settings are used with; `alter` as for a Recorder.
 
     Raises UsageError if it can't be written.
     """
-    told = {
-        "base_url": str(settings.base_url),
-        "profile": settings.profile,
-        "company": settings.company,
-        "refresh": settings.refresh,
-        "mapping": settings.mapping.told,
-    }
-    about = About(program=__version__, run=secrets.token_hex(8), **{**told, **more})
+    about = About(
+        program=__version__,
+        run=secrets.token_hex(8),
+        base_url=str(settings.base_url),
+        profile=settings.profile,
+        company=settings.company,
+        refresh=settings.refresh,
+        mapping=settings.mapping.told,
+    )
     try:
         redact = key.redact if key is not None else str
         return Recorder(Path(file).expanduser(), about, redact, alter=alter)
@@ -49,7 +51,8 @@ def run(
     except (RecordingError, RuntimeError) as error:
         raise UsageError(str(error)) from None
     if given["report"]:
-        say_json(recording.about.report)
+        found = recording.last(REPORT, recording.ends)
+        say_json(None if found is None else json.loads(recording.body(found)))
         return Exit.OK
     return dashboard(settings, recording)
 

@@ -135,6 +135,7 @@ class ReplayScreen(MainScreen):
 
     async def _arrive(self) -> None:
         await self.poller.poll_all()
+        self.session.needs.look(self)  # time alone makes needs, too
         self.view.bring_up_to_date()
 
     def action_replay_at(self) -> None:
