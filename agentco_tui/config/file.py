@@ -50,6 +50,12 @@ ALERTS: Table = {
     "critical_percent": validators.percent,
     "waiting_warning": validators.duration,
     "waiting_critical": validators.duration,
+    "burn_1h": validators.factor,
+    "burn_6h": validators.factor,
+    "burn_24h": validators.factor,
+    "runaway": validators.factor,
+    "forecast_on": validators.chance,
+    "forecast_off": validators.chance,
 }
 SETTINGS: Table = {
     "profile": validators.text,
@@ -167,6 +173,7 @@ class ConfigFile:
         for low, high in (
             ("warn_percent", "critical_percent"),
             ("waiting_warning", "waiting_critical"),
+            ("forecast_off", "forecast_on"),
         ):
             if getattr(alerts, low) > getattr(alerts, high):
                 self._wrong(

@@ -167,6 +167,21 @@ def megabytes(value: object) -> int:
     return value
 
 
+def chance(value: object) -> Decimal:
+    """How likely something is, in per cent: above 0 and below 100."""
+    likely = percent(value)
+    if likely >= 100:
+        raise WrongError(f"must be below 100 per cent, is {what(value)}")
+    return likely
+
+
+def factor(value: object) -> float:
+    """How many times as much: a number from 1 to 1000."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 1000:
+        raise WrongError(f"must be a number from 1 to 1000, is {what(value)}")
+    return float(value)
+
+
 def span(written: str) -> float | None:
     """The seconds of a text such as "90s", "1h30m" or "2w"; None if it is none."""
     if not _DURATION.fullmatch(written):

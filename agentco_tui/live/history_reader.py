@@ -121,6 +121,26 @@ class Reader:
         scope = company or (self._company(agent) if agent else "")
         return counts, self._seen(FeedName.ACTIVITY, scope, since, inf)
 
+    def entries(
+        self, since: float, every: float, agent: str | None = None
+    ) -> tuple[list[tuple[float, int, int]], tuple[Span, ...]]:
+        """How many entries the log had, and how many of them were failures, by the beginning of
+        each so many seconds (a multiple of a minute); and when the log was read without a gap.
+        """
+        rows = self._rows(
+            f"""SELECT at - at % :every, sum(n), sum(n * (severity = :critical
+            OR tally.kind LIKE '%fail%' OR tally.kind LIKE '%error%'))
+            FROM tally CROSS JOIN counted ON counted.tally = tally.id
+            WHERE tally.platform = :platform {"AND agent = :agent" if agent else ""}
+            AND at >= :since GROUP BY 1 ORDER BY 1""",  # noqa: S608 (our own words)
+            agent=agent,
+            since=since - since % MINUTE,
+            every=int(every),
+            critical=SEVERITIES.index(Severity.CRITICAL),
+        )
+        scope = self._company(agent) if agent else ""
+        return rows, self._seen(FeedName.ACTIVITY, scope, since, inf)
+
     def lives(
         self, since: float, *, agent: str | None = None, company: str | None = None
     ) -> list[TaskLife]:

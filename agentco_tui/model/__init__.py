@@ -376,3 +376,11 @@ class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
     waiting_warning: float = 15 * 60.0
     """How long a task waits for a person, in seconds."""
     waiting_critical: float = 60 * 60.0
+    burn_1h: float = 14.4
+    burn_6h: float = 6.0
+    burn_24h: float = 3.0
+    """How many times faster than it lasts a budget burns, over the last hour, 6 and 24 hours."""
+    runaway: float = 2.0  # times the most that an agent ever was in its own last two weeks
+    forecast_on: Decimal = Decimal(90)
+    forecast_off: Decimal = Decimal(75)
+    """How likely, in per cent, a limit must be reached for the day to be told, and to go on so."""

@@ -1,0 +1,280 @@
+"""The outlook over a real history: what it works out, in which order, and how little it takes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import TypeVar
+from unittest.mock import patch
+
+from msgspec.structs import replace
+
+from agentco_tui.live import outlook as outlook_module
+from agentco_tui.live.consequence import consequence
+from agentco_tui.live.feeds import Clock, FeedName
+from agentco_tui.live.forecast import Forecast, NoData, Runaway, TooLittle
+from agentco_tui.live.history import (
+    BudgetSample,
+    Counted,
+    History,
+    Observed,
+    QueueSample,
+    TaskLife,
+)
+from agentco_tui.live.history_file import HistoryFile
+from agentco_tui.live.outlook import Outlook
+from agentco_tui.live.period import DAY, HOUR
+from agentco_tui.live.store import Store
+from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Severity
+from agentco_tui.text import safe
+from tests.benchmarks.forecast import START, make
+
+T = TypeVar("T")
+ABOUT = "prod", "https://platform.example"
+NOW = START + 12 * DAY + 0.5 * HOUR
+USD = safe("USD")
+AGENT_BUDGETS = FeedName.AGENT_BUDGETS
+
+
+class Hands(Clock):
+    """A clock whose hands are moved."""
+
+    at = NOW
+
+    def now(self) -> float:
+        return self.at
+
+
+def agents_budget(name: str, spent: object = "120", limit: object = 1000) -> Budget:
+    sums = (Money(Decimal(str(amount)), USD) for amount in (limit, spent))
+    return Budget(
+        id=name,
+        scope=BudgetScope.AGENT,
+        limit=next(sums),
+        spent=next(sums),
+        period=safe("monthly"),
+    )
+
+
+def spending_of(subject: str, kind: str, seed: int = 3, feed: FeedName = AGENT_BUDGETS) -> Observed:
+    """42 days of a series of the backtest."""
+    series = make(kind, seed)
+    track = series.track(NOW, START - 30 * DAY)
+    return Observed(
+        samples=[(feed, subject, "USD", sample) for sample in track.samples],
+        seen=[(feed, "", span) for span in track.seen],
+    )
+
+
+def written(folder: Path, *observed: Observed) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / "history.sqlite3"
+    file = HistoryFile(path, *ABOUT, str)
+    file.write(observed)
+    file.close()
+    return path
+
+
+@asynccontextmanager
+async def remembering(folder: Path, *observed: Observed) -> AsyncIterator[History]:
+    history = History(written(folder, *observed), *ABOUT)
+    try:
+        yield history
+    finally:
+        history.close()
+
+
+async def test_a_budget_with_a_past_has_a_forecast_in_words(tmp_path: Path) -> None:
+    budget = agents_budget("ada")
+    async with remembering(tmp_path, spending_of("ada", "steady")) as history:
+        outlook = Outlook(Store(), history, Hands())
+        assert outlook.forecast(budget) is None
+        assert isinstance(outlook.burn(budget), NoData)
+        assert consequence(budget, outlook, NOW) is None
+        await outlook.work_out([budget])
+        found = outlook.forecast(budget)
+        assert isinstance(found, Forecast)
+        assert found.low < make("steady", 3).final < found.high
+        assert found.ends_assumed
+        assert outlook.burn(budget) is None
+        words = consequence(budget, outlook, NOW)
+        assert words is not None
+        assert words.startswith("~$")
+        hours = outlook.spent_by_hour(budget)
+        assert len(hours) == 24
+        assert all(hour is None or hour > 0 for hour in hours)
+        assert outlook.forecast(agents_budget("bob")) is None
+
+
+async def test_a_runaway_is_told_and_goes_on_being_told(tmp_path: Path) -> None:
+    series, hands, ada = make("runaway", 2), Hands(), agents_budget("ada")
+    assert series.event is not None
+    for hours, runs in ((-1, False), (8, True), (20, True)):
+        hands.at = until = series.event + hours * HOUR
+        known = Observed(
+            samples=[
+                (AGENT_BUDGETS, "ada", "USD", sample)
+                for sample in series.samples
+                if sample.at <= until
+            ],
+            seen=[(AGENT_BUDGETS, "", (a, min(b, until))) for a, b in series.spans if a < until],
+        )
+        async with remembering(tmp_path / str(hours), known) as history:
+            outlook = Outlook(Store(), history, hands)
+            await outlook.work_out([ada])
+            found = outlook.runaway("ada")
+            assert isinstance(found, Runaway) is runs, hours
+            if isinstance(found, Runaway):
+                assert found.what == "cost"
+                assert found.now > 2 * found.most
+
+
+async def test_too_little_is_said_and_nothing_guessed(tmp_path: Path) -> None:
+    budget = agents_budget("ada")
+    young = Observed(
+        samples=[
+            (AGENT_BUDGETS, "ada", "USD", BudgetSample(NOW - n * HOUR, Decimal(99 - n), None))
+            for n in range(20, -1, -1)
+        ],
+        seen=[(AGENT_BUDGETS, "", (NOW - 20 * HOUR, NOW))],
+    )
+    async with remembering(tmp_path, young) as history:
+        outlook = Outlook(Store(), history, Hands())
+        await outlook.work_out([budget])
+        assert outlook.forecast(budget) == TooLittle(needed=28 * HOUR)
+        assert consequence(budget, outlook, NOW) == "too little data: 1 d 04 h more"
+        assert isinstance(outlook.runaway("ada"), NoData)
+        hours = outlook.spent_by_hour(budget)
+        assert hours[:3] == (None, None, None)
+        assert hours[-3:] == (1, 1, 1)
+
+
+async def test_an_agents_entries_failures_and_usual_run(tmp_path: Path) -> None:
+    minutes = range(0, 8 * 24 * 60, 20)
+    counts = [
+        Counted(NOW - 30 * 60 - n * 60, "ada", None, "tool used", Severity.INFO, 1) for n in minutes
+    ]
+    failed = [
+        Counted(NOW - 30 * 60 - n * 60, "ada", None, "run failed", Severity.UNKNOWN, 4)
+        for n in range(0, 60, 6)
+    ]
+    lives = [
+        TaskLife(
+            id=f"t{n}",
+            title=safe("A task"),
+            agent="ada",
+            first_seen=NOW - n * HOUR,
+            decided=NOW - n * HOUR,
+            ended=NOW - n * HOUR + 60 * n,
+        )
+        for n in range(1, 21)
+    ]
+    seen = [(FeedName.ACTIVITY, "", (NOW - 8 * DAY, NOW))]
+    observed = Observed(counts=counts + failed, lives=lives, seen=seen)
+    async with remembering(tmp_path, observed) as history:
+        outlook = Outlook(Store(), history, Hands())
+        await outlook.work_out([agents_budget("ada"), agents_budget("bob")])
+        found = outlook.runaway("ada")
+        assert isinstance(found, Runaway)
+        assert (found.what, found.now, found.most) == ("failures", 24, 0)
+        assert outlook.usual_run("ada") == 19 * 60
+        assert outlook.usual_run("bob") is None
+        hours = outlook.entries_by_hour("ada")
+        assert len(hours) == 24
+        assert hours[0] == 3
+        assert sum(hour or 0 for hour in hours[-2:]) > 40
+
+
+async def test_what_waited_by_hour_has_gaps_where_nobody_looked(tmp_path: Path) -> None:
+    queue = [
+        (FeedName.PENDING, "", "", QueueSample(NOW - 10 * HOUR, 4, None)),
+        (FeedName.PENDING, "", "", QueueSample(NOW - 2.5 * HOUR, 7, None)),
+    ]
+    seen = [
+        (FeedName.PENDING, "", (NOW - 10 * HOUR, NOW - 8 * HOUR)),
+        (FeedName.PENDING, "", (NOW - 3 * HOUR, NOW)),
+    ]
+    async with remembering(tmp_path, Observed(samples=[*queue], seen=seen)) as history:
+        outlook = Outlook(Store(), history, Hands())
+        await outlook.work_out([Budget(id="whatever", scope=BudgetScope.ALL)])
+        hours = outlook.waiting_by_hour(None)
+        assert hours[-4:] == (4, 7, 7, 7)
+        assert hours[-7] is None
+        assert hours[0] is None
+        assert outlook.waiting_by_hour("cmp_1") == ()
+
+
+async def until(seen: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            await asyncio.sleep(0.001)
+            if seen():
+                return
+
+
+@asynccontextmanager
+async def running(outlook: Outlook) -> AsyncIterator[None]:
+    task = asyncio.create_task(outlook.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_what_shows_comes_first_and_again_when_much_was_spent(tmp_path: Path) -> None:
+    store, hands, order = Store(), Hands(), list[str]()
+    names = ["ada", "bob", "cid", "dan"]
+    store.take(AGENT_BUDGETS, Listing(records=tuple(map(agents_budget, names))))
+    async with remembering(tmp_path, spending_of("dan", "steady")) as history:
+        outlook = Outlook(store, history, hands)
+        look = outlook._look
+
+        async def noted(subject: tuple[BudgetScope, str], budget: Budget | None) -> float:
+            order.append(subject[1])
+            return await look(subject, budget)
+
+        changed = asyncio.Event()
+        outlook.on_change = changed.set
+        with patch.object(outlook, "_look", noted), patch.object(outlook_module, "_GLANCE", 0.01):
+            outlook.want([agents_budget("dan")])
+            async with running(outlook):
+                await until(lambda: len(order) >= 5)
+                assert order[0] == "dan"
+                assert set(order) == {*names, ""}
+                await until(changed.is_set)
+                assert isinstance(outlook.forecast(agents_budget("dan")), Forecast)
+                changed.clear()
+                order.clear()
+                hands.at += 301
+                store.take(
+                    AGENT_BUDGETS,
+                    Listing(records=(*map(agents_budget, names[1:]), agents_budget("ada", "140"))),
+                )
+                await until(lambda: len(order) >= 2)
+                assert order == ["ada", "dan"], "the rest was looked at a moment ago"
+
+
+async def test_one_that_cannot_be_worked_out_holds_up_no_other(tmp_path: Path) -> None:
+    store = Store()
+    odd = replace(agents_budget("ada"), period_start=Moment(float("inf")))
+    store.take(AGENT_BUDGETS, Listing(records=(odd, agents_budget("bob"))))
+    past = spending_of("ada", "steady"), spending_of("bob", "steady")
+    async with remembering(tmp_path, *past) as history:
+        outlook = Outlook(store, history, Hands())
+        async with running(outlook):
+            await until(lambda: outlook.forecast(agents_budget("bob")) is not None)
+        assert outlook.forecast(odd) is None
+
+
+async def test_without_a_history_nothing_is_known_and_nothing_fails() -> None:
+    outlook = Outlook(Store())
+    await outlook.run()
+    await outlook.work_out([agents_budget("ada")])
+    assert outlook.forecast(agents_budget("ada")) is None
+    assert isinstance(outlook.runaway("ada"), NoData)
+    assert outlook.spent_by_hour(agents_budget("ada")) == ()
