@@ -149,6 +149,8 @@ class DashboardApp(KeyApp):
             self.session.history.on_trouble = self._warn
             observe = partial(start_worker, self, self._observe, "remembers", name="history")
             self.set_timer(SETTLED, observe, name="history")
+            ahead = partial(start_worker, self, self.session.outlook.run, "looks ahead")
+            self.set_timer(SETTLED, ahead, name="outlook")
         start_worker(self, self._live, "keeps the picture up to date", name="poller")
 
     async def _observe(self) -> None:

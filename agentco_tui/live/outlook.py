@@ -57,7 +57,7 @@ _ENTRIES, _FAILURES = 20.0, 5.0  # so many more than usual are none to speak of
 _RUNS, _RUN_DAYS = 5, 30  # lives of tasks by which an agent's usual run is known
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     """What was worked out of one subject."""
 
     looked: float
@@ -103,7 +103,7 @@ class Outlook:
         self.clock = clock or Clock()
         self.limits = limits or AlertLimits()
         self.on_change: Callable[[], None] = lambda: None
-        self._known: dict[Subject, Known] = {}
+        self._known: dict[Subject, Prospect] = {}
         self._wanted: set[Subject] = set()
         self._woken = asyncio.Event()
         self._changed, self._told_at = False, -math.inf
@@ -140,7 +140,7 @@ class Outlook:
         scope = BudgetScope.ALL if agent is None else BudgetScope.AGENT
         return self._known.get((scope, agent or ""), _NOTHING).entries_by_hour
 
-    def _of(self, budget: Budget) -> Known:
+    def _of(self, budget: Budget) -> Prospect:
         return self._known.get(subject_of(budget), _NOTHING)
 
     # How it comes to be known
@@ -229,20 +229,20 @@ class Outlook:
         except Exception:
             # A bug of ours in one subject must not stop the others.
             log.exception("looking ahead failed")
-            known, took = Known(looked=now), 0.01
+            known, took = Prospect(looked=now), 0.01
         self._known[subject] = known
         self._changed |= known.shown() != before.shown()
         return took
 
 
-_NOTHING: Final = Known(looked=-math.inf)
+_NOTHING: Final = Prospect(looked=-math.inf)
 
 
 def subject_of(budget: Budget) -> Subject:
     return budget.scope, "" if budget.scope is BudgetScope.ALL else budget.id
 
 
-def _jumped(budget: Budget | None, known: Known) -> bool:
+def _jumped(budget: Budget | None, known: Prospect) -> bool:
     """Whether much was spent since it was looked at, or it began anew."""
     if budget is None or budget.spent is None or known.spent is None:
         return False
@@ -258,7 +258,7 @@ def _looked(
     reader: Reader,
     *,
     shown: bool,
-) -> tuple[Known, float]:
+) -> tuple[Prospect, float]:
     """What there is to say of a subject, and the seconds of work; in the history's thread."""
     turn_of_thread()
     began = perf_counter()
@@ -284,7 +284,7 @@ def _looked(
             said["usual_run"] = _usual_run(reader, of, now)
     if scope is not BudgetScope.AGENT:
         said["waiting_by_hour"] = held_by_hour(reader.queue(of or None, now - DAY - HOUR), now)
-    return msgspec.structs.replace(Known(looked=now), **said), perf_counter() - began
+    return msgspec.structs.replace(Prospect(looked=now), **said), perf_counter() - began
 
 
 def _joined(older: Track[BudgetSample], newer: Track[BudgetSample]) -> Track[BudgetSample]:
