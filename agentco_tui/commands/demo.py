@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentco_tui.demo.world import World
     from agentco_tui.live.history import Observed
 
+UNIT = "USD?"  # as the sums of the plain shape are read, which doesn't say that they are whole
 _AT_ONCE = 4_000  # rows of a past
 _ENDED = {
     "completed": TaskState.DONE,
@@ -122,7 +123,7 @@ def past_of(world: World) -> Iterator[Observed]:
         first = min(first, was.at)
         limit = None if was.limit is None else Decimal(was.limit) / DOLLAR
         sample = BudgetSample(was.at, Decimal(was.spent) / DOLLAR, limit)
-        samples.append((feeds.get(was.scope, FeedName.AGENT_BUDGETS), was.of, "USD", sample))
+        samples.append((feeds.get(was.scope, FeedName.AGENT_BUDGETS), was.of, UNIT, sample))
         if len(samples) >= _AT_ONCE:
             yield Observed(samples=[*samples])
             samples.clear()
