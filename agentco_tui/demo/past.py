@@ -4,10 +4,11 @@ budgets hour by hour back to the month before, and the queue back to its oldest 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import msgspec
 
@@ -18,6 +19,7 @@ _HOUR = 3_600.0
 _BY_NIGHT, _ON_WEEKENDS = 0.25, 0.35  # of what is spent in an hour of a working day
 _MONTH = 30 * DAY
 _MANY = 100  # agents
+_QUEUE_DAYS = 5
 
 
 class PastBudget(msgspec.Struct, frozen=True):
@@ -40,14 +42,22 @@ class PastQueue(msgspec.Struct, frozen=True):
 
 
 def queues_before(state: WorldState) -> Iterator[PastQueue]:
-    """The queue of everything and of each company at the ends of hours, oldest first."""
-    tasks = list(state.tasks.values())
-    first = min((task.created for task in tasks), default=state.start)
-    for at in _hours(first - first % _HOUR, state.start):
-        waiting = [t for t in tasks if t.created <= at and (t.decided is None or t.decided > at)]
-        for of in ("", *state.companies):
-            since = [t.created for t in waiting if of in ("", t.agent.company.id)]
-            yield PastQueue(at, of, len(since), min(since, default=None))
+    """The queue of everything and of each company at the ends of the hours of some days, oldest
+    first: as long as at the start or shorter, longest in the afternoon.
+    """
+    chance = stream(state.seed, "queue")
+    since = {company: list[float]() for company in state.companies}
+    for task in state.pending.values():
+        since[task.agent.company.id].append(task.created)
+    for at in _hours(state.start - state.start % _HOUR - _QUEUE_DAYS * DAY, state.start):
+        share = chance.uniform(0.2, 0.4) * min(1.0, (state.start - at) / (DAY / 2))
+        share *= 1.4 - math.sin((at % DAY / DAY - 0.35) * math.tau)
+        counts = {of: round(len(all_of) * (1 - share)) for of, all_of in since.items()}
+        oldest = state.start - min(map(min, filter(None, since.values())), default=state.start)
+        for of, count in (("", sum(counts.values())), *counts.items()):
+            began = at - oldest * chance.uniform(0.6, 1.0) if at < state.start else None
+            known = [*chain(*since.values())] if of == "" else since[of]
+            yield PastQueue(at, of, count, began if count and began else min(known, default=None))
 
 
 def budgets_before(state: WorldState) -> Iterator[PastBudget]:
@@ -88,12 +98,15 @@ def _spent_by_hour(
 ) -> list[int]:
     """Sums at the ends of the hours, of which the first `before` are of the month before."""
     chance = stream(state.seed, "past", agent.id)
+    stops = (a.created for a in state.alerts.values() if a.agent is agent and a.threshold >= 1)
+    stopped = min(stops, default=state.start) if agent.status == "paused" else state.start
     weights = list[float]()
     for at in hours:
         when = datetime.fromtimestamp(at, UTC)
         weight = chance.lognormvariate(0.0, 0.8)
         weight *= 1.0 if 7 <= when.hour < 19 else _BY_NIGHT
-        weights.append(weight * (_ON_WEEKENDS if when.weekday() >= 5 else 1.0))
+        weight *= _ON_WEEKENDS if when.weekday() >= 5 else 1.0
+        weights.append(weight if at <= stopped else 0.0)
     elapsed = state.start - state.period_start
     last_month = int(agent.spent * _MONTH / elapsed * chance.uniform(0.6, 1.05))
     return [
