@@ -8,7 +8,7 @@ what could not be asked may be worse than a warning.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -26,12 +26,13 @@ from agentco_tui.live.insight import (
     alert_level,
     in_scope,
     is_open,
-    waiting_since,
 )
+from agentco_tui.live.need_words import words_of
 from agentco_tui.live.needs import Need, needs, queue
+from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import Agent, Alert, AlertLimits, Budget, Ref, Task
+from agentco_tui.model import Agent, Alert, AlertLimits, Budget, Task
 from agentco_tui.text import SafeText, plain, safe, signs
 
 SECONDS = 25.0
@@ -164,8 +165,11 @@ def judge(
         alerts=alerts,
         agents=agents,
         limits=limits,
+        now=now,
+        queue=waits,
     )
-    findings = [_finding(need, names, now) for need in found]
+    outlook = Outlook(store)  # nothing is remembered by a command that looks once
+    findings = [_finding(need, names, outlook, now) for need in found]
     for reason, parts in _reasons(failed):
         findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))
     for each in (store.pending, store.company_budgets, store.agent_budgets, store.alerts):
@@ -195,28 +199,19 @@ def judge(
     )
 
 
-def _finding(need: Need, names: Names, now: float) -> Finding:
-    def named(name: Callable[[Ref | None], SafeText], ref: Ref | None) -> str:
-        return "" if ref is None else name(ref)
-
-    match need.record:
-        case Task() as task:
-            since = waiting_since(task)
-            wait = "" if since is None else f" {figures.age(now - since)}"
-            company, agent = named(names.company, task.company), named(names.agent, task.agent)
-            about = ", ".join(fact for fact in (task.priority, company, agent) if fact)
-            text = f"task waits{wait}: {task.title}" + (f" ({about})" if about else "")
-        case Budget() as budget:
-            share = figures.percent(budget.share, derived=budget.share_derived)
-            whose = "all companies" if budget.scope == "all" else names.budget(budget)
-            spent, limit = figures.money(budget.spent), figures.money(budget.limit)
-            text = f"budget spent to {share}: {whose}, {spent} of {limit}"
-        case Alert() as alert:
-            about = named(names.agent, alert.agent) or named(names.company, alert.company)
-            text = f"alert: {alert.text}" + (f" ({about})" if about else "")
-        case Agent() as each:
-            text = f"agent in trouble: {each.name or each.id} says {each.status}"
-    return Finding(need.level, need.kind, need.record.id, text)
+def _finding(need: Need, names: Names, outlook: Outlook, now: float) -> Finding:
+    """A need as the Overview tells it: what it is, its figure, what follows if nobody acts."""
+    words, record = words_of(need, names, outlook, now), need.record
+    of: tuple[SafeText | None, ...] = names.company(names.company_of(record)), words.agent
+    if isinstance(record, Task):
+        wait = "" if words.since is None else f" {figures.age(now - words.since)}"
+        text, of = f"task waits{wait}: {record.title}", (record.priority, *of)
+    else:
+        figure = f" {words.figure}" if words.figure != signs.missing else ""
+        text = f"{words.why}{figure}: {words.what}"
+    told = ", ".join(each for each in of if each and each not in (signs.missing, words.what))
+    text += (f" ({told})" if told else "") + (f"; {words.consequence}" * bool(words.consequence))
+    return Finding(need.level, need.kind, record.id, text)
 
 
 def headline(judged: Judgement) -> str:

@@ -110,6 +110,9 @@ def period_passed(budget: Budget, now: float) -> float | None:
     return (now - start) / (end - start)
 
 
+NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
+
+
 def is_failing(agent: Agent) -> bool:
     return agent.state is AgentState.ERROR
 

@@ -136,7 +136,11 @@ def limit_of(record: object) -> str | None:
     match record:
         case model.Agent(id=agent_id) | Budget(scope=model.BudgetScope.AGENT, id=agent_id):
             return agent_id
-        case model.Alert(agent=model.Ref(id=agent)) | Task(agent=model.Ref(id=agent)):
+        case (
+            model.Alert(agent=model.Ref(id=agent))
+            | Task(agent=model.Ref(id=agent))
+            | model.Activity(agent=model.Ref(id=agent))
+        ):
             return agent
     return None
 

@@ -15,10 +15,12 @@ from agentco_tui.background import at_once, in_slices, start_worker
 from agentco_tui.live import insight, needs
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.live.log_findings import LogFindings, read_log
+from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
-from agentco_tui.model import Agent, Alert, Budget, Task
+from agentco_tui.model import Activity, Agent, Alert, Budget, Listing, Task
 from agentco_tui.screens.cells import Look
 from agentco_tui.text import plain
 from agentco_tui.widgets.table.layout import Column
@@ -29,14 +31,26 @@ R = TypeVar("R", Task, Agent, Budget, Alert)
 FEEDS = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
 """What needs are found in; only where all of them are live is a need that isn't there over."""
 MANY = 5_000  # tasks above which they are looked through in slices
+MANY_ENTRIES = 500  # of the log, likewise
+FRESH = 60.0  # seconds for which what was read of all tasks tells what stands still
 MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
 
 
 class FoundNeeds:
     """Of the company in scope. `on_found` is called after each look."""
 
-    def __init__(self, look: Look, poller: Poller, decisions: Decisions, snoozes: Snoozes) -> None:
+    def __init__(
+        self,
+        look: Look,
+        poller: Poller,
+        decisions: Decisions,
+        *,
+        snoozes: Snoozes,
+        outlook: Outlook,
+    ) -> None:
         self._look, self._poller, self._decisions = look, poller, decisions
+        self._outlook, self._log = outlook, LogFindings()
+        self._log_of: Listing[Activity] | None = None  # after which answer it was looked through
         self.snoozes = snoozes
         self.shown: list[Need] = []  # the worst first, tasks alike as one; then what is snoozed
         self.snoozed = 0  # how many of them are
@@ -44,6 +58,7 @@ class FoundNeeds:
         self.levels = Counter[Level]()  # how many there are in all, but for those snoozed
         self.queue = needs.Queue()
         self.money = Counter[Level]()  # how many of them are about budgets
+        self.quiet_since: float | None = None  # since when there is none, as far as is known
         self.on_found: Callable[[], None] = lambda: None
         self._decided: list[str] = []
         self._looking = self._look_again = False
@@ -52,11 +67,16 @@ class FoundNeeds:
         """Look anew, for as long as `node` is there where that takes several turns."""
         if self._looking:
             self._look_again = True
-        elif len(self._look.store.pending) > MANY:
+        elif self._is_much():
             start_worker(node, self._look_in_slices, "finding what needs you")
         else:
             at_once(self._find())
             self.on_found()
+
+    def _is_much(self) -> bool:
+        store = self._look.store
+        is_read = self._log_of is store.activity.listing
+        return len(store.pending) > MANY or (not is_read and len(store.activity) > MANY_ENTRIES)
 
     def take_decisions(self, node: DOMNode) -> None:
         if self._decided != [decision.task.id for decision in self._decisions.open]:
@@ -81,23 +101,33 @@ class FoundNeeds:
     def _find(self) -> Generator[None, None, None]:
         store, limits, now = self._look.store, self._look.limits, self._look.clock.now()
         queue = yield from needs.queue(self.of_scope(store.pending), now, limits, MOST_NEEDS)
-        budgets = chain(*store.budgets.values())
-        low = [b for b in budgets if insight.budget_level(b, limits) >= Level.WARNING]
-        yield
+        if self._log_of is not store.activity.listing:
+            self._log_of = store.activity.listing
+            self._log = yield from read_log(reversed(store.activity))
+        age = store.freshness[FeedName.TASKS].age(self._look.clock.monotonic())
+        listed = store.tasks if age is not None and age <= FRESH else ()
+        standing = yield from needs.stuck(self._log, listed, self._outlook, now)
+        decisions = self._decisions.open
+        self._decided = [decision.task.id for decision in decisions]
         found = needs.needs(
             tasks=queue.worst,
-            budgets=self.of_scope(low),
+            budgets=self.of_scope(chain(*store.budgets.values())),
             alerts=self.of_scope(store.alerts),
-            agents=self.of_scope(filter(insight.is_failing, store.agents)),
+            agents=self.of_scope(store.agents),
             limits=limits,
+            now=now,
+            queue=queue,
+            outlook=self._outlook,
+            repeated=[each for each in self._log.repeated if self.is_ours(each.newest)],
+            standing=[
+                (at, t) for at, t in standing if self.is_ours(t) and t.id not in self._decided
+            ],
         )
         found, snoozed = self._put_off(found, now)
         there = {need.record.id for need in (*found, *snoozed) if need.kind is NeedKind.TASK}
-        decisions = self._decisions.open
-        self._decided = [decision.task.id for decision in decisions]
         # Before all else: what was said yes to, and is not known to have been done.
         undecided = [
-            Need(Level.WARNING, NeedKind.TASK, decision.task, ())
+            Need(Level.WARNING, NeedKind.TASK, decision.task, (Because.DECIDED,))
             for decision in decisions
             if decision.task.id not in there
         ]
@@ -109,7 +139,13 @@ class FoundNeeds:
         self.levels = queue.levels + Counter(need.level for need in (*undecided, *others))
         self.levels -= Counter(need.level for need in snoozed if need.kind is NeedKind.TASK)
         self.snoozed = len(snoozed)
-        self.money = Counter(need.level for need in others if need.kind is not NeedKind.AGENT)
+        money = (NeedKind.BUDGET, NeedKind.ALERT)
+        self.money = Counter(need.level for need in others if need.kind in money)
+        self.quiet_since = None if awake else self.quiet_since or now
+
+    def is_ours(self, record: Task | Agent | Budget | Alert | Activity) -> bool:
+        """Whether it is of the company in scope."""
+        return insight.in_scope(self._look.names.company_of(record), self._poller.query.company)
 
     def _put_off(self, found: list[Need], now: float) -> tuple[list[Need], list[Need]]:
         """The needs but for those snoozed, and these; a snooze of one that is worse by now, or
@@ -125,6 +161,7 @@ class FoundNeeds:
         for key, snooze in kept.items():
             kind, _, record_id = key.partition(":")
             waits = kind == NeedKind.TASK and record_id in store.pending.records
+            waits |= kind in (NeedKind.STUCK, NeedKind.FAILURES)  # by the log, which is yet to come
             is_gone = key not in levels and is_whole and not waits
             if is_gone or not snooze.holds(levels.get(key, Level.OK), now):
                 over.append(key)
@@ -133,10 +170,7 @@ class FoundNeeds:
         return [n for n in put_off if not n.snooze], [n for n in put_off if n.snooze]
 
     def of_scope(self, records: Iterable[R]) -> Iterable[R]:
-        company_of, scope = self._look.names.company_of, self._poller.query.company
-        if scope is None:
-            return records
-        return (record for record in records if insight.in_scope(company_of(record), scope))
+        return records if self._poller.query.company is None else filter(self.is_ours, records)
 
 
 def with_snoozed(column: Column[Need], look: Look) -> Column[Need]:

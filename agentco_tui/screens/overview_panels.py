@@ -12,11 +12,11 @@ from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
-from agentco_tui.live.insight import Level
+from agentco_tui.live.insight import NOT_AT_WORK, Level
+from agentco_tui.live.need_words import trust_of, words_of
 from agentco_tui.live.needs import Need
-from agentco_tui.live.sentences import Fold, deed, doer, folded
-from agentco_tui.live.store import Names
-from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
+from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
+from agentco_tui.model import Agent, Budget, BudgetScope, Task, Trace
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.session import Session
@@ -35,7 +35,6 @@ from agentco_tui.widgets.graph import spark
 from agentco_tui.widgets.text_pane import Cells, Item, columns
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 
-NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
 LOOKED_THROUGH = 200  # entries that the latest are folded from
 NOISY, QUIET = 300.0, 600.0  # seconds of many entries, from which and to which only bad ones show
 A_LOT = 30
@@ -51,26 +50,28 @@ def one_line(*texts: SafeText | None) -> SafeText:
     return plain("  ".join(" ".join(clip(text, MOST).split()) for text in texts if text))
 
 
-def preview_items(need: Need | None, session: Session, width: int) -> list[Item]:
-    """Two lines on what the record under the cursor is about."""
-    look, first, second, right = session.look, plain(""), plain(""), plain("")
-    record = None if need is None else need.record
-    match record:
+def preview_items(need: Need | None, session: Session, width: int, height: int) -> list[Item]:
+    """What follows if nobody acts and what ranks it here, and in one line more or two, what the
+    record under the cursor is about.
+    """
+    if need is None:
+        return []
+    look, names, first, second = session.look, session.names, plain(""), plain("")
+    words, facts = words_of(need, names, session.outlook, look.clock.now()), list[SafeText | None]()
+    match record := need.record:
         case Task():
             about = about_of(record, look) or plain("no description was sent")
             first, second, *_ = (*wrap(about, max(1, width)), plain(""))
-            tasks = (need.alike if need else ()) or (record,)
-            of = agents_of(tasks, look.names), look.names.company(look.names.company_of(record))
-            known = list(of[:1] if len(tasks) > 1 else (*of, fmt.money(record.cost)))
+            tasks = need.alike or (record,)
+            company = names.company(names.company_of(record))
+            facts = [words.agent, None if need.alike else company, trust_of(tasks, names)]
+            facts.append(words.figure)
             trace = session.traces.get(record.id)
             if isinstance(trace, Trace) and trace.steps:
                 first, step = about, trace.steps[-1]
                 second = plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}")
                 ago = "" if step.at is None else f", {fmt.ago(look.clock.now() - step.at.at)}"
-                known.append(plain(f"{fmt.count(len(trace.steps))} steps{ago}"))
-            right = joined(
-                (each for each in known if each != signs.missing), f" {signs.separator} "
-            )
+                facts.append(plain(f"{fmt.count(len(trace.steps))} steps{ago}"))
         case Budget():
             first = joined([cells.spent_text(record), about_of(record, look)], ", ")
             second = at_work(agent_of(record, session), session)
@@ -80,11 +81,16 @@ def preview_items(need: Need | None, session: Session, width: int) -> list[Item]
         case Agent():
             first = one_line(record.pause_reason or record.status)
             second = at_work(record, session)
-    return [Cells((Cell(first),)), Cells((Cell(second, Tone.DIM),), (Cell(right, Tone.DIM),))]
-
-
-def agents_of(tasks: Iterable[Task], names: Names) -> SafeText:
-    return joined(dict.fromkeys(names.agent(task.agent) for task in tasks), ", ")
+        case model.Activity():
+            first = one_line(sentence(record, names))
+    left = [Cell(plain(" left alone: "), Tone.DIM), Cell(words.consequence)]
+    left += [Cell(plain(f"  {signs.separator}  ranked by {words.reason}"), Tone.DIM)]
+    known = (each for each in facts if each and each != signs.missing)
+    right = Cell(joined(known, f" {signs.separator} "), Tone.DIM)
+    about_it = [Cells((Cell(first),)), Cells((Cell(second, Tone.DIM),))]
+    if height < len(about_it) + 1:
+        about_it = about_it[-1:] if second.startswith(signs.arrow) else about_it[:1]
+    return [Cells(tuple(left if words.consequence else left[2:]), (right,)), *about_it]
 
 
 def about_of(record: model.Record, look: Look) -> SafeText:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
-import msgspec
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -12,16 +12,18 @@ from textual.timer import Timer
 
 from agentco_tui import format as fmt
 from agentco_tui import model
+from agentco_tui.background import start_worker
 from agentco_tui.keys import shown_key
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
+from agentco_tui.live.need_words import NeedWords, words_of
 from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Change
-from agentco_tui.model import Budget, BudgetScope, Task
+from agentco_tui.model import Budget, Task
 from agentco_tui.screens import cells
-from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.decision_notes import said_of
 from agentco_tui.screens.found_needs import with_snoozed
 from agentco_tui.screens.header_footer import told_cells, without_lines
@@ -29,7 +31,6 @@ from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.overview_panels import (
     ROOMIEST,
     about_of,
-    agents_of,
     day_of,
     is_noisy,
     latest_items,
@@ -41,62 +42,23 @@ from agentco_tui.screens.overview_panels import (
 )
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
-from agentco_tui.screens.trail import PLACE_OF, name_of
-from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.screens.trail import PLACE_OF
+from agentco_tui.text import SafeText, cell_width, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.width import fit_ends
 
-
-class NeedLine(msgspec.Struct, frozen=True):
-    why: SafeText
-    since: float | None
-    what: SafeText
-    agent: SafeText
-    figure: SafeText  # the one that matters: priority and trust, or spent of limit
-
-
-def line_of(need: Need, look: Look) -> NeedLine:
-    names, record = look.names, need.record
-    match record:
-        case Task():
-            tasks = need.alike or (record,)
-            trusts = sorted({trust for task in tasks if (trust := look.trust_of(task)) is not None})
-            ends = "–".join(map(fmt.number, trusts[:: max(1, len(trusts) - 1)]))
-            words = (record.priority, f"trust {ends}" if ends else None)
-            told = f" {signs.separator} ".join(word for word in words if word)
-            title = cells.title_cell(record).text
-            return NeedLine(
-                plain("approve"),
-                min(filter(None, map(insight.waiting_since, tasks)), default=None),
-                plain(f"{title} ×{fmt.count(len(tasks))}") if need.alike else title,
-                agents_of(tasks, names),
-                plain(told) if told else signs.missing,
-            )
-        case Budget(share=share):
-            why = "budget spent" if share is not None and share >= 1 else "budget low"
-            figure = plain(f"{fmt.percent(share)} of {fmt.money(record.limit)}")
-            what = names.budget(record)
-            agent = what if record.scope is BudgetScope.AGENT else signs.missing
-            return NeedLine(plain(why), None, what, agent, figure)
-        case model.Alert(spent=spent, limit=limit):
-            figure, since = fmt.percent(record.share), record.at.at if record.at else None
-            if spent is not None and limit is not None:
-                figure = plain(f"{fmt.money(spent)} of {fmt.money(limit)}")
-            return NeedLine(plain("alert"), since, record.text, names.agent(record.agent), figure)
-        case model.Agent():
-            what = record.pause_reason or record.status or plain("error")
-            agent, runs_on = name_of(record, names), record.model or signs.missing
-            return NeedLine(plain("agent failed"), None, what, agent, runs_on)
-
-
+PARTS = re.compile(" of | in ")  # between the parts of a figure
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
 LARGE = 36  # lines from which on trends have a line
 FREE = 3  # lines that a list keeps for what may come before the trends take the rest
 GRAPHS = (8, 14)  # lines of graphs
 LOW = 20  # lines of a terminal below which no preview takes two of them
+LIST = 0.45  # share of the screen below which a list is short
+STEP = 3  # lines by which a list grows that is short
+ROOMY = 30  # lines from which on there is room for all of it
 REST = 0.6  # seconds that the cursor stands before more than the list is read for its line
 STACKED, BESIDE = 100, 150  # columns from which panels stand one below the other, and beside
 
@@ -120,8 +82,11 @@ class OverviewView(TaskLines[Need]):
         & .overview--needs { height: 1fr; min-height: 5; }
         & > Horizontal { height: 38%; min-height: 6; max-height: 16; }
         & .overview--preview {
-            display: block; width: 1fr; max-width: 100%; height: 2; scrollbar-size: 0 0;
+            display: block; width: 1fr; max-width: 100%; height: 3; scrollbar-size: 0 0;
         }
+        &.-low .overview--preview { height: 2; }
+        &.-low > Horizontal { height: 5; min-height: 5; }
+        &.-short > Horizontal { height: 1fr; max-height: 100%; }
         & TextPane { height: 1fr; padding: 0 1; }
         & .overview--trends { display: none; height: 1; scrollbar-size: 0 0; }
         & .overview--spend { margin-right: 1; }
@@ -148,17 +113,25 @@ class OverviewView(TaskLines[Need]):
         self._budgets: list[Budget] = []  # of which lines tell
         self._bad_only: bool | None = None  # None: while so much happens
 
+    def words(self, need: Need) -> NeedWords:
+        return words_of(need, self.look.names, self.session.outlook, self.look.clock.now())
+
     def columns(self) -> list[Column[Need]]:
-        look, names = self.look, self.look.names
-        line = partial(line_of, look=look)
+        look, names, words = self.look, self.look.names, self.words
 
         def tone(need: Need) -> Tone:
             return Tone.STRONG if need.level >= Level.CRITICAL else Tone.PLAIN
 
         def drawn(need: Need, width: int) -> Cell:
             """A title that is too long gives way to the number of its tasks."""
-            what = line(need).what
+            what = words(need).what
             return Cell(fit_ends(what, width) if need.alike else what, tone(need))
+
+        def figure(need: Need, width: int) -> Cell:
+            """Where it is narrow, its first part."""
+            figure = words(need).figure
+            fits = cell_width(figure) <= width
+            return Cell(figure if fits else plain(PARTS.split(figure)[0]))
 
         def company(need: Need) -> SafeText:
             found = {names.company(names.company_of(r)) for r in need.alike or (need.record,)}
@@ -167,17 +140,19 @@ class OverviewView(TaskLines[Need]):
         # fmt: off
         columns = [
             cells.level_column(lambda n: n.level),
-            cells.text_column("need", "WHY", (13, 12), lambda n: line(n).why,
-                lambda n: TONES[n.level], sort_key=lambda n: line(n).why, aliases=("why", "kind")),
-            cells.age_column(look, "age", "SINCE", lambda n: line(n).since, descending_first=True,
-                cell=lambda n: Cell(look.wait(line(n).since), TONES[n.level]),
+            cells.text_column("need", "WHY", (9, 9), lambda n: words(n).why,
+                lambda n: TONES[n.level], sort_key=lambda n: words(n).why, aliases=("why", "kind")),
+            cells.age_column(look, "age", "SINCE", lambda n: words(n).since, descending_first=True,
+                cell=lambda n: Cell(look.wait(words(n).since), TONES[n.level]),
                 aliases=("since", "waits", "waiting")),
-            cells.text_column("what", "WHAT", (24, 22), lambda n: line(n).what, tone,
+            cells.text_column("what", "WHAT", (22, 20), lambda n: words(n).what, tone,
                 grow=3, aliases=("task", "title"), drawn=drawn),
-            cells.text_column("agent", "AGENT", (10, 6), lambda n: line(n).agent, priority=2),
-            cells.text_column("company", "COMPANY", (15, 8), company, priority=3),
-            cells.text_column("figure", "FIGURE", (22, 12), lambda n: line(n).figure, priority=1,
-                sort_key=None),
+            cells.text_column("consequence", "IF LEFT ALONE", (20, 18),
+                lambda n: words(n).consequence, grow=2, priority=2, aliases=("if", "left", "then")),
+            cells.text_column("figure", "FIGURE", (10, 6), lambda n: words(n).figure, priority=1,
+                sort_key=None, drawn=figure),
+            cells.text_column("agent", "AGENT", (10, 6), lambda n: words(n).agent, priority=3),
+            cells.text_column("company", "COMPANY", (13, 8), company, priority=4),
             cells.text_column("description", "ABOUT", (40, 30), lambda n: about_of(n.record, look),
                 Tone.DIM, priority=6, grow=4, sort_key=None),
             *cells.told_columns(id=lambda n: safe(n.record.id),
@@ -208,12 +183,22 @@ class OverviewView(TaskLines[Need]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(STACKED <= self.app.size.width < BESIDE, "-stacked")
+        self.set_class(LOW <= self.app.size.height < ROOMY, "-low")
         self.detail.display = self.app.size.height >= LOW and not self.session.settings.thin
         self._lay_out()
 
     def _lay_out(self) -> None:
         self._shown_by = ()
+        self._give_room()
         self.call_after_refresh(self.show_head)
+
+    def _give_room(self) -> None:
+        """A list that is short leaves its room to what stands beneath it."""
+        rows = -(-(len(self.needs.shown) + 1) // STEP) * STEP + 1
+        is_short = rows < self.size.height * LIST and not self.incomplete
+        if is_short or self.has_class("-short"):
+            self.set_class(is_short, "-short")
+            self.table.styles.height = rows if is_short else "1fr"
 
     def take(self, change: Change) -> None:
         if self.display:
@@ -260,6 +245,7 @@ class OverviewView(TaskLines[Need]):
         else:
             table.load(shown.items())
             self._reload_due = False
+            self._give_room()
         table.renew()
         self.show_head()
         self.show_detail()
@@ -289,6 +275,9 @@ class OverviewView(TaskLines[Need]):
 
     def offers(self) -> dict[str, str]:
         offers, need = super().offers(), self.need()
+        match need and need.record:
+            case model.Activity(task=model.Ref(id=str())):
+                offers = {"list.open": "", "tasks.trace": "", **offers}
         if need is not None and need.alike and "tasks.approve" in offers:
             offers["tasks.approve"] = f"approve {fmt.count(len(need.alike))}"
         return offers
@@ -319,6 +308,15 @@ class OverviewView(TaskLines[Need]):
         else:
             super().action_approve()
 
+    def action_trace(self) -> None:
+        """Of a task, or of the one that a failure is about."""
+        match self.subject():
+            case model.Activity(task=model.Ref(id=str() as id_, name=name)):
+                known = self.session.store.tasks.get(id_)
+                self.main.dialogs.trace(known or Task(id=id_, title=name or safe(id_)))
+            case _:
+                super().action_trace()
+
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         levels, queue = self.needs.levels, self.needs.queue
         critical, warning = levels[Level.CRITICAL], levels[Level.WARNING]
@@ -348,13 +346,16 @@ class OverviewView(TaskLines[Need]):
         return cells, right
 
     def nothing(self) -> SafeText:
-        is_good = self.session.scope_phase() is Phase.LIVE
-        return plain(f"{signs.good if is_good else signs.unknown} {super().nothing()}")
+        is_good, since = self.session.scope_phase() is Phase.LIVE, ""
+        if self.needs.quiet_since is not None:
+            at = fmt.clock(model.Moment(self.needs.quiet_since), self.look.clock.now())
+            since = f" since {at.removesuffix(at[5:]) if at[2:3] == ':' else at}"
+        return plain(f"{signs.good if is_good else signs.unknown} {super().nothing()}{since}")
 
     def show_detail(self, *, top: bool = False) -> None:
         """What the line is about, in two; the screen that enter opens has the rest."""
-        need, width = self.need(), self.detail.scrollable_content_region.width
-        items = preview_items(need, self.session, width)
+        need, room = self.need(), self.detail.scrollable_content_region.size
+        items = preview_items(need, self.session, *room)
         if need is not None and (snooze := need.snooze) is not None:
             back = joined([snooze.back(self.look.clock.now()), snooze.said], ": ")
             items[-1] = Cells((Cell(plain(f"snoozed, {back}"), Tone.DIM),))
@@ -445,8 +446,18 @@ class OverviewView(TaskLines[Need]):
             case Task(title=title) as task if (need := self.need()) and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
                 self.main.go("tasks", task.id, filter=f'task:"{words}"')
-            case _ if need := self.need():
-                self.main.go(PLACE_OF[need.kind], need.key.partition(":")[2], is_open=True)
+            case Task() as task if (need := self.need()) and need.kind is NeedKind.STUCK:
+                start_worker(self, partial(self._open_read, task), f"read {task.id}")
+            case Budget(scope=scope, id=id_):
+                self.main.go("budget", f"{scope}:{id_}", is_open=True)
+            case record if record is not None:
+                self.main.go(PLACE_OF[type(record).__name__.lower()], record.id, is_open=True)
+
+    async def _open_read(self, task: Task) -> None:
+        """Open a task that no list has until all are read."""
+        if self.session.store.tasks.get(task.id) is None:
+            await self.session.poller.read_again(FeedName.TASKS)
+        self.main.go("tasks", task.id, is_open=True)
 
     def action_raw(self) -> None:
         """The Overview has no detail; the screen that enter opens has."""

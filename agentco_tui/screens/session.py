@@ -49,7 +49,9 @@ class Session(Services):
         kept = None if profile == "demo" else journal.path.parent / "snoozed.json"
         self.snoozes = Snoozes(kept, f"{profile} {platform_of(origin)}")
         self.snoozes.sync(0.0)
-        self.needs = FoundNeeds(self.look, poller, self.decisions, self.snoozes)
+        self.needs = FoundNeeds(
+            self.look, poller, self.decisions, snoozes=self.snoozes, outlook=self.outlook
+        )
         self.traces: dict[str, Trace | ApiError] = {}  # the last ones read, by their tasks' ids
         self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
 

@@ -22,6 +22,7 @@ PLACE_OF: Final[dict[str, Place]] = {
     "task": "tasks",
     "budget": "budget",
     "alert": "budget",
+    "activity": "activity",
 }
 """The screen that lists a kind of record."""
 

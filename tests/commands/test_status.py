@@ -314,9 +314,9 @@ def test_the_worst_is_told_first_with_names() -> None:
         budget=DENIED,
     )
     assert [finding.text for finding in judged.findings] == [
-        "task waits 1 h: Do t1 (high, Acme, Ada)",
+        "task waits 1 h: Do t1 (high, Acme, Ada); Ada's only one",
         "budget: not allowed",
-        "alert: Money is going (Globex)",
+        "alert: Money is going (Globex); stops nothing now",
     ]
     assert "1 of 7 questions without an answer" in headline(judged)
     assert judged.failed == {FeedName.BUDGET: DENIED}

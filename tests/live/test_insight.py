@@ -161,7 +161,7 @@ def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -
         agents=[Agent(id="ag_9", state=AgentState.ERROR), Agent(id="ag_1")],
         limits=LIMITS,
     )  # fmt: skip
-    worst_first = ["cmp_1", "high", "ag_2", "ag_1", "waits long", "al_2", "ag_9"]
+    worst_first = ["cmp_1", "high", "ag_2", "ag_1", "waits long", "ag_9", "al_2"]
     assert [need.record.id for need in found] == worst_first
     assert [need.level for need in found] == sorted((n.level for n in found), reverse=True)
     assert len({need.key for need in found}) == len(found)

@@ -49,7 +49,7 @@ async def test_the_worst_comes_first_and_every_sign_is_whole(on: Staging) -> Non
         assert len(moments) > 2
         assert moments == sorted(moments), "the longest wait first"
         await s.sees("SPEND", "83 %")
-        told = [line[:40] for line in s.lines if "Acme R" in line and "budget low" not in line]
+        told = [line[:40] for line in s.lines if "Acme R" in line and "money low" not in line]
         assert any("83 %" in line and "▲" in line for line in told), "where it is narrow, too"
 
 
@@ -118,7 +118,7 @@ async def test_enter_opens_the_record_and_other_keys_say_what_they_need(on: Stag
             place, row = "tasks", record.id
             if isinstance(record, Budget):
                 place, row = "budget", f"{record.scope}:{record.id}"
-            key = f"{kind}:{row}"
+            key = row if isinstance(record, Budget) else f"task:{row}"
             assert s.view.table.move_cursor_to(key)
             await s.press("enter")
             opened = partial(lambda *wish: (s.main.place, s.cursor) == wish, place, row)
@@ -168,7 +168,9 @@ async def test_settled_is_said_only_where_it_is_seen(on: Staging) -> None:
         await s.press("j")
         s.platform.world.set_limit(raised.record.id, 100_000)
         await s.poll()
-        s.session.store.publish(store.company_budgets.drop(lost.record.id))
+        for alert in lost.beside:
+            store.publish(store.alerts.drop(alert.id))
+        store.publish(store.company_budgets.drop(lost.record.id))
         await s.settle()
         notes = s.view.table.rows.notes
         assert notes[raised.key].text == "settled"
@@ -183,20 +185,24 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
         refund = next(n for n in needs(s) if "Refund 214" in getattr(n.record, "title", ""))
         assert isinstance(refund.record, Task)
         top = s.view.table.region
-        await s.sees("It stood in a log file for 8 hours.")
+        rotate = next(n for n in needs(s) if "Rotate" in getattr(n.record, "title", ""))
+        s.view.table.move_cursor_to(rotate.key)
+        await s.sees("It stood in a log file for 8 hours.", "left alone: Ada is paused")
+        await s.sees("ranked by urgent, waiting 1h11")
         assert not s.platform.requests.matching("trace"), "nobody has moved"
         for key in (*s.rows[:2], refund.key):  # as a key that is held down does
             s.view.table.view.touched = True
             s.view.table.move_cursor_to(key)
             s.view._show_moved()
         await s.sees("full refund after 10 days", "→ output  Ready to refund 214")
-        await s.sees("Linus · Globex · 0.30 · 5 steps")
+        await s.sees("Linus · Globex · trust 38 · 0.89 · 5 steps")
         (asked,) = s.platform.requests.matching("trace")
         assert refund.record.id in asked.path
         assert s.view.table.region == top, "no line has jumped"
         ada = next(n for n in needs(s) if isinstance(n.record, Budget) and n.record.name == "Ada")
         s.view.table.move_cursor_to(ada.key)
         await s.sees("$118.80 of $100.00, forecast $118.80, resets in", "paused, holds 3 tasks")
+        await s.sees("left alone: 3 tasks wait for it", "ranked by work that waits for it")
         await s.resize(80, 16)
         await s.sees_no("resets in")
     async with on(size=WIDE, thin=True) as s:
@@ -258,13 +264,13 @@ async def test_beneath_the_list_no_line_is_empty_and_the_money_says_what_follows
         await s.sees("SPEND monthly, day 20 of 30", "LATEST")
         below = s.lines[next(y for y, line in enumerate(s.lines) if " SPEND " in line) : -1]
         assert all(line[: size[0] // 2].strip() for line in below)
-        assert any(re.search(r"✖ Nora .*▶ 101 %", line) for line in below), "the worst agents, too"
+        assert any(re.search(r"✖ Ada .*▶ 119 %", line) for line in below), "the worst agents, too"
         ada = next(line for line in below if line.startswith(" ✖ Ada "))
         if size == NARROW:
             return
         assert re.search(r"Ada +Acme Robotics +█+│█+▶ 119 % .*\$.* paused, holds 3 tasks", ada)
         titles = s.lines[3]
-        assert titles.index("AGENT") - titles.index("WHAT") < 55, "what belongs together"
+        assert titles.index("IF LEFT") - titles.index("WHAT") < 45, "what belongs together"
         assert ("ABOUT" in titles) is (size[0] == 200)
 
 

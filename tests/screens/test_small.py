@@ -9,6 +9,7 @@ from textual import events
 from textual.geometry import Region
 from textual.widgets._toast import Toast
 
+from agentco_tui.model import Task
 from agentco_tui.screens.dialogs.form_dialog import Form
 from agentco_tui.widgets.tones import Tone
 from tests.screens.harness import NARROW, PLACES, Stage, Staging
@@ -42,6 +43,8 @@ async def test_the_preview_is_wrapped_anew_for_another_size(on: Staging) -> None
     async with on(size=PHONE) as s:
         await s.poll()
         view: Any = s.view
+        key = next(n.key for n in s.session.needs.shown if isinstance(n.record, Task))
+        view.table.move_cursor_to(key)
         about = " ".join(view.need().record.description.split())
         assert about not in s.text
         await s.resize(120, 40)

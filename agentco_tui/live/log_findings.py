@@ -1,0 +1,122 @@
+"""What the log shows to go wrong without anybody's doing: one failure over and over, and work that
+was said yes to and stands still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+
+from agentco_tui.live.activity_window import is_gap
+from agentco_tui.live.sentences import without_particulars
+from agentco_tui.model import Activity, Ref, Severity, Task, TaskState
+from agentco_tui.reading.field_names import phrase, word_set
+from agentco_tui.reading.values.status_word import task_state
+from agentco_tui.text import plain
+
+OFTEN: Final = 3  # failures within an hour, from which on they are one that repeats
+HOUR: Final = 3_600.0
+FEW_RUNS: Final = 5  # tasks seen from the yes to the end, below which nothing is usual
+_CHUNK: Final = 250  # entries between two pauses
+_ENDED: Final = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED)
+_AT_WORK: Final = (TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING)
+_ABOUT_TASKS: Final = word_set("task tasks issue job todo approval run execution")
+
+
+class Repeated(msgspec.Struct, frozen=True):
+    """The same failure of one agent again and again, no hour of it without one."""
+
+    handle: str
+    """The same for the same failure, whenever the log is read."""
+    newest: Activity
+    times: tuple[float, ...]
+    """When, the newest first."""
+
+
+class LogFindings(msgspec.Struct):
+    repeated: list[Repeated] = []
+    at_work: dict[str, tuple[float, Task]] = {}
+    """Tasks that were said yes to and didn't end, by their id, with when the log spoke of each
+    last; none of a log that tells of no end."""
+    usual_run: float | None = None
+    """Seconds from the yes to the end (95 %); None if too few were seen."""
+
+
+def read_log(newest_first: Iterable[Activity]) -> Generator[None, None, LogFindings]:
+    """Look through the log; pauses often. What lies before a gap says nothing of tasks, for what
+    moved them on may be missing.
+    """
+    failures = dict[str, list[Activity]]()
+    moved, states = dict[str, float](), dict[str, TaskState]()
+    ended, runs, found, is_whole = dict[str, float](), list[float](), LogFindings(at_work={}), True
+    for number, entry in enumerate(newest_first):
+        if number % _CHUNK == 0:
+            yield
+        if entry.at is None or is_gap(entry):
+            is_whole &= not is_gap(entry)
+            continue
+        at = entry.at.at
+        if entry.severity is Severity.CRITICAL:
+            same = failures.setdefault(_handle(entry), [])
+            before = same[-1].at if same else None
+            if before is None or before.at - at <= HOUR:
+                same.append(entry)
+        task_id = None if entry.task is None else entry.task.id
+        if task_id is None or not is_whole:
+            continue
+        moved.setdefault(task_id, at)
+        state = _state_told(entry.verb or "")
+        if state is None:
+            continue
+        first = states.setdefault(task_id, state)
+        if state in _ENDED:
+            ended.setdefault(task_id, at)
+        elif first in _AT_WORK:
+            found.at_work.setdefault(task_id, (moved[task_id], _task_of(entry, first)))
+        elif state is TaskState.APPROVED and task_id in ended:
+            runs.append(ended.pop(task_id) - at)
+    if not any(state in _ENDED for state in states.values()):
+        found.at_work = {}
+    if len(runs) >= FEW_RUNS:
+        found.usual_run = sorted(runs)[int(0.95 * len(runs))]
+    for handle, same in failures.items():
+        times = tuple(each.at.at for each in same if each.at)
+        if any(b - a <= HOUR for b, a in zip(times, times[OFTEN - 1 :], strict=False)):
+            found.repeated.append(Repeated(handle, same[0], times))
+    return found
+
+
+def _handle(entry: Activity) -> str:
+    """Whose failure it is, and which: its words but for figures and names."""
+    who = entry.agent or entry.actor or Ref()
+    what = without_particulars(entry.text or "") or f"{entry.verb}\n{entry.target_type}"
+    words = blake2b(f"{entry.verb}\n{what}".encode("utf-8", "replace"), digest_size=6)
+    return f"{who.id or who.name or ''}:{words.hexdigest()}"
+
+
+@lru_cache(maxsize=1024)
+def _state_told(verb: str) -> TaskState | None:
+    """What a verb says of its task's state; that of a step or tool says nothing of it."""
+    words = phrase(verb).split()
+    for word in words:
+        state = task_state(word)
+        if state in (*_AT_WORK, *_ENDED):
+            return state if _ABOUT_TASKS.issuperset({*words} - {word}) else None
+    return None
+
+
+def _task_of(entry: Activity, state: TaskState) -> Task:
+    """A task as far as the log knows it."""
+    ref = entry.task or Ref()
+    return Task(
+        id=ref.id or "",
+        title=ref.name or entry.text or plain("a task"),
+        state=state,
+        agent=entry.agent,
+        company=entry.company,
+        decided=entry.at if state is TaskState.APPROVED else None,
+    )
