@@ -22,7 +22,7 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
 from agentco_tui.model import Activity, Agent, Alert, Budget, Listing, Task
 from agentco_tui.screens.cells import Look
-from agentco_tui.text import plain
+from agentco_tui.text import joined, plain
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -78,6 +78,11 @@ class FoundNeeds:
         is_read = self._log_of is store.activity.listing
         return len(store.pending) > MANY or (not is_read and len(store.activity) > MANY_ENTRIES)
 
+    @property
+    def awaits_log(self) -> bool:
+        """Whether nothing of the log was looked through yet."""
+        return self._log_of is None
+
     def take_decisions(self, node: DOMNode) -> None:
         if self._decided != [decision.task.id for decision in self._decisions.open]:
             self.look(node)
@@ -101,7 +106,7 @@ class FoundNeeds:
     def _find(self) -> Generator[None, None, None]:
         store, limits, now = self._look.store, self._look.limits, self._look.clock.now()
         queue = yield from needs.queue(self.of_scope(store.pending), now, limits, MOST_NEEDS)
-        if self._log_of is not store.activity.listing:
+        if len(store.activity) and self._log_of is not store.activity.listing:
             self._log_of = store.activity.listing
             self._log = yield from read_log(reversed(store.activity))
         age = store.freshness[FeedName.TASKS].age(self._look.clock.monotonic())
@@ -174,8 +179,8 @@ class FoundNeeds:
 
 
 def with_snoozed(column: Column[Need], look: Look) -> Column[Need]:
-    """The same column with what is snoozed in it dim: when it returns in place of why it is there,
-    and what is promised in place of its figure.
+    """The same column with what is snoozed in it dim: that it is in place of why it is there, when
+    it returns and what is promised in place of what follows.
     """
 
     def cell(need: Need) -> Cell:
@@ -183,9 +188,10 @@ def with_snoozed(column: Column[Need], look: Look) -> Column[Need]:
         if snooze is None:
             return shown
         if column.key == "need":
-            return Cell(snooze.back(look.clock.now()), Tone.DIM)
-        if column.key == "figure" and snooze.note:
-            return Cell(snooze.said, Tone.DIM)
+            return Cell(plain("snoozed"), Tone.DIM)
+        if column.key == "consequence":
+            told = snooze.back(look.clock.now()), snooze.said
+            return Cell(joined(filter(None, told), ": "), Tone.DIM)
         return Cell(plain(" ") if column.key == "level" else shown.text, Tone.DIM)
 
     def drawn(need: Need, width: int) -> Cell:

@@ -133,7 +133,7 @@ class MainScreen(SizedScreen[None]):
                 about = [
                     entry.task.id for entry in entries if entry and entry.task and entry.task.id
                 ]
-            if change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
+            if change.feed not in (FeedName.ACTIVITY, FeedName.TASKS) or session.needs.awaits_log:
                 session.needs.look(self)
             for view in self.views.values():
                 view.take(change)

@@ -109,7 +109,7 @@ async def test_a_move_on_the_overview_costs_its_line_and_the_preview(
             written.updates.clear()
             await s.press("j")
             await s.at_rest()
-            assert 0 < written.size <= 700
+            assert 0 < written.size <= 1_050
 
 
 async def test_what_is_not_on_the_screen_costs_nothing_when_it_changes(quiet: Quiet) -> None:

@@ -166,7 +166,7 @@ async def test_the_overview_remembers_no_filter_and_counts_what_it_hides(on: Sta
         s.view.recall(recalled("rotate").lists["overview"])
         assert len(s.rows) == there
         await s.press("slash", *"rotate", "enter")
-        await s.sees(f"NEEDS YOU ✖ 12 ▲ 18 1 of {there} shown", "/rotate")
+        await s.sees(f"NEEDS YOU ✖ 12 ▲ 19 1 of {there} shown", "/rotate")
         assert s.main.remembered().lists["overview"].filter == ""
         await s.press("escape")
         await s.sees_no("shown")

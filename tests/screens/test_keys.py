@@ -224,7 +224,7 @@ async def test_the_footer_says_what_can_be_done_here_and_to_how_many(on: Staging
         first = next(at for at, row in enumerate(s.rows) if row.startswith("task:"))
         await s.press("g", *["j"] * first)
         await s.wait_until(lambda: "a approve" in s.lines[-1], "a task")
-        whole = next(at for at, row in enumerate(s.rows) if row.startswith("budget:company"))
+        whole = next(at for at, row in enumerate(s.rows) if row.startswith("company:"))
         await s.press("g", *["j"] * whole)
         await s.wait_until(lambda: "l limit" not in s.lines[-1], "nothing to approve or to limit")
         assert not {"a approve", "t trace"} & {s.lines[-1][at : at + 9] for at in range(80)}

@@ -208,7 +208,7 @@ async def test_how_it_was_left_is_remembered(on: Staging) -> None:
         await s.sees("SINCE 05:13")
         await s.press("G")
         await s.sees("Other needs", "gone  Grit", "new   Nora")
-        await s.press("k", "enter")
+        await s.press("k", "k", "enter")
         await s.wait_until(lambda: s.main.place == "budget" and s.view.reading, "the budget")
 
 

@@ -112,9 +112,9 @@ async def test_the_detail_is_on_enter_where_there_is_not(on: Staging) -> None:
 
 
 COLUMNS: dict[tuple[Place, int], str] = {
-    ("overview", 80): "WHY SINCE WHAT FIGURE",
-    ("overview", 120): "WHY SINCE WHAT AGENT COMPANY FIGURE",
-    ("overview", 200): "WHY SINCE WHAT AGENT COMPANY FIGURE ABOUT",
+    ("overview", 80): "WHY SINCE WHAT IF LEFT ALONE FIGURE",
+    ("overview", 120): "WHY SINCE WHAT IF LEFT ALONE FIGURE AGENT COMPANY",
+    ("overview", 200): "WHY SINCE WHAT IF LEFT ALONE FIGURE AGENT COMPANY ABOUT",
     ("companies", 80): "COMPANY STATUS AGENTS WAITING SPENT USED",
     ("companies", 120): "COMPANY AGENTS WAITING SPENT USED",
     ("agents", 80): "AGENT COMPANY STATUS TRUST USED LEFT",
@@ -212,15 +212,20 @@ async def test_the_detail_shows_the_record_and_follows_its_changes(on: Staging) 
         assert s.cursor == agent.id
 
 
-@pytest.mark.parametrize("place", ["overview", "tasks"])
-async def test_what_another_feed_brings_later_is_shown(on: Staging, place: Place) -> None:
-    """Trust comes with the agents; the tasks themselves do not change by it."""
+@pytest.mark.parametrize(
+    ("place", "title", "brought"),
+    [("overview", "Rotate the sta", "Ada is paused"), ("tasks", "Refund 214 customers", " 38")],
+)
+async def test_what_another_feed_brings_later_is_shown(
+    on: Staging, place: Place, title: str, brought: str
+) -> None:
+    """Trust and state come with the agents; the tasks themselves do not change by it."""
     async with on(faults=["agents:status=503"], place=place, size=(160, 40), wait=False) as s:
-        await s.sees("Refund 214 customers")
-        assert "38" not in s.line_with("Refund 214 customers").replace("Refund 214", "")
+        await s.sees(title)
+        assert brought not in s.line_with(title)
         s.platform.faults.clear()
         await s.poll(FeedName.AGENTS)
-        await s.wait_until(lambda: "38" in s.line_with("Refund 214 customers"), "Linus's trust")
+        await s.wait_until(lambda: brought in s.line_with(title), "what is known of the agent")
 
 
 @pytest.mark.parametrize(("size", "instead"), [((60, 16), "COMPANY"), (NARROW, "TRUST")])
