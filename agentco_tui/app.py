@@ -349,24 +349,22 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Dashbo
     be written of decisions, which there are none of.
     """
     from agentco_tui.api.pseudonyms import REPORT  # noqa: PLC0415
-    from agentco_tui.live.replay import Player, ReplayClock, ReplayPoller  # noqa: PLC0415
+    from agentco_tui.api.transport import Transport  # noqa: PLC0415
+    from agentco_tui.live.replay import Player, ReplayClient, ReplayClock, ReplayPoller  # noqa: PLC0415
     from agentco_tui.screens.replay_screen import ReplayScreen  # noqa: PLC0415
 
     def session() -> Session:
         clock = ReplayClock(recording)
         if recording.last(REPORT, recording.ends) is not None:
             clock.set(at=recording.ends)  # a bundle is one look: all of it is there at the end
-        client = open_client(
-            settings.base_url,
-            KeyInUse(ApiKey(secrets.token_hex(20))),
-            mapping=settings.mapping,
-            attempts=1,
-            clock=clock.time,
-            replay=Player(recording, clock).answer,
-        )
-        return make_session(
-            settings, client, folder / "journal.jsonl", clock, poller_class=ReplayPoller
-        )
+        key = KeyInUse(ApiKey(secrets.token_hex(20)))
+        answer = Player(recording, clock).answer
+        transport = Transport(settings.base_url, key, attempts=1, clock=clock.time, replay=answer)
+        client = ReplayClient(transport, mapping=settings.mapping)
+        journal = folder / "journal.jsonl"
+        session = make_session(settings, client, journal, clock, poller_class=ReplayPoller)
+        client.store = session.store
+        return session
 
     class ReplayApp(DashboardApp):
         def get_default_screen(self) -> Screen[None]:

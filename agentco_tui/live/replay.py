@@ -6,24 +6,33 @@ import asyncio
 import time
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
 from agentco_tui.api import errors
+from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, NotSent, Sent
 from agentco_tui.api.recording import Located, Recorded, Recording
-from agentco_tui.live.feeds import SKEW_THAT_MATTERS, Clock, FeedName, Freshness, Pace
+from agentco_tui.live.feeds import SKEW_THAT_MATTERS, SLOWER, Clock, FeedName, Freshness, Pace
+from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import Poller, Schedule, spacing
+from agentco_tui.live.store import Names, Store
+from agentco_tui.model import Activity, Listing, Record, Ref
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.text import plain, safe
+from agentco_tui.reading.schema import Kind
+from agentco_tui.text import SafeText, plain, safe
+
+R = TypeVar("R", bound=Record)
 
 SPEEDS: Final = (1, 2, 5, 10, 60, 600)
 ROUND: Final = 0.1  # seconds between two looks at the recording, at whatever speed
+TOGETHER: Final = 0.3  # seconds of the recording within which come the parts of one answer
+OLD: Final = 4 * SLOWER  # refreshes after which an answer was not followed by another
 _SMALL: Final = 64 * 1024  # bytes: a packed body below is unpacked in the event loop
 
 _asked: ContextVar[list[tuple[str, Located | None]] | None] = ContextVar("asked", default=None)
@@ -130,6 +139,40 @@ class Player:
         return replace(answer, headers=told), body
 
 
+class ReplayClient(Client):
+    """Of one company it gives what it was asked of all, where the company's own was not asked."""
+
+    store: Store  # knows whose each record is
+
+    async def _listing(
+        self, kind: Kind[R], path: str, filters: Mapping[str, str | None] = {}, **options: Any
+    ) -> Listing[R]:
+        try:
+            return await super()._listing(kind, path, filters, **options)
+        except NotSent:
+            company = filters.get("company_id")
+            if company is None:
+                raise
+        found = await super()._listing(kind, path, {**filters, "company_id": None}, **options)
+        company_of: Any = Names(self.store).company_of
+        own = (each for each in found.records if (company_of(each) or Ref()).id == company)
+        return replace(found, records=tuple(own))
+
+
+class PolledLog(LogReader):
+    """The log as it was polled; an answer to a further question may be of another poll."""
+
+    async def ask(self, *about: Any, **options: Any) -> Listing[Activity]:
+        listing = await super().ask(*about, **options)
+        (_, first), *_, (_, last) = _asked.get() or [("", None)] * 2
+        if first is not None and last is not None and last.answer.at < first.answer.at:
+            raise NotSent(plain("not in the recording by then"))
+        return listing
+
+    def told(self) -> list[SafeText]:
+        return []
+
+
 class ReplayPoller(Poller):
     """Looks at a recording whenever it has something new; each feed is as fresh as it was then."""
 
@@ -137,7 +180,7 @@ class ReplayPoller(Poller):
 
     def __init__(self, *about: Any, **options: Any) -> None:
         super().__init__(*about, **options)
-        self._changed = asyncio.Event()
+        self.log, self._changed = PolledLog(self.client), asyncio.Event()
         self._astray = set(FeedName)  # feeds that were not asked since a jump
 
     async def run(self) -> None:
@@ -150,7 +193,7 @@ class ReplayPoller(Poller):
                 after = self.clock.recording.next_after(looked_at)
                 wait = None
                 if after is not None and not self.clock.paused:
-                    wait = max(ROUND, (after - self.clock.time()) / self.clock.speed)
+                    wait = max(ROUND, (after + TOGETHER - self.clock.time()) / self.clock.speed)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(wait):
                         await self._changed.wait()
@@ -205,10 +248,15 @@ class ReplayPoller(Poller):
     def _answered(self, feed: FeedName, turn: Schedule, began: float, took: float) -> None:
         came = [entry.answer for _, entry in _asked.get() or () if entry is not None]
         took = sum(answer.took for answer in came)
-        at = self.clock.steady_at(max((answer.at for answer in came), default=self.clock.time()))
+        now = self.clock.time()
+        at = max((answer.at for answer in came), default=now)
         slowed = spacing(self.pace(feed), self.refresh, took)[1]
         turn.shown_from = began
-        self.store.set_freshness(feed, Freshness(at, took=took, slowed=slowed))
+        fresh = Freshness(self.clock.steady_at(at), took=took, slowed=slowed)
+        if now - at > OLD * self.refresh:
+            words = "nothing newer is in the recording: this was not asked then"
+            fresh = replace(fresh, failure=NotSent(plain(words), path=feed))
+        self.store.set_freshness(feed, fresh)
 
     def _failed(self, feed: FeedName, turn: Schedule, error: ApiError) -> None:
         before, asked = self.store.freshness[feed], _asked.get() or [("", None)]

@@ -234,3 +234,45 @@ async def test_what_was_recorded_holds_no_key(platform: EmbeddedPlatform, tmp_pa
     for part in (key, key[3:], key[:-4]):
         assert part not in data + bodies
     assert b"uthorization" not in data
+
+
+async def test_a_company_is_entered_though_it_was_never_asked_for_alone(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with recording(platform, tmp_path) as (s, _):
+        await s.poll()
+        globex = next(c.id for c in s.session.store.companies if c.name == "Globex")
+        platform.world.advance(300)
+        await s.poll()
+        waiting = len(s.session.store.pending)
+    async with replay(platform, tmp_path) as s:
+        frame(s).jump(NOW + 300)
+        await s.loaded()
+        store = s.session.store
+        await s.go("companies")
+        frame(s).set_scope(globex)
+        await s.wait_until(lambda: 0 < len(store.pending) < waiting, "those of one company")
+        await s.poll()
+        assert {agent.company.id for agent in store.agents if agent.company} == {globex}
+        own = platform.world.tasks(globex, "pending")
+        assert set(store.pending.records) == {task.id for task in own}
+        assert store.freshness[FeedName.PENDING].phase is Phase.LIVE
+        await s.press("0")
+        await s.wait_until(lambda: len(store.pending) == waiting, "all")
+
+
+async def test_what_was_not_asked_for_long_is_told_as_old(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with recording(platform, tmp_path) as (s, _):
+        await s.poll()
+        platform.world.advance(3_600)
+        await s.poll(FeedName.PENDING)
+    async with replay(platform, tmp_path) as s:
+        frame(s).jump(NOW + 3_600)
+        known = s.session.store.freshness
+        await s.wait_until(lambda: known[FeedName.AGENTS].failure is not None, "old agents")
+        assert known[FeedName.AGENTS].phase is Phase.STALE
+        assert known[FeedName.PENDING].phase is Phase.LIVE
+        await s.go("agents")
+        await s.sees("nothing newer is in the recording", "1 h old")
