@@ -358,14 +358,14 @@ def observe_log(entries: Sequence[Activity], ids: set[str] | None = None) -> Obs
             continue
         kind = safe(phrase(entry.verb or ""), _LONGEST_KIND) if entry.verb else ""
         counts[minute, _id(entry.agent), _id(entry.company), kind, entry.severity] += 1
-        if (ids is None or entry.id in ids) and (life := _told_life(entry)) is not None:
+        if (ids is None or entry.id in ids) and (life := told_life(entry)) is not None:
             observed.lives.append(life)
     for (minute, agent, company, kind, severity), count in counts.items():
         observed.counts.append(Counted(minute, agent, company, kind, severity, count))
     return observed
 
 
-def _told_life(entry: Activity) -> TaskLife | None:
+def told_life(entry: Activity) -> TaskLife | None:
     """What an entry tells of the task that it names; None if nothing."""
     task, state = _id(entry.task), told_state(entry.verb or "")
     if task is None or state is None or entry.task is None or entry.at is None:

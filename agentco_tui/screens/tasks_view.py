@@ -19,6 +19,7 @@ from agentco_tui.keys import keys_of
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
+from agentco_tui.live.precedent import agent_of, alike_of
 from agentco_tui.model import SharedTask, Task, TaskState
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
@@ -397,7 +398,10 @@ class TasksView(TaskLines[Task]):
         """Let the table mark or unmark; what can't be acted on keeps no mark."""
         self.table.finish()
         before, records = {*self.table.marked}, self.table.rows.records
-        getattr(self.table, f"action_{change}")()
+        if change == "alike":
+            self._mark_alike()
+        else:
+            getattr(self.table, f"action_{change}")()
         marked = {row_id: records[row_id] for row_id in self.table.marked}
         refused = [task for task in marked.values() if isinstance(task, SharedTask)]
         if refused:
@@ -407,6 +411,24 @@ class TasksView(TaskLines[Task]):
         self.marks = {**hidden, **{i: marked[i] for i in self.table.marked}}
         self.show_head()
         self.main.show_frame()
+
+    def _mark_alike(self) -> None:
+        """Mark what is shown and waits, and is like the task under the cursor; say how many are."""
+        here, rows = self.subject(), self.table.rows
+        if not isinstance(here, Task):
+            self.main.say("put the cursor on a task to mark those like it")
+            return
+        wanted, others = alike_of(here), filter(None, map(rows.record, rows.shown))
+        found = [
+            task.id
+            for task in others
+            if agent_of(task) == wanted[0] and not task.shared_id and alike_of(task) == wanted
+            if insight.waits_for_person(task)
+        ]
+        self.table.mark(found)
+        many = f"{fmt.count(len(found))} {'task' if len(found) == 1 else 'tasks'}"
+        agent = f" of {self.session.names.agent(here.agent)}" if here.agent else ""
+        self.main.say(f"{signs.mark} {many}{agent} like “{wanted[1]}” marked")
 
     def action_approve(self) -> None:
         """Ask whether to approve what is marked, else the task under the cursor."""

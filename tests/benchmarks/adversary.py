@@ -263,9 +263,10 @@ def shows(box: str, held: Json) -> bool:
     """Whether a question's box holds just this content; where it tells times, this one's too.
 
     From the title on: above it stands what has changed since another look, with old and new; and
-    down to the trace, which is of what the agent did.
+    down to the trace, which is of what the agent did. A sum worked out here is marked, and none of
+    the task's.
     """
-    above = box.partition("\ntrace")[0]
+    above = re.sub(r"~[\d,.]+", "", box.partition("\ntrace")[0])
     there, due = tokens(above[max(0, above.rfind("\n" + held["id"])) :]), tokens(repr(held))
     times = {token for token in there if "-" in token}
     told = bool(due & times) or not times

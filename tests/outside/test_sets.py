@@ -190,7 +190,7 @@ def test_keys_that_were_not_meant_confirm_nothing(tmp_path: Path) -> None:
 
 
 def test_marks_out_of_sight_are_named_and_one_alone_is_asked_in_full(tmp_path: Path) -> None:
-    with scene(tmp_path, cases(4, INVOICE), size=(80, 24), env=AT_ONCE) as (platform, console):
+    with scene(tmp_path, cases(4, INVOICE), size=(80, 30), env=AT_ONCE) as (platform, console):
         console.mark_tasks("Pay invoice 00")
         console.to("Pay invoice 03")
         console.press("a")

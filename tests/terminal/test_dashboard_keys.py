@@ -58,7 +58,7 @@ DONE = {
     "y": "on Tasks",
     "p": "on Activity",
     "v u": "on Tasks",
-    "space m *": "marks, on Tasks",
+    "space m M *": "marks, on Tasks",
     "y n": "answers, in the questions",
     "tab": "on Budget",
     ":": "the same as ctrl+p, and where words are entered",
@@ -112,6 +112,8 @@ def special(session: PtySession, place: Place) -> None:
         session.wait_for("1 marked")
         session.press("j", "j", "m")
         session.wait_for("4 marked")
+        session.press("M")
+        session.wait_for("like “")
         session.press("*")
         session.wait_for("40 marked")
         back(session, " marked")

@@ -26,10 +26,11 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
 from agentco_tui.model import Task, Trace
-from agentco_tui.screens.cells import priority_cell, spent_text
+from agentco_tui.screens.cells import priority_cell
+from agentco_tui.screens.decision_facts import DecisionFacts
 from agentco_tui.screens.decision_notes import READ_AFTER, line_note, said_of, told
-from agentco_tui.screens.detail_pane import budget_fields, substance, sums_of, warning, whole_title
-from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells, title_of
+from agentco_tui.screens.detail_pane import substance, sums_of, warning, whole_title
+from agentco_tui.screens.dialogs.base import PHONE_WIDTH, Dialog, Question, key_cells, title_of
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.session import Session
@@ -39,6 +40,7 @@ from agentco_tui.widgets.text_pane import Cells, FieldLine, Gap, Heading, Item, 
 from agentco_tui.widgets.tones import Cell, Tone, bar
 
 TRACE_LINES = 4
+ROOM = 24  # lines of a screen on which money and precedent stand above what is asked for
 MOST_SHARES = 6
 MOST_SUMS = 4
 MOST_DIGITS = 9
@@ -60,8 +62,10 @@ class TaskQuestion(Question):
         self.ended: dict[str, tuple[str, ...]] = {}  # what happened since then, by id
         self._tasks = {task.id: task for task in tasks}
         self._label = labels(tasks)
+        self.facts = DecisionFacts(session, tasks, self.show_items)
 
     def on_mount(self) -> None:
+        start_worker(self, self.facts.read, "read what else a decision rests on")
         store, decisions = self.session.store, self.session.decisions
         self.until_closed = [store.subscribe(self._take), decisions.subscribe(self._decided)]
 
@@ -133,7 +137,7 @@ class ApproveQuestion(TaskQuestion):
             self.session.read[self.subject.id] = self.subject.content
 
     def items(self) -> Iterable[Item]:
-        task, names, store = self.subject, self.session.names, self.session.store
+        task, names = self.subject, self.session.names
         yield from self.ended_items()
         for words in filter(None, (self._note, self.tried_before(task.id))):
             yield from (warning(f"{signs.warning} {words}"), Gap())
@@ -146,12 +150,13 @@ class ApproveQuestion(TaskQuestion):
             plain(f"waits {self.look.wait(waiting_since(task))}"),
             *([] if trust is None else [plain(f"trust {fmt.number(trust)}")]),
         ]
-        yield from substance(task, self.look, [Text(joined(facts, f" {signs.separator} "))])
-        budget = store.agent_budgets.get(task.agent.id) if task.agent else None
-        if budget is not None:
-            yield from (Gap(), *budget_fields(budget, self.look)[:1])
-            yield FieldLine(plain("budget"), spent_text(budget))
-        yield Gap()
+        head, beside = Text(joined(facts, f" {signs.separator} ")), [*self.facts.items()]
+        width, height = self.app.size
+        if width < PHONE_WIDTH or height < ROOM:  # there what is asked for comes first
+            yield from (*substance(task, self.look, [head]), Gap(), *beside, Gap())
+        else:
+            gap = [Gap()] if height > ROOM else []
+            yield from (*substance(task, self.look, [head, *beside]), *gap)
         if isinstance(self.trace, ApiError):
             yield warning(f"{signs.unknown} trace: {self.trace}")
         elif self.trace is None:
@@ -218,6 +223,7 @@ class BatchQuestion(TaskQuestion):
             since, oldest = min(waiting, key=lambda each: each[0])
             age = self.session.look.wait(since)
             yield FieldLine(plain("oldest"), plain(f"{age}  {oldest.title}"))
+        yield from self.facts.items()
         # Every task: those the person knows least first, then those that are not in the set.
         for standing, words in HEADINGS.items():
             if known := [one for one in listed if one.standing is standing]:
