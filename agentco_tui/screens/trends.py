@@ -19,7 +19,6 @@ from agentco_tui.live.insight import period_passed
 from agentco_tui.live.outlook import Day
 from agentco_tui.model import Agent, Budget, BudgetScope, Company, Money
 from agentco_tui.screens import cells
-from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
@@ -95,7 +94,8 @@ class Trend(msgspec.Struct, frozen=True):
 
 def waiting_trend(session: Session, company: str | None) -> Trend:
     def words(known: list[float], hours: str) -> str:
-        more = f"{round(known[-1] - known[-2]):+,} in 1 h, " if None not in day[-2:] else ""
+        change = round(known[-1] - known[-2]) if None not in day[-2:] else 0
+        more = f"{change:+,} in 1 h, " * bool(change)
         return f"{more}{fmt.count(round(min(known)))} to {fmt.count(round(max(known)))} {hours}"
 
     day = session.outlook.waiting_by_hour(company)
@@ -175,7 +175,6 @@ def _plot(budget: Budget, spent: tuple[float | None, ...], session: Session) -> 
         starts=fmt.day(start, now),
         now=plain("now"),
         ends=fmt.day(end, now),
-        tone=TONES[session.look.level_of(budget)],
         height=PLOT - 1,
     )
 

@@ -35,8 +35,8 @@ def joined_to(values: Figures, width: int) -> list[float | None]:
 
 
 def spark(values: Figures, width: int, *, top: float | None = None) -> SafeText:
-    """One line of exactly `width` cells, the oldest first; `top` is what a full cell stands for, by
-    default the highest of them.
+    """One line of exactly `width` cells, the oldest first; `top` is what the highest sign stands
+    for, by default the highest figure.
 
     Nothing (and what is below it) is the lowest sign, whatever is more than nothing a higher one.
     """
@@ -46,8 +46,10 @@ def spark(values: Figures, width: int, *, top: float | None = None) -> SafeText:
 
 
 def _height(value: float, top: float) -> int:
-    """Of the signs for heights, the place of this figure's."""
-    highest = len(signs.heights) - 1
+    """Of the signs for heights, the place of this figure's: never that of a full cell, so that
+    lines one above the other stay apart.
+    """
+    highest = len(signs.heights) - 2
     if not value > 0:
         return 0
     return max(1, min(highest, round(value / top * highest))) if top > 0 else highest
@@ -131,8 +133,7 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
                 filled = round(max(0.0, value) / top * self.height * full) if top > 0 else 0
                 for row in range(1 + max(0, filled - 1) // full):
                     height = max(value > 0, min(full, filled - row * full))
-                    tone = Tone.CRITICAL if row > line else self.tone
-                    column[row] = signs.heights[height], tone
+                    column[row] = signs.heights[height], self.tone
             columns.append(column)
         return columns
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from random import Random
 from typing import Any
+
+import pytest
 
 from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
 from agentco_tui.live.history import BudgetSample, History, HistoryError, Reader, Track
@@ -110,6 +113,14 @@ class KnownHistory(History):
         return read(KnownReader(self.spent))
 
     def close(self, patience: float = 0.0) -> None: ...
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Sessions that are made now know a past."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("agentco_tui.screens.session.Outlook", KnownOutlook)
+        yield
 
 
 def remember(s: Stage) -> KnownHistory:

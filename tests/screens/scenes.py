@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from agentco_tui.keys import Place
 from agentco_tui.screens.dialogs.base import Question
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NARROW, PATIENT, WIDE, Stage, settings_for, stage
+from tests.screens.past import remember, remembering
 
 PHONE, LARGE = (45, 20), (200, 50)
 SIZES = (NARROW, WIDE)
@@ -36,6 +37,8 @@ class Scene:
     """From the start, so that no feed answers."""
     fails: bool = False
     """The platform fails later: the last picture stays."""
+    past: bool = False
+    """With a past and what lies ahead of everything."""
     bare: bool = False
     """On a platform that has nothing yet."""
     sizes: tuple[tuple[int, int], ...] = SIZES
@@ -51,8 +54,10 @@ MANY = ("j", "", "space", "1 marked", "space", "2 marked", "space", "3 marked", 
 LIMIT = ("g l", "SET LIMIT", "backspace " * 8 + "2 5 0", "until now $100.00")
 SCENES: dict[str, Scene] = {
     "overview": Scene(sizes=EVERY_SIZE),
+    "overview-trends": Scene(past=True, sizes=(*SIZES, LARGE)),
     "companies": Scene("companies"),
     "company": Scene("companies", ("enter", "Waiting 1"), sizes=EVERY_SIZE),
+    "company-trends": Scene("companies", ("enter", "2 Oct"), past=True, sizes=(WIDE, LARGE)),
     "agents": Scene("agents", sizes=(*SIZES, LARGE)),
     "agent": Scene("agents", ("enter", "Waiting")),
     "tasks": Scene("tasks", sizes=EVERY_SIZE),
@@ -84,22 +89,28 @@ async def staged(
     settings = settings_for(platform, theme=scene.theme, read_only=scene.read_only, refresh=5.0)
     wait = not scene.faults
     chosen: Any = {"settings": settings, "wait": wait, "faults": scene.faults, "limits": PATIENT}
-    async with stage(platform, folder, place=scene.place, size=size, **chosen) as s:
-        if wait:
-            await s.poll()
-        if scene.fails:
-            platform.faults.add("*:status=503")
-            platform.world.advance(48)
-            await s.poll()
-            await s.sees("48 s old")
-            s.main.tick()  # what the next second brings
-        for keys, words in zip(scene.keys[::2], scene.keys[1::2], strict=True):
-            await s.press(*keys.split())
-            await s.sees(words)
+    # A past is that of the session, which is made as the stage opens.
+    past = remembering() if scene.past else nullcontext()
+    with past:
+        async with stage(platform, folder, place=scene.place, size=size, **chosen) as s:
+            if wait:
+                await s.poll()
+            if scene.past:
+                remember(s)
+                s.session.outlook.on_change()
+            if scene.fails:
+                platform.faults.add("*:status=503")
+                platform.world.advance(48)
+                await s.poll()
+                await s.sees("48 s old")
+                s.main.tick()  # what the next second brings
+            for keys, words in zip(scene.keys[::2], scene.keys[1::2], strict=True):
+                await s.press(*keys.split())
+                await s.sees(words)
+                await s.at_rest()
+            if isinstance(s.app.screen, Question):
+                await s.armed()
+            for entry in s.app.screen.query(Input):
+                entry.cursor_blink = False
             await s.at_rest()
-        if isinstance(s.app.screen, Question):
-            await s.armed()
-        for entry in s.app.screen.query(Input):
-            entry.cursor_blink = False
-        await s.at_rest()
-        yield s
+            yield s

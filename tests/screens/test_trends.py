@@ -7,27 +7,31 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.history import History
+from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live.outlook import Day
-from agentco_tui.model import Budget
-from agentco_tui.screens import session
+from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.signs import signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
-from tests.screens.past import KnownOutlook, remember
+from tests.screens.past import DAY, HOUR, KnownOutlook, remember, remembering
 from tests.screens.test_bytes import FRAME, Written
 
 
 @pytest.fixture(autouse=True)
-def remembering(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "Outlook", KnownOutlook)
+def known() -> Iterator[None]:
+    with remembering():
+        yield
 
 
 def outlook_of(s: Stage) -> KnownOutlook:
@@ -200,3 +204,46 @@ async def test_where_little_needs_a_person_the_trends_take_the_room(
             empty = sum(not line.strip() for line in lines)
             assert empty < size[1] / 4, "no half of the screen is empty"
             assert len(s.rows) < s.view.table.size.height, "every need is in sight"
+
+
+@pytest.mark.parametrize(
+    ("place", "feed"),
+    [
+        ("companies", FeedName.COMPANY_BUDGETS),
+        ("agents", FeedName.AGENT_BUDGETS),
+        ("budget", FeedName.BUDGET),
+    ],
+)
+async def test_what_the_history_holds_is_drawn(
+    on: Staging, tmp_path: Path, place: Place, feed: FeedName
+) -> None:
+    """With a day of which nothing is known."""
+    history = History(tmp_path / "history.sqlite3", "demo", "https://p.example")
+    async with on(place=place, size=WIDE) as s:
+        await s.poll()
+        budget = s.view.budget_about(s.view.subject())  # type: ignore[attr-defined]
+        start = NOW - 15 * DAY
+        subject = "" if budget.scope is BudgetScope.ALL else budget.id
+        samples = [
+            BudgetSample(start + at * HOUR, Decimal(at), budget.limit.amount)
+            for at in range(15 * 24)
+        ]
+        spans = (start, start + 6 * DAY), (start + 7 * DAY, NOW)
+        history.write(
+            [
+                Observed(
+                    samples=[(feed, subject, "USD", sample) for sample in samples],
+                    seen=[(feed, "", span) for span in spans],
+                )
+            ]
+        )
+        s.session.history = history
+        await s.press("enter")
+        await s.wait_until(lambda: "0 │ " in text_of(s.view.detail), "the graph")
+        floor = next(x for x in text_of(s.view.detail).split("\n") if x.strip().startswith("0 │"))
+        drawn = floor.partition("│")[2].partition(signs.spread)[0]
+        early, _, late = drawn.strip().partition("  ")
+        assert drawn.startswith("   "), "before it was first seen"
+        assert set(early + late.strip()) <= set("▂▃▄▅▆▇█ ")
+        assert late, "a gap"
+    history.close()

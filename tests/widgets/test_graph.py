@@ -13,7 +13,7 @@ from agentco_tui.signs import signs, use_ascii
 from agentco_tui.text import plain
 from agentco_tui.widgets.graph import LEAST_PLOT, MOST_PLOT, Plot, sampled, spark
 from agentco_tui.widgets.text_pane import broken
-from agentco_tui.widgets.tones import Tone, total_width
+from agentco_tui.widgets.tones import total_width
 
 FIGURES = st.lists(st.none() | st.floats(0, 1e9), max_size=60)
 
@@ -49,7 +49,7 @@ def test_a_spark_has_its_width_and_says_nothing_of_gaps(
 ) -> None:
     found = spark(figures, width)
     assert len(found) == width
-    assert set(found) <= {" ", *signs.heights}
+    assert set(found) <= {" ", *signs.heights[:-1]}, "lines one above the other stay apart"
     if len(figures) == width:
         assert [sign == " " for sign in found] == [figure is None for figure in figures]
 
@@ -67,11 +67,11 @@ def test_in_a_spark_more_is_never_lower_and_only_nothing_is_the_lowest(
 
 
 def test_a_spark_says_by_its_top_what_is_much(is_ascii: bool) -> None:
-    assert spark([1, None, 0, 2], 4) == ("+ _#" if is_ascii else "▅ ▁█")
+    assert spark([1, None, 0, 2], 4) == ("= _%" if is_ascii else "▄ ▁▇")
     assert spark([1, None, 0, 2], 4, top=14) == (". _." if is_ascii else "▂ ▁▂")
-    assert spark([1, 3, None, None, 2, None], 3) == ("# #" if is_ascii else "█ █")
+    assert spark([1, 3, None, None, 2, None], 3) == ("% %" if is_ascii else "▇ ▇")
     assert spark([], 3) == spark([None], 3) == "   "
-    assert spark([9], 2, top=3) == ("##" if is_ascii else "██")
+    assert spark([9], 2, top=3) == ("%%" if is_ascii else "▇▇")
 
 
 @given(
@@ -152,9 +152,11 @@ def test_a_graph_has_a_scale_a_limit_a_range_and_an_axis(is_ascii: bool) -> None
     assert "#" in lines[-2] if is_ascii else "█" in lines[-2]
 
 
-def test_what_is_above_the_limit_stands_out_and_a_far_limit_does_not_flatten_the_rest() -> None:
-    above = plot(limit=40.0, labels=((40.0, plain("limit $40")),), ahead=None)
-    assert any(cell.tone is Tone.CRITICAL for line in above.lines(80) for cell in line)
+def test_what_is_above_the_limit_hides_its_line_and_a_far_limit_does_not_flatten_the_rest() -> None:
+    lines = drawn(plot(limit=40.0, labels=((40.0, plain("limit $40")),), ahead=None))
+    limit = next(at for at, line in enumerate(lines) if "limit $40" in line)
+    assert signs.bar_empty in lines[limit]
+    assert "█" in lines[limit - 1]
     far = plot(
         limit=99_000.0, labels=((99_000.0, plain("limit")), (99.0, plain("$99"))), ahead=None
     )
