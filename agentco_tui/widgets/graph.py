@@ -24,13 +24,15 @@ FAR = 4.0  # times the highest figure, from which on a limit is beyond the graph
 
 
 def joined_to(values: Figures, width: int) -> list[float | None]:
-    """The figures of `width` columns: the mean of those that are known in each."""
+    """The figures of `width` columns: the mean of those that are known in each; None where that is
+    less than half of them.
+    """
     count, columns = len(values), list[float | None]()
     for at in range(width if count else 0):
         first = at * count // width
         few = values[first : max(first + 1, (at + 1) * count // width)]
         known = [value for value in few if value is not None]
-        columns.append(sum(known) / len(known) if known else None)
+        columns.append(sum(known) / len(known) if 2 * len(known) >= len(few) else None)
     return columns or [None] * width
 
 

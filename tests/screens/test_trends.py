@@ -242,7 +242,7 @@ async def test_what_the_history_holds_is_drawn(
         await s.wait_until(lambda: "0 │ " in text_of(s.view.detail), "the graph")
         floor = next(x for x in text_of(s.view.detail).split("\n") if x.strip().startswith("0 │"))
         drawn = floor.partition("│")[2].partition(signs.spread)[0]
-        early, _, late = drawn.strip().partition("  ")
+        early, _, late = drawn.strip().partition(" ")
         assert drawn.startswith("   "), "before it was first seen"
         assert set(early + late.strip()) <= set("▂▃▄▅▆▇█ ")
         assert late, "a gap"

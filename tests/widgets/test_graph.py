@@ -70,6 +70,7 @@ def test_a_spark_says_by_its_top_what_is_much(is_ascii: bool) -> None:
     assert spark([1, None, 0, 2], 4) == ("= _%" if is_ascii else "▄ ▁▇")
     assert spark([1, None, 0, 2], 4, top=14) == (". _." if is_ascii else "▂ ▁▂")
     assert spark([1, 3, None, None, 2, None], 3) == ("% %" if is_ascii else "▇ ▇")
+    assert spark([1, None, None, 1, None, None], 2) == "  ", "less than half is no data"
     assert spark([], 3) == spark([None], 3) == "   "
     assert spark([9], 2, top=3) == ("%%" if is_ascii else "▇▇")
 
