@@ -17,13 +17,15 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import inf
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from agentco_tui.live.history_reader import MENDED, MINUTE, SEVERITIES, Reader
+from msgspec.structs import asdict
+
+from agentco_tui.live.history_reader import MENDED, MINUTE, Reader
 from agentco_tui.live.history_records import (
     AgentSample,
-    AlertLife,
     BudgetSample,
     Counted,
     HistoryError,
@@ -54,8 +56,7 @@ MIGRATIONS: Final = (
     CREATE TABLE seen (platform INTEGER, feed TEXT, scope TEXT, since REAL, until REAL,
         PRIMARY KEY (platform, feed, scope, since)) WITHOUT ROWID;
     CREATE TABLE tally (id INTEGER PRIMARY KEY, platform INTEGER, agent TEXT, company TEXT,
-        kind TEXT, severity INTEGER);
-    CREATE UNIQUE INDEX tallies ON tally (platform, agent, kind, severity, company);
+        kind TEXT, severity TEXT, UNIQUE (platform, agent, kind, severity, company));
     CREATE TABLE counted (tally INTEGER, at INTEGER, is_hour INTEGER, n INTEGER,
         PRIMARY KEY (tally, at, is_hour)) WITHOUT ROWID;
     CREATE TABLE life (platform INTEGER, id TEXT, title TEXT NOT NULL, agent TEXT, company TEXT,
@@ -72,7 +73,14 @@ MIGRATIONS: Final = (
 )
 """Each takes the file from the version that is its place to the next."""
 
-_SAMPLE: Final = """INSERT OR IGNORE INTO sample VALUES (?, ?, ?, ?, ?)"""
+_LATE: Final = """INSERT OR IGNORE INTO sample SELECT ?1, ?2, ?3, ?4, ?5 WHERE COALESCE(
+    (SELECT (a, b, c) IS NOT (?3, ?4, ?5) FROM sample WHERE series = ?1 AND at < ?2
+    ORDER BY at DESC LIMIT 1), (?3, ?4, ?5) IS NOT (NULL, NULL, NULL))"""
+"""A sample among others: only if it differs from that before it."""
+_SAME: Final = """DELETE FROM sample WHERE series = ?1 AND (a, b, c) IS (?3, ?4, ?5) AND
+    at = (SELECT at FROM sample WHERE series = ?1 AND at > ?2 ORDER BY at LIMIT 1) AND
+    EXISTS (SELECT 1 FROM sample WHERE series = ?1 AND at = ?2 AND (a, b, c) IS (?3, ?4, ?5))"""
+"""That behind it, if it is the same."""
 _LIFE: Final = """INSERT INTO life VALUES (:platform, :id, :title, :agent, :company, :first_seen,
     :waiting_since, :decided, :decided_by, :ended, :state, :estimate, :cost, :currency, :first_seen,
     max(:first_seen, COALESCE(:decided, 0), COALESCE(:ended, 0)))
@@ -93,12 +101,15 @@ _LIFE: Final = """INSERT INTO life VALUES (:platform, :id, :title, :agent, :comp
     state_at = max(state_at, excluded.state_at), changed = max(changed, excluded.changed)
     WHERE (title, state, estimate, cost, decided, ended) IS NOT (excluded.title, excluded.state,
         excluded.estimate, excluded.cost, excluded.decided, excluded.ended)"""
-_ALERT: Final = """INSERT INTO alert VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-    severity = excluded.severity, gone = excluded.gone,
-    first_seen = min(first_seen, excluded.first_seen)
+_ALERT: Final = """INSERT INTO alert VALUES (:platform, :id, :scope, :subject, :severity,
+    :first_seen, :gone) ON CONFLICT DO UPDATE SET severity = excluded.severity,
+    gone = excluded.gone, first_seen = min(first_seen, excluded.first_seen)
     WHERE (severity, gone) IS NOT (excluded.severity, excluded.gone)"""
-_COUNT: Final = """INSERT INTO counted VALUES (?, ?, 0, ?) ON CONFLICT DO UPDATE SET n = excluded.n
-    WHERE excluded.n > n"""
+_TALLY: Final = """INSERT OR IGNORE INTO tally (platform, agent, company, kind, severity)
+    VALUES (?1, ?2, ?3, ?4, ?5)"""
+_COUNT: Final = """INSERT INTO counted SELECT id, ?6, 0, ?7 FROM tally WHERE
+    (platform, agent, company, kind, severity) = (?1, ?2, ?3, ?4, ?5)
+    ON CONFLICT DO UPDATE SET n = excluded.n WHERE excluded.n > n"""
 _NAME: Final = """INSERT INTO subject VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
     name = COALESCE(excluded.name, name), company = COALESCE(excluded.company, company)
     WHERE (name, company) IS NOT (excluded.name, excluded.company)"""
@@ -109,13 +120,7 @@ log = logging.getLogger(__name__)
 class HistoryFile:
     """One connection, opened at the first use and again after a failure; for one thread."""
 
-    def __init__(
-        self,
-        path: Path,
-        profile: str,
-        origin: str,
-        redact: Callable[[str], str],
-    ) -> None:
+    def __init__(self, path: Path, profile: str, origin: str, redact: Callable[[str], str]) -> None:
         self.path, self._redact = path, redact
         self._platform_key = profile, origin
         self._name = f"the history {safe(str(path), 200)}"
@@ -124,11 +129,10 @@ class HistoryFile:
         self._file: os.stat_result | None = None  # the one that is open
         self._platform = 0
         self._series: dict[tuple[str, str], tuple[str, int]] = {}  # the unit of now, and its row
-        self._tallies: dict[tuple[object, ...], int] = {}
 
     def close(self) -> None:
         connection, self._connection, self._platform = self._connection, None, 0
-        self._series, self._tallies = {}, {}
+        self._series = {}
         if connection is not None:
             with suppress(sqlite3.Error):
                 connection.close()
@@ -141,7 +145,6 @@ class HistoryFile:
         """Write these in one transaction, or nothing of them."""
 
         def work(connection: sqlite3.Connection) -> None:
-            self._tallies = {}  # thinning may have removed some
             self._find_platform(connection, batch)
             for observed in batch:
                 self._write(connection, observed)
@@ -227,20 +230,15 @@ class HistoryFile:
             held = self._file
             self.close()
             log.info("the history: %r", error)
-            is_of_file = isinstance(error, (sqlite3.OperationalError, OSError))
-            if not (is_of_file or _is_damage(error)):
-                raise  # something that can't be stored
-            if _is_damage(error):
-                aside = self._set_aside(held)
-                raise HistoryError(
-                    f"{self._name} was damaged: it was set aside as {safe(aside, 200)}, and a new"
-                    " one is begun"
-                ) from error
             why = safe(getattr(error, "strerror", None) or str(error), 120)
-            raise HistoryError(
-                f"nothing can be remembered: {self._name} can't be used ({why}); the dashboard"
-                " goes on, and tries again"
-            ) from error
+            words = f"nothing can be remembered: {self._name} can't be used ({why}); "
+            words += "the dashboard goes on, and tries again"
+            if _is_damage(error):
+                aside = safe(self._set_aside(held), 200)
+                words = f"{self._name} was damaged: it was set aside as {aside}, and begun anew"
+            elif not isinstance(error, (sqlite3.OperationalError, OSError)):
+                raise  # something that can't be stored
+            raise HistoryError(words) from error
         except BaseException:
             self.close()
             raise
@@ -285,32 +283,32 @@ class HistoryFile:
         platform, text = self._platform, self._text
         names = [(platform, kind, key, text(name), of) for kind, key, name, of in observed.names]
         connection.executemany(_NAME, names)
-        rows = defaultdict[tuple[str, str, str], list[tuple[Any, ...]]](list)
+        rows = defaultdict[int, list[tuple[Any, ...]]](list)
         for feed, subject, unit, sample in observed.samples:
-            rows[feed, subject, unit].append(self._figures(sample))
-        for key, of in rows.items():
-            of.sort(key=lambda row: row[0])
-            self._store(self._series_of(*key, of[0][0]), of)
+            series = self._series_of(feed, subject, unit, sample.at)
+            rows[series].append((series, *self._figures(sample)))
+        for series, samples in rows.items():
+            self._store(series, sorted(samples, key=itemgetter(1)))
         for feed, scope, at, ids in observed.present:
-            for series, known in connection.execute(
-                f"""SELECT id, subject FROM series WHERE platform = :platform AND feed = :feed
-                {_IN_COMPANY if scope else ""}""",  # noqa: S608 (our own words)
-                {"platform": platform, "feed": feed, "scope": scope},
-            ).fetchall():
-                if known not in ids:
-                    self._store(series, [(at, *_GONE)])
+            query = f"""SELECT id, subject FROM series WHERE platform = :platform AND feed = :feed
+                {_IN_COMPANY if scope else ""}"""  # noqa: S608 (our own words)
+            told = {"platform": platform, "feed": feed, "scope": scope}
+            known = connection.execute(query, told).fetchall()
+            for series, key in known:
+                if key not in ids:
+                    self._store(series, [(series, at, *_GONE)])
         for feed, scope, span in observed.seen:
             self._see(connection, feed, scope, span)
-        for count in observed.counts:
-            row = self._tally(connection, count), int(count.at) // MINUTE * MINUTE, count.count
-            connection.execute(_COUNT, row)
+        counts = [(platform, *self._counted(count)) for count in observed.counts]
+        connection.executemany(_TALLY, [row[:5] for row in counts])
+        connection.executemany(_COUNT, counts)
         connection.executemany(_LIFE, map(self._life, observed.lives))
-        connection.executemany(_ALERT, map(self._alert, observed.alerts))
+        alerts = ({"platform": platform, **asdict(alert)} for alert in observed.alerts)
+        connection.executemany(_ALERT, alerts)
         if observed.standing is not None:
             at, ids = observed.standing
-            left = connection.execute(
-                "SELECT id FROM alert WHERE platform = ? AND gone IS NULL", (platform,)
-            ).fetchall()
+            query = "SELECT id FROM alert WHERE platform = ? AND gone IS NULL"
+            left = connection.execute(query, (platform,)).fetchall()
             gone = [(at, platform, key) for (key,) in left if key not in ids]
             connection.executemany("UPDATE alert SET gone = ? WHERE platform = ? AND id = ?", gone)
 
@@ -323,83 +321,46 @@ class HistoryFile:
         key = self._platform, feed, subject
         run = self._connection.execute
         run("INSERT OR IGNORE INTO series VALUES (NULL, ?, ?, ?, ?)", (*key, unit))
-        found = run(
-            "SELECT unit, id FROM series WHERE (platform, feed, subject) = (?, ?, ?)", key
-        ).fetchall()
-        for other, series in found:
+        query = "SELECT unit, id FROM series WHERE (platform, feed, subject) = (?, ?, ?)"
+        found: dict[str, int] = dict(run(query, key).fetchall())
+        for other, series in found.items():
             if other != unit:
-                self._store(series, [(at, *_GONE)])
-        self._series[feed, subject] = unit, dict(found)[unit]
-        return self._series[feed, subject][1]
+                self._store(series, [(series, at, *_GONE)])
+        self._series[feed, subject] = unit, found[unit]
+        return found[unit]
 
     def _store(self, series: int, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Store those of these samples (time, three figures; the oldest first) that change it."""
-        assert self._connection is not None
-        run = self._connection.execute
+        """Store those of these samples (series, time, figures; oldest first) that change it."""
+        connection = self._connection
+        assert connection is not None
         newest = "SELECT * FROM sample WHERE series = ? ORDER BY at DESC LIMIT 1"
-        last = run(newest, (series,)).fetchone()
-        late = 0 if last is None else sum(row[0] <= last[1] for row in rows)
+        last = connection.execute(newest, (series,)).fetchone()
+        late = 0 if last is None else sum(row[1] <= last[1] for row in rows)
         if late:  # another program was faster
-            for row in rows[:late]:
-                self._insert(series, row)
-            last = run(newest, (series,)).fetchone()
+            connection.executemany(_LATE, rows[:late])
+            connection.executemany(_SAME, rows[:late])
+            last = connection.execute(newest, (series,)).fetchone()
         # A series doesn't begin with nothing.
         at, before = (-inf, _GONE) if last is None else (last[1], last[2:])
         new: list[tuple[Any, ...]] = []
         for row in rows[late:]:
-            if row[0] > at and row[1:] != before:
-                at, before = row[0], row[1:]
-                new.append((series, *row))
-        if new:
-            self._connection.executemany(_SAMPLE, new)
-
-    def _insert(self, series: int, row: tuple[Any, ...]) -> None:
-        """Put a sample among others: it is stored if it differs from that before it, and that
-        behind it goes if it is the same.
-        """
-        assert self._connection is not None
-        run, (at, *figures) = self._connection.execute, row
-        of = "SELECT a, b, c, at FROM sample WHERE series = ? AND at"
-        before = run(f"{of} <= ? ORDER BY at DESC LIMIT 1", (series, at)).fetchone() or _GONE
-        if [*before[:3]] == figures or before[3:] == (at,):
-            return
-        run(_SAMPLE, (series, *row))
-        behind = run(f"{of} > ? ORDER BY at LIMIT 1", (series, at)).fetchone()
-        if behind is not None and [*behind[:3]] == figures:
-            run("DELETE FROM sample WHERE series = ? AND at = ?", (series, behind[3]))
+            if row[1] > at and row[2:] != before:
+                at, before = row[1], row[2:]
+                new.append(row)
+        connection.executemany("INSERT INTO sample VALUES (?, ?, ?, ?, ?)", new)
 
     def _see(self, connection: sqlite3.Connection, feed: str, scope: str, span: Span) -> None:
         """Join a span with those that it meets, of whichever program."""
         key, (since, until) = (self._platform, feed, scope), span
         where = "(platform, feed, scope) = (?, ?, ?)"
-        for start, end in connection.execute(
-            f"SELECT since, until FROM seen WHERE {where} AND since <= ? ORDER BY since DESC",  # noqa: S608 (our own words)
-            (*key, until + MENDED),
-        ):
+        met = f"SELECT since, until FROM seen WHERE {where} AND since <= ? ORDER BY since DESC"  # noqa: S608 (our own words)
+        for start, end in connection.execute(met, (*key, until + MENDED)):
             if end < since - MENDED:
                 break
             since, until = min(start, since), max(end, until)
-        connection.execute(
-            f"DELETE FROM seen WHERE {where} AND since >= ? AND since <= ?",  # noqa: S608 (our own words)
-            (*key, since, until),
-        )
+        old = f"DELETE FROM seen WHERE {where} AND since BETWEEN ? AND ?"  # noqa: S608 (our own words)
+        connection.execute(old, (*key, since, until))
         connection.execute("INSERT INTO seen VALUES (?, ?, ?, ?, ?)", (*key, since, until))
-
-    def _tally(self, connection: sqlite3.Connection, count: Counted) -> int:
-        severity = SEVERITIES.index(count.severity)
-        key = (self._platform, count.agent, self._text(count.kind), severity, count.company)
-        if key not in self._tallies:
-            query = (
-                "SELECT id FROM tally WHERE platform = ? AND agent IS ? AND kind = ?"
-                " AND severity = ? AND company IS ?"
-            )
-            found = connection.execute(query, key).fetchone()
-            if found is None:
-                insert = """INSERT INTO tally (platform, agent, kind, severity, company)
-                    VALUES (?, ?, ?, ?, ?) RETURNING id"""
-                found = connection.execute(insert, key).fetchone()
-            self._tallies[key] = found[0]
-        return self._tallies[key]
 
     def _figures(self, sample: BudgetSample | QueueSample | AgentSample) -> tuple[Any, ...]:
         match sample:
@@ -411,15 +372,14 @@ class HistoryFile:
                 fits = completed is not None and completed <= _LARGEST
                 return at, self._text(status), _text_of(trust), completed if fits else None
 
-    def _life(self, life: TaskLife) -> dict[str, Any]:
-        told = {name: getattr(life, name) for name in life.__struct_fields__}
-        texts = {name: self._text(told[name]) for name in ("title", "decided_by", "currency")}
-        sums = {name: _text_of(told[name]) for name in ("estimate", "cost")}
-        return {"platform": self._platform, **told, **texts, **sums}
+    def _counted(self, count: Counted) -> tuple[object, ...]:
+        about = count.agent or "", count.company or "", self._text(count.kind), count.severity
+        return *about, int(count.at) // MINUTE * MINUTE, count.count
 
-    def _alert(self, life: AlertLife) -> tuple[object, ...]:
-        about = life.id, life.scope, life.subject, life.severity
-        return self._platform, *about, life.first_seen, life.gone
+    def _life(self, life: TaskLife) -> dict[str, Any]:
+        told: dict[str, Any] = {"platform": self._platform, **asdict(life)}
+        told |= {name: self._text(told[name]) for name in ("title", "decided_by", "currency")}
+        return told | {name: _text_of(told[name]) for name in ("estimate", "cost")}
 
     def _text(self, text: str | None) -> str | None:
         return None if text is None else self._redact(safe(text, TITLE) if text else "")

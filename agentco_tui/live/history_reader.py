@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from msgspec import convert
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_records import (
@@ -18,8 +20,8 @@ from agentco_tui.live.history_records import (
     TaskLife,
     Track,
 )
-from agentco_tui.model import BudgetScope, Severity, TaskState
-from agentco_tui.text import SafeText, safe
+from agentco_tui.model import BudgetScope, Severity
+from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,10 +33,10 @@ BUDGET_FEEDS: Final = {
     BudgetScope.COMPANY: FeedName.COMPANY_BUDGETS,
     BudgetScope.AGENT: FeedName.AGENT_BUDGETS,
 }
-SEVERITIES: Final = tuple(Severity)  # their places stand in the file: only ever add at the end
 MINUTE, HOUR = 60, 3_600
 MENDED: Final = 60.0
 """Seconds between two spans that are no gap: a dashboard was started anew, or its scope changed."""
+_OF_TALLY: Final = "COALESCE(NULLIF(tally.company, ''), subject.company)"
 _NEWEST: Final = """(SELECT at FROM sample WHERE series = id AND (a IS NOT NULL OR b IS NOT NULL)
     ORDER BY at DESC LIMIT 1)"""
 
@@ -101,13 +103,13 @@ class Reader:
         With `every`, the sums of so many seconds, from the first that hold anything since then.
         """
         rows = self._rows(
-            f"""SELECT at / :every * :every AS began, agent,
-            COALESCE(tally.company, subject.company), tally.kind, severity, sum(n)
+            f"""SELECT at / :every * :every AS began, NULLIF(agent, ''),
+            {_OF_TALLY}, tally.kind, severity, sum(n)
             FROM tally CROSS JOIN counted ON counted.tally = tally.id
             LEFT JOIN subject ON subject.platform = tally.platform AND subject.kind = 'agent'
                 AND subject.key = tally.agent
             WHERE tally.platform = :platform {"AND agent = :agent" if agent else ""}
-            AND (:company IS NULL OR COALESCE(tally.company, subject.company) = :company)
+            AND (:company IS NULL OR {_OF_TALLY} = :company)
             AND at >= :since GROUP BY began, tally.id ORDER BY began""",  # noqa: S608 (our own words)
             agent=agent,
             company=company,
@@ -115,7 +117,7 @@ class Reader:
             every=every,
         )
         counts = [
-            Counted(float(at), who, of, kind, SEVERITIES[severity], n)
+            Counted(float(at), who, of, kind, Severity(severity), n)
             for at, who, of, kind, severity, n in rows
         ]
         scope = company or (self._company(agent) if agent else "")
@@ -145,54 +147,26 @@ class Reader:
         self, since: float, *, agent: str | None = None, company: str | None = None
     ) -> list[TaskLife]:
         """Tasks that were first seen, decided or ended since then, oldest first."""
+        columns = ", ".join(TaskLife.__struct_fields__)
         rows = self._rows(
-            f"""SELECT id, title, agent, life.company, first_seen, waiting_since, decided,
-            decided_by, ended, state, estimate, cost, currency FROM life
-            WHERE platform = :platform AND changed >= :since
+            f"""SELECT {columns} FROM life WHERE platform = :platform AND changed >= :since
             {"AND agent = :agent" if agent else ""} {"AND company = :company" if company else ""}
             ORDER BY first_seen""",  # noqa: S608 (our own words)
             agent=agent,
             company=company,
             since=since,
         )
-        return [
-            TaskLife(
-                id=row[0],
-                title=SafeText(row[1]) or safe(row[0], 200),
-                agent=row[2],
-                company=row[3],
-                first_seen=row[4],
-                waiting_since=row[5],
-                decided=row[6],
-                decided_by=row[7] and SafeText(row[7]),
-                ended=row[8],
-                state=row[9] and TaskState(row[9]),
-                estimate=_decimal(row[10]),
-                cost=_decimal(row[11]),
-                currency=row[12] and SafeText(row[12]),
-            )
-            for row in rows
-        ]
+        return _records(rows, TaskLife)
 
     def alerts(self, since: float) -> list[AlertLife]:
         """Alerts that came or went since then, oldest first."""
+        columns = ", ".join(AlertLife.__struct_fields__)
         rows = self._rows(
-            """SELECT id, scope, subject, severity, first_seen, gone FROM alert
-            WHERE platform = :platform AND max(first_seen, COALESCE(gone, 0)) >= :since
-            ORDER BY first_seen""",
+            f"""SELECT {columns} FROM alert WHERE platform = :platform
+            AND max(first_seen, COALESCE(gone, 0)) >= :since ORDER BY first_seen""",  # noqa: S608 (our own words)
             since=since,
         )
-        return [
-            AlertLife(
-                id=row[0],
-                scope=BudgetScope(row[1]),
-                subject=row[2],
-                severity=Severity(row[3]),
-                first_seen=row[4],
-                gone=row[5],
-            )
-            for row in rows
-        ]
+        return _records(rows, AlertLife)
 
     def subjects(self, feed: FeedName) -> list[tuple[str, SafeText]]:
         """What there are figures of: each id, with the currency of its sums as of now."""
@@ -273,6 +247,12 @@ def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
         else:
             found.append((start, end))
     return tuple(found)
+
+
+def _records(rows: Iterable[Sequence[object]], kind: type[S]) -> list[S]:
+    """Rows with the columns of a struct, in its order, as such structs."""
+    names = cast("Any", kind).__struct_fields__
+    return [convert(dict(zip(names, row, strict=True)), kind, strict=False) for row in rows]
 
 
 def _decimal(text: str | None) -> Decimal | None:
