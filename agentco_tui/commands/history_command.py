@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
+from msgspec.structs import asdict
+
 from agentco_tui import format as fmt
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.journal_command import since_when
@@ -18,7 +20,7 @@ from agentco_tui.commands.running import Exit, complain, say, say_json, write
 from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import HistoryError, Reader
+from agentco_tui.live.history import HistoryError, Reader, Track
 from agentco_tui.live.history_reader import BUDGET_FEEDS
 from agentco_tui.live.log_file import guarded
 from agentco_tui.live.store import named
@@ -132,40 +134,30 @@ class _Told:
 
     def rows(self) -> Iterator[Row]:
         """Everything, a row each."""
-        reader, since = self.reader, self.since
-        row: Row
+        reader, since, of = self.reader, self.since, {"agent": self.agent, "company": self.company}
+        tracks: list[tuple[Row, Track[Any]]] = []
         for scope, feed in BUDGET_FEEDS.items():
             for key, currency in self.chosen(feed, scope.value):
-                about = {"scope": scope.value, **self._about(scope.value, key)}
-                track = reader.budget(scope, key, since)
-                for money in track.samples:
-                    row = {"at": money.at, "spent": money.spent, "limit": money.limit}
-                    yield {"what": "budget", **about, **row, "currency": currency}
-                yield from _spans({**about, "kind": "budget"}, track.seen)
+                about = {"what": "budget", "scope": scope.value, **self._about(scope.value, key)}
+                about["currency"] = currency
+                tracks.append((about, reader.budget(scope, key, since)))
         for key, _ in self.chosen(FeedName.PENDING, "company"):
-            queue, about = reader.queue(key or None, since), self._about("company", key)
-            for each in queue.samples:
-                row = {"at": each.at, "waiting": each.waiting, "oldest": each.oldest}
-                yield {"what": "queue", **about, **row}
-            yield from _spans({**about, "kind": "queue"}, queue.seen)
+            about = {"what": "queue", **self._about("company", key)}
+            tracks.append((about, reader.queue(key or None, since)))
         for key, _ in self.chosen(FeedName.AGENTS, "agent"):
-            about = self._about("agent", key)
-            for of in reader.agent(key, since).samples:
-                row = {"at": of.at, "status": of.status, "trust": of.trust}
-                yield {"what": "agent", **about, **row, "completed": of.completed}
-        counts, seen = reader.activity(since, agent=self.agent, company=self.company)
-        for count in counts:
-            row = {"at": count.at, "agent": count.agent, "company": count.company}
-            kind = {"kind": count.kind, "severity": count.severity.value, "count": count.count}
-            yield {"what": "activity", **row, **kind}
-        yield from _spans({"kind": "activity"}, seen)
-        for life in reader.lives(since, agent=self.agent, company=self.company):
-            told = {name: getattr(life, name) for name in life.__struct_fields__}
-            yield {"what": "task", **told}
-        if self.agent is None and self.company is None:
-            for alert in reader.alerts(since):
-                told = {name: getattr(alert, name) for name in alert.__struct_fields__}
-                yield {"what": "alert", **told, "id": told.pop("subject"), "kind": alert.id}
+            tracks.append(
+                ({"what": "agent", **self._about("agent", key)}, reader.agent(key, since))
+            )
+        counts, seen = reader.activity(since, **of)
+        tracks.append(({"what": "activity"}, Track((*counts,), seen)))
+        for about, track in tracks:
+            yield from ({**about, **asdict(sample)} for sample in track.samples)
+            for start, end in track.seen:
+                yield {**about, "what": "seen", "kind": about["what"], "at": start, "until": end}
+        yield from ({"what": "task", **asdict(life)} for life in reader.lives(since, **of))
+        for alert in () if self.agent or self.company else reader.alerts(since):
+            told = {"what": "alert", **asdict(alert), "kind": alert.id}
+            yield {**told, "id": told.pop("subject")}
 
     def _about(self, kind: str, key: str) -> Row:
         name, company = self.names.get(kind, {}).get(key, (None, None))
@@ -251,11 +243,6 @@ def _between(start: float | None, end: float | None) -> str:
 
 def _when(at: float) -> str:
     return fmt.moment(Moment(at=at))
-
-
-def _spans(about: Row, seen: Iterable[tuple[float, float]]) -> Iterator[Row]:
-    for start, end in seen:
-        yield {"what": "seen", **about, "at": start, "until": end}
 
 
 def _with_times(row: Row) -> Row:

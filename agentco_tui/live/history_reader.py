@@ -91,30 +91,20 @@ class Reader:
         return self._track(sample, (FeedName.AGENTS, agent, self._company(agent)), since)
 
     def activity(
-        self,
-        since: float,
-        *,
-        agent: str | None = None,
-        company: str | None = None,
-        every: int = MINUTE,
+        self, since: float, *, agent: str | None = None, company: str | None = None
     ) -> tuple[list[Counted], tuple[Span, ...]]:
-        """Counts of the log, oldest first, and when the log was read without a gap.
-
-        With `every`, the sums of so many seconds, from the first that hold anything since then.
-        """
+        """Counts of the log, oldest first, and when the log was read without a gap."""
         rows = self._rows(
-            f"""SELECT at / :every * :every AS began, NULLIF(agent, ''),
-            {_OF_TALLY}, tally.kind, severity, sum(n)
+            f"""SELECT at, NULLIF(agent, ''), {_OF_TALLY}, tally.kind, severity, sum(n)
             FROM tally CROSS JOIN counted ON counted.tally = tally.id
             LEFT JOIN subject ON subject.platform = tally.platform AND subject.kind = 'agent'
                 AND subject.key = tally.agent
             WHERE tally.platform = :platform {"AND agent = :agent" if agent else ""}
             AND (:company IS NULL OR {_OF_TALLY} = :company)
-            AND at >= :since GROUP BY began, tally.id ORDER BY began""",  # noqa: S608 (our own words)
+            AND at >= :since GROUP BY at, tally.id ORDER BY at""",  # noqa: S608 (our own words)
             agent=agent,
             company=company,
             since=since - since % MINUTE,
-            every=every,
         )
         counts = [
             Counted(float(at), who, of, kind, Severity(severity), n)
@@ -130,7 +120,7 @@ class Reader:
         each so many seconds (a multiple of a minute); and when the log was read without a gap.
         """
         rows = self._rows(
-            f"""SELECT at - at % :every, sum(n), sum(n * (severity = :critical
+            f"""SELECT at - at % :every, sum(n), sum(n * (severity = 'critical'
             OR tally.kind LIKE '%fail%' OR tally.kind LIKE '%error%'))
             FROM tally CROSS JOIN counted ON counted.tally = tally.id
             WHERE tally.platform = :platform {"AND agent = :agent" if agent else ""}
@@ -138,7 +128,6 @@ class Reader:
             agent=agent,
             since=since - since % MINUTE,
             every=int(every),
-            critical=SEVERITIES.index(Severity.CRITICAL),
         )
         scope = self._company(agent) if agent else ""
         return rows, self._seen(FeedName.ACTIVITY, scope, since, inf)

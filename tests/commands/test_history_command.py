@@ -104,7 +104,7 @@ def test_scripts_get_everything(command: Command, seen: Path) -> None:
     kinds = [row["what"] for row in told]
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "budget": 6,
-        "seen": 4,
+        "seen": 6,
         "queue": 2,
         "agent": 3,
         "activity": 1,

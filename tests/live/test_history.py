@@ -273,8 +273,7 @@ def test_counts_of_a_minute_are_never_added_up(tmp_path: Path) -> None:
     other.write([Observed(counts=[structs.replace(count, at=NOON + 120, count=1)])])
     counts, _ = one.read(lambda reader: reader.activity(0))
     assert [each.count for each in counts] == [5, 1]
-    [by_hour], _ = one.read(lambda reader: reader.activity(0, every=3_600))
-    assert by_hour == structs.replace(count, count=6)
+    assert one.read(lambda reader: reader.entries(0, 3_600))[0] == [(NOON, 6, 0)]
 
 
 def test_alerts_come_and_go_and_come_back(tmp_path: Path) -> None:
