@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 from unittest.mock import patch
 
+import pytest
 from msgspec.structs import replace
 
 from agentco_tui.live import outlook as outlook_module
@@ -31,6 +32,8 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Severity
 from agentco_tui.text import safe
 from tests.benchmarks.forecast import START, make
+from tests.embedded import EmbeddedPlatform
+from tests.live.stage import stage
 
 T = TypeVar("T")
 ABOUT = "prod", "https://platform.example"
@@ -278,3 +281,51 @@ async def test_without_a_history_nothing_is_known_and_nothing_fails() -> None:
     assert outlook.forecast(agents_budget("ada")) is None
     assert isinstance(outlook.runaway("ada"), NoData)
     assert outlook.spent_by_hour(agents_budget("ada")) == ()
+
+
+async def test_on_the_platform_every_budget_gets_its_end(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    """Each was spent evenly since its period began, as the history saw every hour."""
+    async with stage(platform, rate=1.0) as here:
+        await here.settled()
+        now, budgets = here.hours.now(), [*here.store.budget, *here.store.company_budgets]
+        samples = []
+        for budget in budgets:
+            assert budget.spent is not None
+            assert budget.period_start is not None
+            begin = budget.period_start.at
+            hours = int((now - begin) / HOUR)
+            feed = FeedName.BUDGET if budget.scope is BudgetScope.ALL else FeedName.COMPANY_BUDGETS
+            for hour in range(hours + 1):
+                spent = budget.spent.amount * hour / hours
+                samples.append(
+                    (
+                        feed,
+                        outlook_module.subject_of(budget)[1],
+                        "USD",
+                        BudgetSample(
+                            begin + hour * HOUR, spent, budget.limit and budget.limit.amount
+                        ),
+                    )
+                )
+        seen = [
+            (feed, "", (now - 30 * DAY, now))
+            for feed in (FeedName.BUDGET, FeedName.COMPANY_BUDGETS)
+        ]
+        async with remembering(tmp_path, Observed(samples=[*samples], seen=seen)) as history:
+            outlook = Outlook(here.store, history, here.hours)
+            async with running(outlook):
+                await until(lambda: all(outlook.forecast(budget) for budget in budgets))
+            for budget in budgets:
+                found = outlook.forecast(budget)
+                assert isinstance(found, Forecast)
+                assert budget.spent is not None
+                assert budget.period_start is not None
+                assert budget.resets is not None
+                assert found.ends == budget.resets.at
+                passed = (now - budget.period_start.at) / (found.ends - budget.period_start.at)
+                assert found.middle == pytest.approx(float(budget.spent.amount) / passed, rel=0.1)
+                words = consequence(budget, outlook, now)
+                assert words is not None
+                assert words.startswith(("~", "gone ~"))
