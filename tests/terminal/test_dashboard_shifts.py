@@ -19,8 +19,6 @@ def test_a_shift_from_coming_back_to_handing_over(
         session.wait_for("SNOOZE")
         session.press(*"4h", "enter", *"ask Ada", "enter")
         session.wait_for("1 snoozed")
-        session.press("G")
-        session.wait_for("snoozed, back")
         leave(session)
     (remembered,) = tmp_path.rglob("remembered.json")
     (snoozed,) = tmp_path.rglob("snoozed.json")
