@@ -137,7 +137,7 @@ class SinceScreen(WholeScreen[str]):
         counts = [
             f"{fmt.count(len(each.happenings))} {each.name.lower()}"
             for each in found.chapters
-            if each.happenings and each.happenings[0].at is not None
+            if each.happenings and each.name != "Spent"
         ]
         yield Text(plain(f" {signs.separator} ".join(counts) or "nothing happened"), Tone.STRONG)
         for words in not_known(found):
