@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -84,15 +83,17 @@ class History:
         self.path = path
         self.on_trouble: Callable[[SafeText], object] = bool
         self.lost = 0
-        """How often observations had to be dropped: who observes then tells everything anew."""
+        """How often something of what was observed is not in the file, because it had to be dropped
+        or another file was begun: who observes then tells everything anew."""
         self._about, self._most_bytes = (path, profile, origin, redact), most_bytes
         self._file: HistoryFile | None = None
         self._executor: ThreadPoolExecutor | None = None
-        self._closed = threading.Event()
+        self._is_closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: list[Observed] = []  # in the thread only, as all below
         self._rows = 0
+        self._files = 1  # that were written into
         self._told = set[str]()
         self._thin_at = 0.0
         self._thinning: Iterator[None] | None = None
@@ -101,7 +102,7 @@ class History:
 
     def hand(self, observe: Callable[[], Iterable[Observed]]) -> None:
         """Let the thread observe, and write what it brings with the next batch."""
-        if self._closed.is_set() or (self._file is not None and self._file.is_off):
+        if self._is_closed or (self._file is not None and self._file.is_off):
             return
         self._loop = asyncio.get_running_loop()
         self._submit(partial(self._take, observe))
@@ -118,14 +119,14 @@ class History:
 
     def close(self, patience: float = 0.5) -> None:
         """Write what waits, within so many seconds; nothing can be read or written after that."""
-        if self._closed.is_set():
+        if self._is_closed:
             return
         if self._timer is not None:
             self._timer.cancel()
         executor, last = self._executor, None
         if executor is not None:
             last = self._submit(self._end)
-        self._closed.set()
+        self._is_closed = True
         if executor is not None and last is not None:
             with suppress(TimeoutError):
                 last.result(patience)
@@ -136,7 +137,7 @@ class History:
         self._submit(self._write)
 
     def _submit(self, work: Callable[[], T]) -> Future[T]:
-        if self._closed.is_set():
+        if self._is_closed:
             raise HistoryError(plain("the history is closed"))
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, thread_name_prefix="history")
@@ -169,6 +170,8 @@ class History:
             log.exception("what was observed can't be remembered")
 
     def _write(self) -> None:
+        if not self._waiting:
+            return
         file = self._opened()
         try:
             file.write(self._waiting)
@@ -186,6 +189,7 @@ class History:
             self._waiting, self._rows = [], 0
         else:
             self._waiting, self._rows = [], 0
+            self.lost, self._files = self.lost + file.files - self._files, file.files
             if self._thinning is None and time.monotonic() >= self._thin_at:
                 self._thin_at = time.monotonic() + THIN_EVERY
                 from agentco_tui.live.history_thinning import thin  # noqa: PLC0415 (once an hour)
@@ -209,6 +213,8 @@ class History:
         except HistoryError as error:
             self._thinning = None
             self._tell(error)
+        except Exception:
+            log.exception("what is old can't be thinned; it is tried again at the next start")
 
     def _read(self, read: Callable[[Reader], T]) -> T:
         return self._opened().read(read)

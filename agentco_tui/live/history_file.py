@@ -125,6 +125,7 @@ class HistoryFile:
         self._platform_key = profile, origin
         self._name = f"the history {safe(str(path), 200)}"
         self.is_off = False  # nothing is written into it in this run
+        self.files = 1  # another if one was damaged or taken away
         self._connection: sqlite3.Connection | None = None
         self._file: os.stat_result | None = None  # the one that is open
         self._platform = 0
@@ -173,6 +174,7 @@ class HistoryFile:
                 if self._file is not None and os.path.samestat(self.path.stat(), self._file):
                     return self._connection
             self.close()  # somebody took it away, or set it aside
+            self.files += 1
         with self._alone():
             with suppress(FileExistsError):
                 flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
@@ -245,6 +247,7 @@ class HistoryFile:
 
     def _set_aside(self, held: os.stat_result | None) -> str:
         """Give the damaged file another name, unless another program has; returns the name."""
+        self.files += 1
         aside = f"{self.path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
         with suppress(OSError), self._alone():
             if held is None or os.path.samestat(self.path.stat(), held):

@@ -333,6 +333,17 @@ async def test_what_is_there_when_it_begins_is_taken_up(tmp_path: Path) -> None:
     await watched.remembered()
 
 
+async def test_a_file_that_is_begun_anew_is_told_everything(watched: Watched) -> None:
+    watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 1))
+    watched.history._submit(watched.history._write).result()
+    for each in watched.path.parent.iterdir():
+        each.unlink()
+    for _ in range(2):
+        watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 1))
+        watched.history._submit(watched.history._write).result()
+    assert spent(await watched.remembered(), "ag_1") == [(15, 1)]
+
+
 async def test_what_was_dropped_is_told_anew(tmp_path: Path) -> None:
     """After a failure that lasts the oldest go, and what still holds is written with the next."""
     (tmp_path / "way").write_text("a file is in the way")
