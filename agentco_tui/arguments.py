@@ -58,6 +58,11 @@ _REPLAY_EPILOG = """\
 Nothing is asked of the platform, and nothing can be changed. P pauses, < and > set the speed,
 [ and ] go a minute back and on, { and } ten, N goes to the next need, @ to any time.
 """
+_METRICS_EPILOG = """\
+Without --listen and --textfile they are printed once; exit code 3 if nothing was answered. With
+them it goes on until SIGTERM, whatever the platform does: what was last known stays, and
+agentco_feed_up and agentco_feed_age_seconds say how old it is. Needs the extra `metrics`.
+"""
 _CONFIG_EPILOG = """\
   path   where the config file is
   check  everything that is wrong with it; exit code 2 if something is
@@ -98,6 +103,14 @@ def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[
         return value
 
     return convert
+
+
+def _place(text: str) -> tuple[str, int]:
+    """A host and a port to listen on; without a host it is this machine alone."""
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise argparse.ArgumentTypeError(f'must be HOST:PORT, is "{safe(text, 60)}"')
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
 class _Flag:
@@ -176,6 +189,15 @@ _HISTORY = (
     _JSON,
     _Flag("--csv", "as CSV, for spreadsheets"),
 )
+_METRICS = (
+    _Flag("--listen HOST:PORT", "serve them there, under /metrics (a PORT alone: on this machine"
+        " only)", type=_place),
+    _Flag("--textfile PATH", "write them there again and again, for node_exporter"),
+    _Flag("--once", "with --textfile: write once and end"),
+    _Flag("--series N", "how many series at most (default 2,000): of what is more the companies,"
+        " then the agents with the least spent are left out", type=_number(100, 1_000_000),
+        default=2_000),
+)  # fmt: skip
 _WHAT = _Flag("what {path,check,show,keys}", "", choices=("path", "check", "show", "keys"))
 
 _REPLAY = (
@@ -203,6 +225,11 @@ _COMMANDS: dict[str, tuple[str, tuple[_Flag, ...], str]] = {
     "replay": ("the dashboard on a recording, at any time of it", _REPLAY, _REPLAY_EPILOG),
     "journal": ("what was changed from here, and what became of it", (_SINCE, _JSON), ""),
     "history": ("what was seen of the platform, without asking it", (*_PLATFORM, *_HISTORY), ""),
+    "metrics": (
+        "figures for Prometheus, in the OpenMetrics format",
+        (*_PLATFORM, _REFRESH, *_METRICS),
+        _METRICS_EPILOG,
+    ),
     "config": (
         "look at the settings",
         (*_PLATFORM, *_LOOK, _REFRESH, _WHAT, _JSON),
