@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from itertools import accumulate, pairwise
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui.live.history import BudgetSample, Span, Track
 from agentco_tui.live.period import DAY, HOUR, Period
@@ -94,6 +96,11 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True):
     limit: float | None
     limited: float  # since when that limit is known
 
+    def of_limit(self, limit: Decimal | None, now: float) -> Spending:
+        """The same under the limit of now, where that is another than the last sample's."""
+        most = None if limit is None or not limit.is_finite() or limit <= 0 else float(limit)
+        return self if most == self.limit else replace(self, limit=most, limited=now)
+
 
 def spending(track: Track[BudgetSample], period: Period) -> Spending | None:
     """What was spent between the samples; None if no sample has a figure.
@@ -101,7 +108,11 @@ def spending(track: Track[BudgetSample], period: Period) -> Spending | None:
     What came in a gap is spread over it. A figure that falls to less than a fifth, or at the turn
     of the period, began anew; any other fall is a correction, and a negative flow.
     """
-    known = [(each.at, float(each.spent)) for each in track.samples if each.spent is not None]
+    known = [
+        (each.at, float(each.spent))
+        for each in track.samples
+        if each.spent is not None and each.spent.is_finite()
+    ]
     if not known:
         return None
     flows: list[Flow] = []
@@ -123,16 +134,12 @@ def spending(track: Track[BudgetSample], period: Period) -> Spending | None:
         if amount:
             flows.append((begin, at, amount))
     limits = [(each.at, each.limit) for each in track.samples]
-    at, limit = limits[-1]
     changed = (after for (_, one), (after, two) in pairwise(limits) if one != two)
-    return Spending(
-        flows=flows,
-        seen=seen,
-        first=first,
-        spent=known[-1][1],
-        limit=None if limit is None or limit <= 0 else float(limit),
-        limited=max(changed, default=-math.inf),
+    since, spent = max(changed, default=-math.inf), known[-1][1]
+    found = Spending(
+        flows=flows, seen=seen, first=first, spent=spent, limit=None, limited=-math.inf
     )
+    return found.of_limit(limits[-1][1], since)
 
 
 def summed(flows: Iterable[Flow], until: float, size: float, count: int) -> list[float]:
@@ -161,7 +168,7 @@ def is_seen(seen: Sequence[Span], since: float, until: float) -> bool:
 
 # --- the forecast ---
 
-_CELL = 6 * HOUR  # step in which what is to come is summed up
+_CELL, _CELLS = 6 * HOUR, 240  # steps in which what is to come is summed up, and their most
 _SHIFT_Z, _SHIFT_RATIO = 4.0, 1.6  # from where on it is one
 
 
@@ -187,7 +194,7 @@ def forecast(
     path = _Path(days, made)
     spent = past.spent if made >= period.start else 0.0
     start = max(made, period.start)
-    steps = max(1, math.ceil((period.end - start) / _CELL))
+    steps = min(_CELLS, max(1, math.ceil((period.end - start) / _CELL)))
     length = max(0.0, period.end - start) / steps
     sums = [
         *accumulate(net * length / DAY * path.at(start + (n + 0.5) * length) for n in range(steps))
@@ -381,8 +388,8 @@ of three days is missing, since to spend all of a budget is the plan: there the 
 
 def burn(past: Spending, period: Period, now: float, limits: AlertLimits) -> Burn | NoData | None:
     """The worst tier that burns; None if none does, NoData if a window was hardly seen."""
-    if past.limit is None:
-        return None
+    if past.limit is None or past.spent >= past.limit:
+        return None  # what is gone can't be saved
     if now - past.limited < _SETTLING:
         return NoData()
     unknown: NoData | None = None
@@ -397,7 +404,7 @@ def burn(past: Spending, period: Period, now: float, limits: AlertLimits) -> Bur
         factor = rates[0] / fair
         if min(rates) < getattr(limits, setting) * fair or events < _EVENTS:
             continue
-        gone_in = max(0.0, room / rates[0])
+        gone_in = room / rates[0]
         if gone_in <= within * DAY:
             rate = rates[0] * HOUR
             return Burn(factor=factor, window=window, rate=rate, gone_in=gone_in, critical=critical)

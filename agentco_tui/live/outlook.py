@@ -11,7 +11,6 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from decimal import Decimal
 from functools import partial
 from time import perf_counter
 from typing import Final
@@ -33,7 +32,7 @@ from agentco_tui.live.history_records import (
 )
 from agentco_tui.live.period import DAY, HOUR, period_of
 from agentco_tui.live.store import Store
-from agentco_tui.model import AlertLimits, Budget, BudgetScope
+from agentco_tui.model import AlertLimits, Budget, BudgetScope, TaskState
 
 Day = tuple[float | None, ...]
 """The last 24 hours, oldest first: a figure for each hour, None for a gap."""
@@ -45,12 +44,14 @@ log = logging.getLogger(__name__)
 _EVERY: Final = {BudgetScope.ALL: 600.0, BudgetScope.COMPANY: 600.0, BudgetScope.AGENT: HOUR}
 """Seconds of the platform's time after which a subject is looked at again."""
 _WANTED_EVERY: Final = 300.0  # what shows on the screen, or has an alert
-_JUMP: Final = Decimal("0.005")  # share of the limit: who spent that since is looked at sooner
+_JUMPS_EVERY: Final = 30.0  # what shows on the screen, and of which much has changed
+_JUMP: Final = 0.005  # share of the limit: who spent that since is looked at sooner
 _FIRST_PAUSE, _FILL_PAUSE, _PAUSE = 4.0, 30.0, 150.0
 """How long is paused after each look, in times of what it took: while it is the first at what shows
 on the screen, the first at anything else, and ever after. So no more than 0.7 % of a processor goes
 into it, whatever the number of subjects; they are looked at less often then."""
 _GLANCE: Final = 15.0  # seconds after which is looked for what is due
+_IN_A_ROW: Final = 20  # looks between two such
 _TROUBLE: Final = 60.0  # seconds after which a history that failed is tried again
 _TOLD_EVERY: Final = 1.0  # seconds between two calls of `on_change`
 _ENTRIES, _FAILURES = 20.0, 5.0  # so many more than usual are none to speak of
@@ -61,7 +62,7 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     """What was worked out of one subject."""
 
     looked: float
-    spent: Decimal | None = None  # by the store, when it was looked at
+    budget: Budget | None = None  # as the store had it then
     forecast: Forecast | TooLittle | None = None
     burn: Burn | NoData | None = NoData()
     runaway: Runaway | NoData | None = NoData()
@@ -161,9 +162,10 @@ class Outlook:
         """Keep it all up to date, a little at a time, until cancelled."""
         while self.history is not None:
             self._woken.clear()
-            pause = _GLANCE
+            due = self._due()
+            pause = _GLANCE if len(due) <= _IN_A_ROW else 0.0
             try:
-                for subject, budget in self._due():
+                for subject, budget in due[:_IN_A_ROW]:
                     is_first = subject not in self._known
                     took = await self._look(subject, budget)
                     self._tell()
@@ -207,13 +209,14 @@ class Outlook:
                 found.append((0 if is_wanted else 2 + of_one, 0.0, subject, budget))
                 continue
             past = now - known.looked
-            jumped = past >= _WANTED_EVERY / (5 if is_wanted else 1) and _jumped(budget, known)
+            jumped = past >= (_JUMPS_EVERY if is_wanted else _WANTED_EVERY) and _jumped(
+                budget, known.budget
+            )
             watched = is_wanted or bool(known.burn) or bool(known.runaway)
             if jumped or past >= (_WANTED_EVERY if watched else _EVERY[subject[0]]):
                 found.append((1 if jumped else 3 if watched else 4, -past, subject, budget))
-        return [
-            (subject, budget) for _, _, subject, budget in sorted(found, key=lambda one: one[:2])
-        ]
+        found.sort(key=lambda one: one[:2])
+        return [(subject, budget) for _, _, subject, budget in found]
 
     async def _look(self, subject: Subject, budget: Budget | None) -> float:
         """Work out one subject; seconds that it took. Raises HistoryError."""
@@ -229,7 +232,7 @@ class Outlook:
         except Exception:
             # A bug of ours in one subject must not stop the others.
             log.exception("looking ahead failed")
-            known, took = Prospect(looked=now), 0.01
+            known, took = Prospect(looked=now, budget=budget), 0.01
         self._known[subject] = known
         self._changed |= known.shown() != before.shown()
         return took
@@ -242,12 +245,14 @@ def subject_of(budget: Budget) -> Subject:
     return budget.scope, "" if budget.scope is BudgetScope.ALL else budget.id
 
 
-def _jumped(budget: Budget | None, known: Prospect) -> bool:
-    """Whether much was spent since it was looked at, or it began anew."""
-    if budget is None or budget.spent is None or known.spent is None:
+def _jumped(budget: Budget | None, before: Budget | None) -> bool:
+    """Whether its limit has changed since, or much was spent, or it began anew."""
+    if budget is None or before is None or budget.limit != before.limit:
+        return budget is not before
+    if budget.spent is None or before.spent is None:
         return False
-    limit = budget.limit.amount if budget.limit else max(known.spent, Decimal(1))
-    return abs(budget.spent.amount - known.spent) > _JUMP * abs(limit)
+    more = abs(float(budget.spent.amount) - float(before.spent.amount))
+    return more > _JUMP * abs(float((budget.limit or before.spent).amount))
 
 
 def _looked(
@@ -264,15 +269,16 @@ def _looked(
     began = perf_counter()
     (scope, of), past = subject, None
     said: dict[str, object] = {}
-    # The last day as it was polled, so that a burst is seen; hours are enough of what was before.
-    older = reader.budget(scope, of, now - ahead.PAST * DAY, now - DAY, every=HOUR)
-    newer = reader.budget(scope, of, now - DAY, every=300.0)
-    track = _joined(older, newer)
     if budget is not None:
+        # The last day as it was polled, so that a burst is seen; hours are enough of what was
+        # before.
+        older = reader.budget(scope, of, now - ahead.PAST * DAY, now - DAY, every=HOUR)
+        track = _joined(older, reader.budget(scope, of, now - DAY, every=300.0))
         period = period_of(budget, now)
         past = ahead.spending(track, period)
-        said["spent"] = None if budget.spent is None else budget.spent.amount
         if past is not None:
+            limit = None if budget.limit is None or budget.unlimited else budget.limit.amount
+            past = past.of_limit(limit, now)
             said["forecast"] = ahead.forecast(past, period, now, limits, shown=shown)
             said["burn"] = ahead.burn(past, period, now, limits)
             said["spent_by_hour"] = by_hour(past.flows, past.seen, now)
@@ -284,7 +290,9 @@ def _looked(
             said["usual_run"] = _usual_run(reader, of, now)
     if scope is not BudgetScope.AGENT:
         said["waiting_by_hour"] = held_by_hour(reader.queue(of or None, now - DAY - HOUR), now)
-    return msgspec.structs.replace(Prospect(looked=now), **said), perf_counter() - began
+    return msgspec.structs.replace(
+        Prospect(looked=now, budget=budget), **said
+    ), perf_counter() - began
 
 
 def _joined(older: Track[BudgetSample], newer: Track[BudgetSample]) -> Track[BudgetSample]:
@@ -337,7 +345,10 @@ def _usual_run(reader: Reader, agent: str, now: float) -> float | None:
     runs = sorted(
         life.ended - life.decided
         for life in reader.lives(now - _RUN_DAYS * DAY, agent=agent)
-        if life.decided is not None and life.ended is not None and life.ended >= life.decided
+        if life.state is not TaskState.REJECTED
+        and life.decided is not None
+        and life.ended is not None
+        and life.ended >= life.decided
     )
     return runs[math.ceil(0.95 * len(runs)) - 1] if len(runs) >= _RUNS else None
 

@@ -27,8 +27,16 @@ class Period(msgspec.Struct, frozen=True):
 def period_of(budget: Budget, now: float) -> Period:
     """The period that now is in; in UTC the calendar's, by default its month, if none is told.
 
-    A period that the platform told and that is over is taken to go on in the same way.
+    A period that the platform told and that is over is taken to go on in the same way; one that no
+    calendar has is as good as none.
     """
+    try:
+        return _told(budget, now)
+    except (ValueError, OverflowError, OSError):
+        return _told(Budget(id=budget.id, scope=budget.scope), now)
+
+
+def _told(budget: Budget, now: float) -> Period:
     start = budget.period_start.at if budget.period_start else None
     end = budget.resets.at if budget.resets else None
     word = (budget.period or "").casefold()

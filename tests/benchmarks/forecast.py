@@ -235,6 +235,7 @@ class Told:
     truth: float
     found: Forecast
     month_to_date: float
+    limit: float
     hit: float | None  # when the limit was reached
 
 
@@ -252,7 +253,9 @@ def forecasts(series: Series, *, warm: bool, days: Sequence[int]) -> Iterator[To
         shown = found.gone is not None
         if series.event is not None and series.event > now - DAY:
             continue
-        yield Told(series.kind, day, warm, series.final, found, past.spent * 30 / day, series.hit)
+        limit = past.limit or math.inf
+        month_to_date = past.spent * 30 / day
+        yield Told(series.kind, day, warm, series.final, found, month_to_date, limit, series.hit)
 
 
 @dataclass
@@ -419,6 +422,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def report_forecasts(report: Report, seeds: Sequence[int]) -> None:
     told: list[Told] = []
     never, leads, shown_days, covered, off = 0, list[float](), list[bool](), list[bool](), []
+    plain_days, plain_leads = list[bool](), list[float]()  # by month to date
     for kind in KINDS:
         for seed in seeds:
             series = make(kind, seed)
@@ -427,9 +431,12 @@ def report_forecasts(report: Report, seeds: Sequence[int]) -> None:
             told += (each for each in daily if each.day in DAYS)
             if series.hit is None:
                 shown_days += (each.found.gone is not None for each in daily)
+                plain_days += (each.month_to_date > each.limit for each in daily)
             elif kind != "runaway":
                 before = [each for each in daily if START + each.day * DAY < series.hit]
                 dates = [each for each in before if each.found.gone]
+                plain = [each.day for each in before if each.month_to_date > each.limit]
+                plain_leads += [(series.hit - START) / DAY - day for day in plain[:1]]
                 never += not dates
                 if dates:
                     leads.append((series.hit - START) / DAY - dates[0].day)
@@ -473,6 +480,8 @@ def report_forecasts(report: Report, seeds: Sequence[int]) -> None:
         held = [each.found.low <= each.truth <= each.found.high for each in of]
         if warm:
             report.target("outcomes within the 80 % range", share(held), 75, 88, " %")
+        else:
+            say(f"  outcomes within the 80 % range: {share(held):.0f} %")
     report.target("moments within their range", share(covered), 75, 88, " %")
     report.target("days with a date, of limits never hit", share(shown_days), 0, 1.5, " %")
     report.target("median lead of a date", middle(leads), 10, math.inf, " days")

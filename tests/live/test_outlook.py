@@ -27,7 +27,7 @@ from agentco_tui.live.history import (
 )
 from agentco_tui.live.history_file import HistoryFile
 from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.period import DAY, HOUR
+from agentco_tui.live.period import DAY, HOUR, Period, period_of
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Severity
 from agentco_tui.text import safe
@@ -91,7 +91,7 @@ async def remembering(folder: Path, *observed: Observed) -> AsyncIterator[Histor
 
 
 async def test_a_budget_with_a_past_has_a_forecast_in_words(tmp_path: Path) -> None:
-    budget = agents_budget("ada")
+    budget = agents_budget("ada", limit=round(make("steady", 3).limits[0], 2))
     async with remembering(tmp_path, spending_of("ada", "steady")) as history:
         outlook = Outlook(Store(), history, Hands())
         assert outlook.forecast(budget) is None
@@ -264,14 +264,37 @@ async def test_what_shows_comes_first_and_again_when_much_was_spent(tmp_path: Pa
 
 async def test_one_that_cannot_be_worked_out_holds_up_no_other(tmp_path: Path) -> None:
     store = Store()
-    odd = replace(agents_budget("ada"), period_start=Moment(float("inf")))
-    store.take(AGENT_BUDGETS, Listing(records=(odd, agents_budget("bob"))))
-    past = spending_of("ada", "steady"), spending_of("bob", "steady")
+    names = ("ada", "bob", "nan", "inf")
+    budgets = {name: agents_budget(name) for name in names}
+    budgets["nan"] = agents_budget("nan", Decimal("nan"), Decimal("inf"))
+    budgets["inf"] = replace(budgets["inf"], period_start=Moment(float("inf")))
+    store.take(AGENT_BUDGETS, Listing(records=(*budgets.values(),)))
+
+    def fails(budget: Budget, now: float) -> Period:
+        assert budget.id != "ada"
+        return period_of(budget, now)
+
+    past = (spending_of(name, "steady") for name in names)
     async with remembering(tmp_path, *past) as history:
         outlook = Outlook(store, history, Hands())
-        async with running(outlook):
-            await until(lambda: outlook.forecast(agents_budget("bob")) is not None)
-        assert outlook.forecast(odd) is None
+        with patch.object(outlook_module, "period_of", fails):
+            async with running(outlook):
+                await until(lambda: all(map(outlook.forecast, [*budgets.values()][1:])))
+        assert outlook.forecast(budgets["ada"]) is None
+
+
+async def test_a_limit_that_was_raised_counts_at_once(tmp_path: Path) -> None:
+    series = make("steady", 3)
+    past = spending_of("ada", "steady")
+    async with remembering(tmp_path, past) as history:
+        outlook = Outlook(Store(), history, Hands())
+        for limit, likely in ((series.final * 0.6, True), (series.final * 2, False)):
+            budget = agents_budget("ada", limit=round(limit, 2))
+            await outlook.work_out([budget])
+            found = outlook.forecast(budget)
+            assert isinstance(found, Forecast)
+            assert (found.gone is not None) is likely
+            assert isinstance(outlook.burn(budget), NoData), "for an hour after a change"
 
 
 async def test_without_a_history_nothing_is_known_and_nothing_fails() -> None:
