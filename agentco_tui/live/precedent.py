@@ -7,7 +7,7 @@ the history, the lists, the journal and the log know of one task is put together
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from decimal import Decimal
 from statistics import median, quantiles
 from typing import Final
@@ -55,6 +55,15 @@ class Precedent(msgspec.Struct, frozen=True, kw_only=True):
         return 2 * (self.rejected + self.failed) >= self.approved + self.rejected > 0
 
 
+class KnownPast(msgspec.Struct, frozen=True):
+    """What the sources know of tasks alike."""
+
+    precedents: Mapping[Alike, Precedent]
+    watched: float = 0.0  # for so many seconds, by the history
+    enough: bool = False  # whether that is enough to say that there was none like it
+    trouble: SafeText | None = None  # why the history could not be read
+
+
 def alike(agent: str | None, title: str) -> Alike:
     return agent, without_particulars(title)
 
@@ -83,7 +92,7 @@ def lives_of(tasks: Iterable[Task]) -> Iterable[TaskLife]:
                 decided_by=task.decided_by,
                 state=task.state,
                 estimate=None if estimate is None else estimate.amount,
-                cost=cost.amount if cost is not None and task.state in _ENDED else None,
+                cost=None if cost is None else cost.amount,
                 currency=None if cost is None else cost.currency,
             )
 
@@ -109,7 +118,7 @@ def precedents(
     costs = defaultdict[str | None, list[Cost]](list)
     for life in known.values():
         groups[alike(life.agent, life.title)].append(life)
-        if life.cost is not None:
+        if life.cost is not None and life.state in _ENDED:
             costs[life.agent].append((life.currency, life.cost))
     yield
     return {each: _made(groups[each], here, costs[each[0]], assumed) for each in wanted}
@@ -124,8 +133,9 @@ def _made(
     no = [life for life in others if life.state is TaskState.REJECTED]
     unasked = [life for life in others if life.state in _ENDED]
     told = [(life.first_seen, life.decided, life.ended) for life in (*yes, *no, *unasked)]
-    costs = [(life.currency, life.cost) for life in lives if life.cost is not None]
-    shares = (life.cost / life.estimate for life in lives if life.cost and life.estimate)
+    ended = [life for life in lives if life.state in _ENDED]  # a rejected one costs what it had
+    costs = [(life.currency, life.cost) for life in ended if life.cost is not None]
+    shares = (life.cost / life.estimate for life in ended if life.cost and life.estimate)
     return Precedent(
         approved=len(yes),
         here=sum(life.id in here for life in yes),

@@ -23,6 +23,7 @@ _DONE: Final = re.compile(
 )
 _PARTICLES: Final = ("in", "off", "on", "out", "up", "down", "over", "back")
 _FIGURES: Final = re.compile(r"\d[\d.,:]*")
+_QUOTED: Final = re.compile(r"“[^“”]*”|„[^„“]*“|«[^«»]*»|\"[^\"]*\"")
 _TASK_WORDS: Final = ("task", "issue", "job", "todo")
 
 
@@ -141,14 +142,14 @@ def _kind(entry: Activity, names: Names) -> Hashable:
 
 @lru_cache(maxsize=8192)
 def without_particulars(text: str) -> str:
-    """What texts that are alike have in common: the words, without figures and names. Where all
-    words but the first begin with a capital, what is a name can't be told, and they stay; so does
-    a text without words.
+    """What texts that are alike have in common: the words, without figures, names, and what is
+    quoted. Where all words but the first begin with a capital, what is a name can't be told, and
+    they stay; so does a text without words.
 
     >>> without_particulars("Refund 1,214 customers of Fairview Hotels")
     'Refund customers of'
     """
-    first, *rest = _FIGURES.sub("", text).split() or [""]
+    first, *rest = _FIGURES.sub("", _QUOTED.sub("“…”", text)).split() or [""]
     words = [word for word in rest if not word[0].isupper()]
     if not any(word[0].isalpha() for word in words):
         words = rest

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from agentco_tui import format as fmt
@@ -30,7 +29,7 @@ from agentco_tui.live.history import HistoryError, Reader, TaskLife
 from agentco_tui.live.history_sampler import told_life
 from agentco_tui.live.insight import Level
 from agentco_tui.live.precedent import (
-    Alike,
+    KnownPast,
     Precedent,
     alike_of,
     lives_of,
@@ -47,8 +46,10 @@ from agentco_tui.widgets.tones import Tone
 
 BACK: Final = 90 * 86_400.0  # seconds that are looked back for tasks alike
 ENOUGH: Final = 7 * 86_400.0  # seconds that must be known before a task counts as the first
+SOME: Final = 1_000  # tasks of which one tells whether the unit of costs is sent
 OLD: Final = 60.0  # seconds after which budgets are read again for a question
 MOST_BUDGETS: Final = 2  # of a set
+KINDS_KEPT: Final = 100  # kinds of tasks of which it is kept what is known of them
 LONGEST: Final = 22  # columns of a name
 FEEDS: Final = {
     BudgetScope.AGENT: FeedName.AGENT_BUDGETS,
@@ -56,23 +57,16 @@ FEEDS: Final = {
 }
 
 
-class KnownPast(msgspec.Struct, frozen=True):
-    """What the sources know of tasks alike."""
-
-    precedents: Mapping[Alike, Precedent]
-    watched: float = 0.0  # for so many seconds, by the history
-    enough: bool = False  # whether that is enough to say that there was none like it
-    trouble: SafeText | None = None  # why the history could not be read
-
-
 async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
     """What is known of tasks like these; off the event loop, but for short steps."""
     now, lives, watched, since, trouble = session.clock.now(), list[TaskLife](), 0.0, None, None
-    costs = [task.cost for task in chain(tasks, session.store.pending) if task.cost is not None]
-    assumed = not costs or costs[0].unit_assumed
+    some = islice(chain(tasks, session.store.pending), SOME)
+    cost = next((task.cost for task in some if task.cost is not None), None)
+    assumed = cost is None or cost.unit_assumed
 
     def read_lives(agent: str | None, reader: Reader) -> list[TaskLife]:
-        return reader.lives(now - BACK, agent=agent)
+        # Of those without an agent all must be read.
+        return reader.lives(now - (ENOUGH if agent is None else BACK), agent=agent)
 
     def read_seen(reader: Reader) -> tuple[float | None, float]:
         seen = reader.queue(None, now - BACK).seen
@@ -93,7 +87,13 @@ async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
     sources = chain(lives, lives_of(session.store.tasks), map(life_of, here.values()), log)
     found = await in_slices(precedents(tasks, sources, here, assumed=assumed))
     span = 0.0 if since is None else min(now - since, BACK)
-    return KnownPast(found, watched, span >= ENOUGH and 2 * watched >= span, trouble)
+    known = KnownPast(found, watched, span >= ENOUGH and 2 * watched >= span, trouble)
+    for each in found:
+        session.past.pop(each, None)
+        session.past[each] = known
+    for each in [*session.past][:-KINDS_KEPT]:
+        del session.past[each]
+    return known
 
 
 def is_yes(known: Earlier) -> bool:
@@ -188,7 +188,7 @@ class DecisionFacts:
 
     def __init__(self, session: Session, tasks: Sequence[Task], show: Callable[[], None]) -> None:
         self.session, self.tasks, self._show = session, tasks, show
-        self.known: KnownPast | None = None
+        self.known = session.past.get(alike_of(tasks[0])) if len(tasks) == 1 else None
         self._reading = self._old_feeds()
 
     def _old_feeds(self) -> set[FeedName]:

@@ -177,6 +177,7 @@ def test_records_of_several_kinds_may_have_one_id() -> None:
         ("Share the Q2 churn report with 3 others", "Share the churn report with others"),
         ("Deploy Checkout 2", "Deploy Checkout"),  # a name, or a word of the title?
         ("Возврат денег 3 клиентам Москвы", "Возврат денег клиентам"),
+        ("Publish “A short guide to battery care”", "Publish “…”"),
         ("4711", "4711"),
         ("", ""),
     ],

@@ -16,7 +16,7 @@ from agentco_tui.model import TaskState
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
 from agentco_tui.text import safe
 from tests.embedded import EmbeddedPlatform
-from tests.screens.harness import NOW, WIDE, Stage, Staging
+from tests.screens.harness import NOW, WIDE, Stage, Staging, text_of
 
 T = TypeVar("T")
 DAY = 86_400.0
@@ -110,6 +110,22 @@ async def test_what_is_read_later_moves_no_line(
         like = s.lines.index(s.line_with("like this"))
         assert changed == [like, like + 1], "and nothing else"
         assert s.line_with("▲ 3 approved"), "half of it came to nothing"
+
+
+async def test_the_detail_says_it_too_once_it_has_stood_for_a_moment(
+    on: Staging, history: Held
+) -> None:
+    async with on(place="tasks", size=WIDE) as s:
+        s.session.history = history
+        history.free.set()
+        alike(s, 2)
+        await s.poll()
+        history.write([Observed(lives=lives(s.view.subject().agent.id))])
+        await s.press("j")
+        await s.wait_until(lambda: "3 approved, 1" in text_of(s.view.detail), "how they fared")
+        history.free.clear()
+        await s.press("a")
+        await s.sees("APPROVE", "cost 1 to 2 of the estimate, last 2 d ago")
 
 
 async def test_without_a_history_or_with_one_that_fails_it_says_so(
