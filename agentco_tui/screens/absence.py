@@ -8,12 +8,13 @@ from typing import Final
 from agentco_tui import format as fmt
 from agentco_tui.keys import shown_key
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.need_words import words_of
 from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.model import Budget
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.trail import PLACE_OF, name_of
+from agentco_tui.screens.trail import PLACE_OF
 from agentco_tui.state_folder import MOST_LEFT
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, joined, plain
 
 LEAST: Final = 2 * 3_600.0  # seconds without a sign of a person, from which on one was away
 SHIFT: Final = 8 * 3_600.0  # seconds of a shift whose beginning isn't known
@@ -55,16 +56,17 @@ class Absence:
             self._sign, self._needs_then = now, self._session.needs.shown
         if not is_here or at is None or now - at < LEAST:
             return None
-        names = self._session.names
-        return self._back(at, {need.key: name_of(need.record, names) for need in _others(then)})
+        return self._back(at, {need.key: self._words(need) for need in _others(then)})
 
     def other_needs(self) -> dict[str, tuple[SafeText, str]]:
         """The needs of now that are no tasks, by their keys: the name, and the row it leads to."""
-        names = self._session.names
-        return {
-            need.key: (name_of(need.record, names), row_of(need))
-            for need in _others(self._session.needs.shown)
-        }
+        shown = _others(self._session.needs.shown)
+        return {need.key: (self._words(need), row_of(need)) for need in shown}
+
+    def _words(self, need: Need) -> SafeText:
+        session = self._session
+        words = words_of(need, session.names, session.outlook, session.clock.now())
+        return joined([words.what, words.why], ", ")
 
     def _back(self, at: float, left: Mapping[str, str]) -> SafeText | None:
         away = self._session.clock.now() - at

@@ -199,7 +199,7 @@ async def test_how_it_was_left_is_remembered(on: Staging) -> None:
         await s.poll()
         left = s.main.remembered()
         assert left.left_at == NOW
-        ada = next(key for key, name in left.left_needs.items() if name == "Ada")
+        ada = next(key for key, name in left.left_needs.items() if name == "Ada, stopped")
         before = Remembered(left_at=NOW - 9 * HOUR, left_needs={ada: "Ada", "agent:x": "Grit"})
     async with on(remembered=before) as s:
         await s.poll()
@@ -207,7 +207,7 @@ async def test_how_it_was_left_is_remembered(on: Staging) -> None:
         await s.press("L")
         await s.sees("SINCE 05:13")
         await s.press("G")
-        await s.sees("Other needs", "gone  Grit", "new   Nora")
+        await s.sees("Other needs", "gone  Grit", "new   Nora, stopped")
         await s.press("k", "k", "enter")
         await s.wait_until(lambda: s.main.place == "budget" and s.view.reading, "the budget")
 
@@ -231,7 +231,12 @@ async def test_a_hand_over_is_written_to_a_new_file_or_copied(on: Staging, tmp_p
         await s.sees("the hand-over was written")
         text = (tmp_path / "new.md").read_text()
         assert text.startswith("# Hand-over: demo, all companies")
-        for words in ("- ✖ ", "back 18:13: ask \\`Bob\\` \\<now\\>", "approved Ask 45 customers"):
+        for words in (
+            "- ✖ stopped: Nora, 101 % of",
+            "4 tasks wait for it",
+            "back 18:13: ask \\`Bob\\` \\<now\\>",
+            "approved Ask 45 customers",
+        ):
             assert words in text
         assert s.platform.full_key not in text
         await s.press("H")

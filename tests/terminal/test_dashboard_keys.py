@@ -90,6 +90,9 @@ def test_every_key_of_every_screen(
 def prepare(session: PtySession, place: Place) -> None:
     """Put the cursor on a record that the keys can act on."""
     session.press("g")
+    if place == "overview":
+        session.press(*"jj")
+        session.wait_for(re.compile("^▌ .{3} +urgent ", re.MULTILINE))
     if place == "budget":
         session.press(*"jj")
         session.wait_for(re.compile("^▌ .{3} +Ada ", re.MULTILINE))

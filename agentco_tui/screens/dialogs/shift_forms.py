@@ -12,6 +12,7 @@ from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.config.validators import span
 from agentco_tui.live.feeds import Phase
 from agentco_tui.live.insight import Level
+from agentco_tui.live.need_words import words_of
 from agentco_tui.live.needs import Need
 from agentco_tui.live.snooze import DAY, LONGEST_NOTE, Snooze, next_time
 from agentco_tui.model import Moment
@@ -23,7 +24,6 @@ from agentco_tui.screens.found_needs import FEEDS
 from agentco_tui.screens.overview_panels import money_of, staff
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import completed
-from agentco_tui.screens.trail import name_of
 from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
     if need is None:
         return plain("put the cursor on a need to snooze it")
 
-    what = name_of(need.record, session.names)
-    if need.alike:
-        what = plain(f"{what} ×{len(need.alike)}")
+    what = words_of(need, session.names, session.outlook, session.clock.now()).what
 
     def read(values: Values) -> Snooze:
         now, typed = session.clock.now(), values["for"].casefold() or SPANS[0]
@@ -92,9 +90,11 @@ def state_of(session: Session) -> list[SafeText]:
 
 
 def need_words(need: Need, session: Session) -> SafeText:
-    """A need in one line."""
-    times = f" ×{len(need.alike)}" if need.alike else ""
-    return plain(f"{need.kind}: {name_of(need.record, session.names)}{times}")
+    """A need in one line: "money low: Kofi, 92 % of $400.00: gone ~Tue 24 Nov"."""
+    words = words_of(need, session.names, session.outlook, session.clock.now())
+    who = "" if words.agent in (signs.missing, words.what) else f" ({words.agent})"
+    told = [plain(f"{words.what}{who}"), *(w for w in (words.figure,) if w != signs.missing)]
+    return joined([words.why, joined(told, ", "), words.consequence], ": ")
 
 
 def hand_over(ask: FormRequest) -> FormPlan:
