@@ -111,6 +111,7 @@ class History:
 
     async def ask(self, read: Callable[[Reader], T]) -> T:
         """Run a read in the history's thread. Raises HistoryError."""
+        self._loop = asyncio.get_running_loop()
         return await asyncio.wrap_future(self._submit(partial(self._read, read)))
 
     def write(self, observed: Iterable[Observed]) -> None:
@@ -154,11 +155,6 @@ class History:
         return self._file
 
     def _take(self, observe: Callable[[], Iterable[Observed]]) -> None:
-        if self._file is None:
-            try:
-                self._opened().read(bool)  # what is wrong with it is told at the start
-            except HistoryError as error:
-                self._tell(error)
         try:
             for observed in observe():
                 self._waiting.append(observed)
@@ -217,7 +213,11 @@ class History:
             log.exception("what is old can't be thinned; it is tried again at the next start")
 
     def _read(self, read: Callable[[Reader], T]) -> T:
-        return self._opened().read(read)
+        try:
+            return self._opened().read(read)
+        except HistoryError as error:
+            self._tell(error)
+            raise
 
     def _end(self) -> None:
         self._write()
