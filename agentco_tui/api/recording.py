@@ -13,9 +13,10 @@ import struct
 import time
 import zlib
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -35,6 +36,7 @@ LONGEST_BODY: Final = 64 * 1024 * 1024
 _MOST_WAITING: Final = 96 * 1024 * 1024  # bytes of bodies that wait for a slow disk
 _LENGTHS: Final = struct.Struct("<III")
 _LONGEST_HEAD: Final = 1 << 20
+_LATEST: Final = 1e11  # seconds since 1970, that any calendar has
 _ABOUT_A_HEAD: Final = 500  # bytes
 _HEADERS: Final = frozenset(
     ("date", "age", "etag", "content-type", "link", "retry-after", *PAGING_HEADERS)
@@ -58,7 +60,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     company: str | None = None  # that everything was asked of
     refresh: float = 5.0  # seconds
-    mapping: dict[str, Any] = {}  # as `ProfileMapping` takes it
+    mapping: dict[str, Any] = {}  # `ProfileMapping.told`
 
 
 class Recorded(msgspec.Struct, frozen=True, array_like=True):
@@ -93,12 +95,14 @@ class Tape(msgspec.Struct):
 
 
 class Located(NamedTuple):
-    """An answer, and where its body lies."""
+    """An answer in a recording, and where its body lies."""
 
-    answer: Recorded
+    at: float
+    took: float
+    answer: Recorded  # of one that was the same as the last: that
     file: int
     offset: int
-    length: int  # as packed
+    length: int  # of the body as packed
 
     @property
     def etag(self) -> str:
@@ -276,40 +280,42 @@ class Recording:
 
     def __init__(self, path: Path) -> None:
         """Reads all heads and no body. Raises RecordingError."""
-        try:
-            self.about, found = _read(path)
-            self._files, parts = [path], [found]
-            with suppress(OSError, RecordingError):
-                older = path.with_name(f"{path.name}.1")
-                before, found = _read(older)
-                if before.run == self.about.run:
-                    self._files, parts = [older, path], [found, *parts]
-        except OSError as error:
-            words = f"{safe(str(path), 200)} can't be read: {error.strerror}"
-            raise RecordingError(words) from None
+        older, shown = path.with_name(f"{path.name}.1"), safe(str(path), 200)
         self.times = list[float]()
         self.changes = list[float]()  # the times of those that say something new
         self._ahead = list[float | None]()  # beside the times
         self._by_target = dict[str, tuple[list[float], list[Located]]]()
-        for file, found in enumerate(parts):
-            for answer, offset, length in found:
-                self._add(answer, file, offset, length)
+        try:
+            about, before = _about(path), _about(older) if older.is_file() else None
+            if about is None:
+                raise RecordingError(f"{shown} is no recording")
+            self.about = about
+            self._files = [older, path] if before and before.run == about.run else [path]
+            for number, file in enumerate(self._files):
+                for head, offset, length in islice(_blocks(file), 1, None):
+                    self._add(_decoded(head), number, offset, length)
+        except OSError as error:
+            raise RecordingError(f"{shown} can't be read: {error.strerror}") from None
+        except msgspec.DecodeError:
+            raise RecordingError(f"{shown} was written by another version") from None
         if not self.times:
-            raise RecordingError(f"no answer is in {safe(str(path), 200)}")
+            raise RecordingError(f"no answer is in {shown}")
         self.begins, self.ends = self.times[0], self.times[-1]
 
     def _add(self, answer: Recorded, file: int, offset: int, length: int) -> None:
-        times, entries = self._by_target.setdefault(answer.target, ([], []))
-        at = max(answer.at, self.times[-1]) if self.times else answer.at
-        if answer.same and entries:
-            last = entries[-1]
-            told = replace(last.answer, at=at, took=answer.took, ahead=answer.ahead)
-            entries.append(last._replace(answer=told))
-        elif answer.same:
+        if not (0 < answer.at < _LATEST and 0 <= answer.took < _LATEST):
             return
-        else:
-            entries.append(Located(replace(answer, at=at), file, offset, length))
+        if answer.ahead is not None and not abs(answer.ahead) < answer.at < _LATEST - answer.ahead:
+            answer = replace(answer, ahead=None)
+        times, entries = self._by_target.setdefault(answer.target, ([], []))
+        at, took = max(answer.at, self.times[-1]) if self.times else answer.at, answer.took
+        if not answer.same:
+            entries.append(Located(at, took, answer, file, offset, length))
             self.changes.append(at)
+        elif entries:
+            entries.append(Located(at, took, *entries[-1][2:]))
+        else:
+            return
         times.append(at)
         self.times.append(at)
         self._ahead.append(answer.ahead)
@@ -331,9 +337,9 @@ class Recording:
     def last(self, target: str, at: float, *, good: bool = False) -> Located | None:
         """The last answer to a question by then; with `good` none that refused or failed."""
         times, entries = self._by_target.get(target, ([], []))
-        for entry in reversed(entries[: bisect_right(times, at)]):
-            if not good or 200 <= entry.answer.status < 300:
-                return entry
+        for place in range(bisect_right(times, at) - 1, -1, -1):
+            if not good or 200 <= entries[place].answer.status < 300:
+                return entries[place]
         return None
 
     def body(self, entry: Located) -> bytes:
@@ -349,29 +355,29 @@ class Recording:
         return body
 
 
-def _read(path: Path) -> tuple[About, list[tuple[Recorded, int, int]]]:
-    """What a file is about, and its answers, with the places and lengths of their bodies, up to
-    the first block that is not whole.
+_decoded: Final = msgspec.msgpack.Decoder(Recorded).decode
+
+
+def _about(path: Path) -> About | None:
+    with suppress(msgspec.DecodeError, StopIteration):
+        return msgspec.msgpack.decode(next(_blocks(path))[0], type=About)
+    return None
+
+
+def _blocks(path: Path) -> Iterator[tuple[bytes, int, int]]:
+    """The head of each block, the place of its body and the length of that, up to the first block
+    that is not whole.
     """
-    answers = list[tuple[Recorded, int, int]]()
-    with path.open("rb") as file:
-        end = os.fstat(file.fileno()).st_size
-        about = None
-        if file.read(len(MAGIC)) == MAGIC:
-            while len(lengths := file.read(_LENGTHS.size)) == _LENGTHS.size:
-                size, packed, checksum = _LENGTHS.unpack(lengths)
-                head, offset = file.read(min(size, _LONGEST_HEAD)), file.tell()
-                if len(head) < size or zlib.crc32(head) != checksum or offset + packed > end:
-                    break
-                try:
-                    if about is None:
-                        about = msgspec.msgpack.decode(head, type=About)
-                    else:
-                        answer = msgspec.msgpack.decode(head, type=Recorded)
-                        answers.append((answer, offset, packed))
-                except msgspec.DecodeError:
-                    break
-                file.seek(packed, os.SEEK_CUR)
-    if about is None:
-        raise RecordingError(f"{safe(str(path), 200)} is no recording")
-    return about, answers
+    with path.open("rb", buffering=1 << 20) as file:
+        end, at = os.fstat(file.fileno()).st_size, len(MAGIC)
+        if file.read(at) != MAGIC:
+            return
+        while len(lengths := file.read(_LENGTHS.size)) == _LENGTHS.size:
+            size, length, checksum = _LENGTHS.unpack(lengths)
+            head, at = file.read(min(size, _LONGEST_HEAD)), at + _LENGTHS.size + size
+            if len(head) < size or zlib.crc32(head) != checksum or at + length > end:
+                return
+            yield head, at, length
+            if length:
+                file.seek(length, os.SEEK_CUR)
+                at += length

@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import msgspec
+
 from agentco_tui import __version__
 from agentco_tui.api.credentials import BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.pseudonyms import REPORT
@@ -15,7 +17,17 @@ from agentco_tui.arguments import UsageError
 from agentco_tui.commands.running import Exit, say_json
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.config.resolve import Resolver
+from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO
 from agentco_tui.reading.mapping import ProfileMapping
+
+
+class _Mapped(msgspec.Struct):
+    """What a recording tells of its profile's mapping."""
+
+    fields: dict[str, dict[str, str]] = {}
+    unit: str | None = None
+    currency: str | None = None
+    status: dict[str, tuple[str, ...]] = {}
 
 
 def begun(
@@ -67,10 +79,14 @@ def settings_for(about: About, given: Given, env: Mapping[str, str]) -> Settings
         raise SettingsError(resolved.problems)
     try:
         base_url = BaseUrl.parse(about.base_url, allow_http=True)
-        mapping = ProfileMapping(**about.mapping)
-    except (CredentialError, TypeError, ValueError, KeyError, AttributeError):
+        told = msgspec.convert(about.mapping, _Mapped)
+        mapping = ProfileMapping(
+            told.fields, unit=told.unit, currency=told.currency, status=told.status
+        )
+    except (CredentialError, msgspec.ValidationError, ValueError, KeyError):
         raise RecordingError("what the recording is of can't be read") from None
-    as_then = {"company": about.company, "refresh": about.refresh, "mapping": mapping}
+    refresh = min(max(REFRESH_FROM, about.refresh), REFRESH_TO)
+    as_then = {"company": about.company, "refresh": refresh, "mapping": mapping}
     sources = {**resolved.values["sources"], "read_only": "a replay"}
     fixed = {"read_only": True, "trust_env": False, "ca_file": None, "sources": sources}
     values = {**resolved.values, **as_then, **fixed}

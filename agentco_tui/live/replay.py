@@ -115,7 +115,7 @@ class Player:
                 words = "not in the recording by then: this was asked later only"
             wait = None if first is None else first - now
             raise NotSent(plain(words), path=safe(target, 300), retry_after=wait)
-        answer = entry.answer
+        answer = replace(entry.answer, took=entry.took)
         if answer.error is not None:
             kind, sent, words = answer.error
             failure: Any = getattr(errors, kind, None)
@@ -165,7 +165,7 @@ class PolledLog(LogReader):
     async def ask(self, *about: Any, **options: Any) -> Listing[Activity]:
         listing = await super().ask(*about, **options)
         (_, first), *_, (_, last) = _asked.get() or [("", None)] * 2
-        if first is not None and last is not None and last.answer.at < first.answer.at:
+        if first is not None and last is not None and last.at < first.at:
             raise NotSent(plain("not in the recording by then"))
         return listing
 
@@ -246,10 +246,9 @@ class ReplayPoller(Poller):
         self._changed.set()
 
     def _answered(self, feed: FeedName, turn: Schedule, began: float, took: float) -> None:
-        came = [entry.answer for _, entry in _asked.get() or () if entry is not None]
-        took = sum(answer.took for answer in came)
-        now = self.clock.time()
-        at = max((answer.at for answer in came), default=now)
+        came = [entry for _, entry in _asked.get() or () if entry is not None]
+        took, now = sum(entry.took for entry in came), self.clock.time()
+        at = max((entry.at for entry in came), default=now)
         slowed = spacing(self.pace(feed), self.refresh, took)[1]
         turn.shown_from = began
         fresh = Freshness(self.clock.steady_at(at), took=took, slowed=slowed)

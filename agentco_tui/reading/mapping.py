@@ -54,7 +54,7 @@ class ProfileMapping:
         `status`: the platform's words by the state of a task that they mean.
         """
         told = {"fields": fields, "unit": unit, "currency": currency, "status": status}
-        self.told = {name: value for name, value in told.items() if value}
+        self.told: dict[str, Any] = {name: value for name, value in told.items() if value}
         """What another like it is made of."""
         self.fields = fields or {}
         self.unit = Unit(None if unit is None else UNITS[unit], currency)

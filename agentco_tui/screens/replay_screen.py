@@ -34,7 +34,8 @@ KEYS = {
     ("replay.far_back", "replay.far_forward"): "10 min",
 }
 """What the line offers, the most wanted first."""
-SHORTEST_BAR = 12  # columns
+SHORTEST_BAR = 10  # columns
+WITH_SPAN = 100  # columns from which on the line tells when the recording begins and ends
 STEP = 4.0  # seconds of a recording between two looks for a need
 WAITING = 60.0  # seconds after which a look is due in any case: tasks grow urgent by waiting
 NEEDED = (
@@ -88,6 +89,8 @@ class ReplayScreen(MainScreen):
             Cell(plain(f"  x{clock.speed} {state} "), Tone.ACCENT),
         ]
         span = Cell(plain(f" {shown(recording.begins)} to {shown(recording.ends)}"), Tone.DIM)
+        if width < WITH_SPAN:
+            span = Cell(plain(" "))
         right, room = list[Cell](), width - total_width([*left, span]) - SHORTEST_BAR
         for ids, words in KEYS.items():
             parts = [

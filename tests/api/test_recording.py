@@ -14,7 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api.credentials import ApiKey, KeyInUse
-from agentco_tui.api.recording import MOST, About, Recorded, Recorder, Recording, RecordingError
+from agentco_tui.api.recording import (
+    LONGEST_BODY,
+    MAGIC,
+    MOST,
+    About,
+    Recorded,
+    Recorder,
+    Recording,
+    RecordingError,
+    _block,
+)
 
 ABOUT = About(program="1", run="one", base_url="https://platform.example", profile="prod")
 KEY = "ag_live_canary_7f3a9b"
@@ -180,6 +190,8 @@ def test_a_file_of_another_run_is_not_taken_for_the_older_part(tmp_path: Path) -
         recorder.close(30)
     (tmp_path / "b").rename(tmp_path / "a.1")
     assert len(Recording(tmp_path / "a").times) == 1
+    (tmp_path / "a.1").write_text("mine")
+    assert len(Recording(tmp_path / "a").times) == 1
 
 
 def test_a_full_disk_is_told_and_what_comes_later_is_whole(
@@ -239,3 +251,27 @@ def test_the_key_and_other_headers_are_nowhere_in_it(tmp_path: Path) -> None:
     recording = Recording(tmp_path / "a")
     assert recording.times == [100, 100]
     assert recording.last("GET /b", 100) is not None
+
+
+def test_what_a_stranger_wrote_into_it_is_left_out(tmp_path: Path) -> None:
+    nan, inf = float("nan"), float("inf")
+    odd = [nan, inf, -inf, 1e300, -5.0]
+    blocks = [_block(ABOUT, b""), *(_block(Recorded(at, "GET /a", 0.0), b"") for at in odd)]
+    blocks += [_block(Recorded(5.0, "GET /a", took), b"") for took in odd]
+    blocks += [_block(Recorded(5.0, "GET /b", 0.0, ahead), b"") for ahead in odd]
+    (tmp_path / "a").write_bytes(MAGIC + b"".join(blocks))
+    recording = Recording(tmp_path / "a")
+    assert recording.times == [5.0] * 5
+    assert recording.last("GET /a", 5.0) is None
+    assert [recording.ahead(5.0), recording.begins] == [None, 5.0]
+
+
+def test_a_body_that_grows_without_end_is_none(tmp_path: Path) -> None:
+    body = zlib.compress(bytes(LONGEST_BODY + 1))
+    block = _block(Recorded(5.0, "GET /a", 0.0, status=200), body)
+    (tmp_path / "a").write_bytes(MAGIC + _block(ABOUT, b"") + block)
+    recording = Recording(tmp_path / "a")
+    entry = recording.last("GET /a", 5.0)
+    assert entry is not None
+    with pytest.raises(ValueError):  # noqa: PT011 (it has no words: the player has them)
+        recording.body(entry)

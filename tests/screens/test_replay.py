@@ -75,6 +75,7 @@ async def pictures(s: Stage) -> dict[Place, list[str]]:
         await s.go(place)
         await s.poll()
         await s.press("r", "g")
+        s.session.needs.look(s.main)  # as every ten seconds, by which the log has a say in it
         s.app.clear_notifications()
         await s.at_rest()
         found[place] = s.lines[:40]
