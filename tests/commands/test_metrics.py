@@ -17,6 +17,10 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.commands.series import FAMILIES
+from agentco_tui.live.backfill import PAST
+from agentco_tui.live.history_file import reading
+from agentco_tui.live.history_reader import Reader
+from agentco_tui.state_folder import HISTORY_FILE
 from tests.commands.conftest import Child, Command
 from tests.commands.test_tail import Lines
 from tests.embedded import EmbeddedPlatform
@@ -239,3 +243,31 @@ def test_rules_and_docs_name_what_there_is(tmp_path: Path) -> None:
     for name, (words, labels) in FAMILIES.items():
         shown = ", ".join(f"`{label}`" for label in labels)
         assert f"| `agentco_{name}` | {shown} | {words} |" in docs
+
+
+def test_at_the_first_start_the_past_is_read_and_only_then(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    command.on(still)
+    now = still.world.time()
+    past = [entry.at for entry in still.world.activity() if entry.at >= now - PAST]
+    asked: list[list[str]] = []
+    for _ in range(2):
+        still.requests.clear()
+        with command.start("metrics", "--listen", "0", "--refresh", "0.5") as child:
+            port = served(child)
+            # Every feed is asked again and again, and the log of days once.
+            while len(still.requests.matching("activity")) < 8:
+                assert child.poll() is None
+                scrape(port)
+            child.terminate()
+            assert child.wait(timeout=30) == 0
+        days = [seen.query for seen in still.requests.matching("activity") if "from=" in seen.query]
+        asked.append(days)
+    assert asked[0]
+    assert not asked[1]
+    assert not any("company_id" in query for query in asked[0])
+    with reading(command.home / ".local" / "state" / "agentco-tui" / HISTORY_FILE) as connection:
+        counts, seen = Reader(connection, 1).activity(now - PAST)
+    assert sum(each.count for each in counts if each.at > now - PAST) == len(past)
+    assert seen[0][0] <= now - PAST + 60
