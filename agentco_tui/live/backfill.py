@@ -12,6 +12,7 @@ from math import inf
 from typing import Final
 
 from agentco_tui.api.errors import ApiError
+from agentco_tui.background import turn
 from agentco_tui.live.activity_window import GAP_PREFIX
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
 from agentco_tui.live.history import History, HistoryError, Observed, Reader, Span
@@ -23,6 +24,7 @@ PAST: Final = 24 * 3_600.0  # seconds of the log that are read at the first star
 TRIES: Final = 3
 PAUSE: Final = 1.0  # seconds before each question; doubled after each failure
 _LONGEST_WAIT: Final = 600.0
+_SLICE: Final = 500  # entries that are put into the window in one go
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +76,10 @@ class Backfill:
                 pause = max(PAUSE * 2**self._failures, min(error.retry_after or 0, _LONGEST_WAIT))
                 await asyncio.sleep(pause)
                 self._wanted.set()
+            except Exception:
+                # A bug of ours here must not end what keeps the picture; the gap stays.
+                log.exception("reading a part of the log failed")
+                self._new = None
 
     def look(self, change: Change) -> None:
         """A poll of the log has been taken: begin if it left a gap."""
@@ -102,10 +108,14 @@ class Backfill:
             if self.reader.reaches(since, until, skip):
                 async with aclosing(back) as parts:
                     async for listing, _ in parts:
-                        part = within(listing, since, until)
-                        if of == self._query().log and right.id in window:
-                            self._publish(*window.merge(part, is_poll=False))
-                        has_left = any(entry.id == left.id for entry in part.records)
+                        part = within(listing, since, until).records
+                        for start in range(0, len(part), _SLICE):
+                            await turn()
+                            if of == self._query().log and right.id in window:
+                                # One more, so that it joins the slice after it.
+                                some = Listing(records=part[start : start + _SLICE + 1])
+                                self._publish(*window.merge(some, is_poll=False))
+                        has_left = any(entry.id == left.id for entry in part)
                         if has_left or not window.gaps_between(left.id, right.id):
                             break
         except ApiError:
