@@ -22,7 +22,7 @@ from agentco_tui.commands.running import Exit, complain, connected, running, wri
 from agentco_tui.commands.series import Watch
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import FeedName, Query
-from agentco_tui.live.history import History
+from agentco_tui.live.history import History, HistoryError
 from agentco_tui.state_folder import HISTORY_FILE, made_state_folder
 
 SECONDS: Final = 25.0  # for the first answers, before anything is written
@@ -65,7 +65,9 @@ async def _tell(settings: Settings, given: Given) -> int:
         ended = asyncio.ensure_future(stop.wait())
         await asyncio.wait((watch.answered, ended), timeout=SECONDS, return_when="FIRST_COMPLETED")
         if path is None:
-            await watch.outlook.work_out(watch.budgets())
+            with suppress(HistoryError, TimeoutError):
+                async with asyncio.timeout(SECONDS):
+                    await watch.outlook.work_out(watch.budgets())
             write(watch.text()[0])
             return Exit.OK if watch.is_up() else Exit.NO_ANSWER
         told: str | None = None

@@ -70,8 +70,9 @@ class Series:
             words = tuple("" if label is None else safe(str(label), _LONGEST) for label in labels)
             self._values.setdefault((name, words), float(str(value)))
 
-    def add_all(self, scope: str, figures: Mapping[str, object], *labels: object) -> None:
-        """Tell all of one company or agent, or nothing of it or any after it where it is too much.
+    def add_all(self, scope: str, figures: Mapping[str, object], *labels: object) -> bool:
+        """Tell all of one company or agent, or nothing of it or any after it where it is too much;
+        whether it was told.
 
         `figures`: by family; of the families of the queue the first three labels count.
         """
@@ -79,9 +80,10 @@ class Series:
         self._is_full = self._is_full or len(self._values) + len(told) > self._most
         if self._is_full:
             self.left_out[scope] += 1
-            return
+            return False
         for name, value in told.items():
             self.add(name, value, *labels[: len(FAMILIES[name][1])])
+        return True
 
     def families(self) -> Iterator[Metric]:
         """As prometheus_client takes them."""
@@ -182,8 +184,8 @@ class Watch:
         for state in AgentState if self._is_known(FeedName.AGENTS) else ():
             series.add("agents", states[state], state)
         series.add("agents", states[None] or None, "unknown")
-        budgets = self.budgets()
-        for budget in budgets:
+        told = list[Budget]()
+        for budget in self.budgets():
             of, sum_, company = budget.scope, budget.limit or budget.spent, None
             figures, subject = self._figures(budget), "" if of is BudgetScope.ALL else budget.id
             if of is BudgetScope.AGENT:
@@ -193,11 +195,12 @@ class Watch:
                 figures |= waiting.pop(budget.id, {})
             owner = None if company is None else names.company(company)
             about = names.budget(budget), owner, None if sum_ is None else sum_.currency
-            series.add_all(of, figures, of, subject, *about)
+            if series.add_all(of, figures, of, subject, *about):
+                told.append(budget)
         self._rest_of(series, waiting)
         for scope, times in series.left_out.items():
             series.add("series_left_out", times, scope)
-        self.outlook.want(budgets)
+        self.outlook.want(told)
         return series.families()
 
     def _rest_of(self, series: Series, waiting: dict[str, dict[str, object]]) -> None:

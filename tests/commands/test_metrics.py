@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from agentco_tui.commands.demo import past_of
 from agentco_tui.commands.series import FAMILIES
 from agentco_tui.live.backfill import PAST
+from agentco_tui.live.history import History
 from agentco_tui.live.history_file import reading
 from agentco_tui.live.history_reader import Reader
 from agentco_tui.state_folder import HISTORY_FILE
@@ -271,3 +273,25 @@ def test_at_the_first_start_the_past_is_read_and_only_then(
         counts, seen = Reader(connection, 1).activity(now - PAST)
     assert sum(each.count for each in counts if each.at > now - PAST) == len(past)
     assert seen[0][0] <= now - PAST + 60
+
+
+def test_the_history_tells_where_the_money_goes(command: Command) -> None:
+    with EmbeddedPlatform(speed=0) as platform:
+        path = command.home / ".local" / "state" / "agentco-tui" / HISTORY_FILE
+        path.parent.mkdir(parents=True)
+        history = History(path, "default", platform.base_url)
+        for observed in past_of(platform.world):
+            history.write([observed])
+        history.close()
+        told = Told(command.on(platform)("metrics").out)
+        spent = told.one("budget_spent", scope="all")
+        low, high = (told.one(f"budget_forecast_{end}", scope="all") for end in ("low", "high"))
+        assert spent < low < high
+        assert 0 <= told.one("budget_hit_probability_ratio", scope="all") <= 1
+        assert told.one("budget_rate_per_hour", scope="all") > 0
+        assert len(told.of("budget_burn_factor", scope="company")) == 3
+        # What isn't known is not told as zero.
+        (command.home / "config.toml").write_text("history = false\n")
+        told = Told(command("metrics", "--config", "config.toml").out)
+        assert told.up() == {1.0}
+        assert told.of("budget_burn_factor") == told.of("budget_forecast_low") == []
