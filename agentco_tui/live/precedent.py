@@ -76,10 +76,12 @@ def agent_of(task: Task) -> str | None:
     return None if task.agent is None else task.agent.id or task.agent.name
 
 
-def lives_of(tasks: Iterable[Task]) -> Iterable[TaskLife]:
-    """What the lists know of those that are past waiting."""
+def lives_of(tasks: Iterable[Task]) -> Iterable[TaskLife | None]:
+    """What the lists know of those that are past waiting; None for each of the others."""
     for task in tasks:
-        if not waits_for_person(task) or task.state in _OVER:
+        if waits_for_person(task) and task.state not in _OVER:
+            yield None
+        else:
             moment = task.updated or task.decided or task.created
             cost, estimate, decided = task.cost, task.estimate, task.decided
             yield TaskLife(
@@ -98,30 +100,40 @@ def lives_of(tasks: Iterable[Task]) -> Iterable[TaskLife]:
 
 
 def precedents(
-    tasks: Sequence[Task], lives: Iterable[TaskLife], here: Collection[str], *, assumed: bool
+    tasks: Sequence[Task], lives: Iterable[TaskLife | None], here: Collection[str], *, assumed: bool
 ) -> Generator[None, None, dict[Alike, Precedent]]:
     """What became of tasks like each of these, themselves not counted; in short steps.
 
     Several of the `lives` may be of one task; where one lacks its title, another must have come
-    before. `here` are those approved from here; `assumed` says whether the unit of costs was.
+    before; None is passed over. `here` are those approved from here; `assumed` says whether the
+    unit of costs was.
     """
-    wanted, own = {alike_of(task) for task in tasks}, {task.id for task in tasks}
-    agents, known = {agent for agent, _ in wanted}, dict[str, TaskLife]()
+    wanted, own, agents = set[Alike](), {task.id for task in tasks}, set(map(agent_of, tasks))
+    known = dict[str, TaskLife]()
+    for turn, task in enumerate(tasks):
+        wanted.add(alike_of(task))
+        if turn % _CHUNK == 0:
+            yield
     for turn, life in enumerate(lives):
-        if life.id in known:
+        if life is not None and life.id in known:
             known[life.id] = _together(known[life.id], life)
-        elif life.title and life.agent in agents and life.id not in own:
+        elif life is not None and life.title and life.agent in agents and life.id not in own:
             known[life.id] = life
         if turn % _CHUNK == 0:
             yield
     groups = defaultdict[Alike, list[TaskLife]](list)
     costs = defaultdict[str | None, list[Cost]](list)
-    for life in known.values():
+    for turn, life in enumerate(known.values()):
         groups[alike(life.agent, life.title)].append(life)
         if life.cost is not None and life.state in _ENDED:
             costs[life.agent].append((life.currency, life.cost))
-    yield
-    return {each: _made(groups[each], here, costs[each[0]], assumed) for each in wanted}
+        if turn % _CHUNK == 0:
+            yield
+    found = dict[Alike, Precedent]()
+    for each in wanted:
+        found[each] = _made(groups[each], here, costs[each[0]], assumed)
+        yield
+    return found
 
 
 def _made(

@@ -31,6 +31,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.live.precedent import (
     KnownPast,
     Precedent,
+    agent_of,
     alike_of,
     lives_of,
     precedents,
@@ -74,7 +75,7 @@ async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
 
     if session.history is not None:
         try:
-            for agent in {alike_of(task)[0] for task in tasks}:
+            for agent in set(map(agent_of, tasks)):
                 lives += await session.history.ask(partial(read_lives, agent))
             since, watched = await session.history.ask(read_seen)
         except HistoryError as error:
@@ -83,7 +84,7 @@ async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
     with suppress(JournalError):
         journal = await session.journaled(session.journal.latest, session.origin, Verb.APPROVE)
     here = {one.attempt.subject: one for one in journal if is_yes(one)}
-    log = filter(None, map(told_life, [*session.store.activity]))
+    log = map(told_life, [*session.store.activity])
     sources = chain(lives, lives_of(session.store.tasks), map(life_of, here.values()), log)
     found = await in_slices(precedents(tasks, sources, here, assumed=assumed))
     span = 0.0 if since is None else min(now - since, BACK)

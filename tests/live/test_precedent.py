@@ -27,7 +27,7 @@ def life(number: int, state: TaskState | None, **more: Any) -> TaskLife:
     return TaskLife(id=f"t{number}", first_seen=float(number), state=state, **told)
 
 
-def found(*lives: TaskLife, here: set[str] | None = None, task: Task = REFUND) -> Precedent:
+def found(*lives: TaskLife | None, here: set[str] | None = None, task: Task = REFUND) -> Precedent:
     return at_once(precedents([task], lives, here or set(), assumed=False))[alike_of(task)]
 
 
