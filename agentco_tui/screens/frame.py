@@ -80,7 +80,6 @@ class MainScreen(SizedScreen[None]):
         self._decided: set[str] = set()
         self._seconds = 0
         self.absence = Absence(session, remembered.left_at, remembered.left_needs)
-        self._outlook_due = False
 
     def compose(self) -> ComposeResult:
         """The first screen is composed with the frame, not mounted later: so the first picture is
@@ -151,13 +150,6 @@ class MainScreen(SizedScreen[None]):
         self.show_frame()
 
     def take_outlook(self) -> None:
-        """Tell of it soon, for many figures of it change at once."""
-        if not self._outlook_due:
-            self._outlook_due = True
-            self.call_later(self._show_outlook)
-
-    def _show_outlook(self) -> None:
-        self._outlook_due = False
         self.session.needs.look(self)
         with self.app.batch_update():
             for view in self.views.values():

@@ -100,7 +100,7 @@ def about_of(record: model.Record, look: Look) -> SafeText:
         case Task(description=description):
             return one_line(description)
         case Budget(forecast=forecast, resets=resets):
-            known += [plain(f"forecast {fmt.money(forecast)}")] * (forecast is not None)
+            known += [plain(f"platform says {fmt.money(forecast)}")] * (forecast is not None)
             left = resets.at - look.clock.now() if resets else 0
             known += [plain(f"resets in {fmt.age(left)}")] * (left > 0)
     return joined(known, ", ")
@@ -200,7 +200,7 @@ def money_items(budgets: list[Budget], session: Session, width: int) -> list[Ite
 
 def trend_items(session: Session, width: int, height: int) -> list[Item]:
     """What waits, is spent and happens, of the last 24 hours side by side: in one line, without the
-    spending, which has lines of its own, or as graphs. Nothing of what isn't known.
+    spending, which has lines of its own, or as graphs where these fit; nothing of the unknown.
     """
     outlook, store, scope = session.outlook, session.store, session.poller.query.company
     entries, budgets = outlook.entries_by_hour(None), list(store.budget)
@@ -222,6 +222,8 @@ def trend_items(session: Session, width: int, height: int) -> list[Item]:
             words = clip(plain(words.partition(",")[0]), max(0, left))
         graph = trend.plot(height - 2).lines(room) if height > 1 else []
         blocks.append([(*head, Cell(words, Tone.DIM)), *graph])
+    if any(len(block) < height for block in blocks):
+        return trend_items(session, width, 1)
     return [
         Cells(tuple(cell for each in line for cell in (*each, _rest(room, each), GAP))[:-1])
         for line in zip(*blocks, strict=True)

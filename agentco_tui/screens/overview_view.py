@@ -54,6 +54,7 @@ PARTS = re.compile(" of | in ")  # between the parts of a figure
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
 LARGE = 36  # lines from which on trends have a line
 FREE = 3  # lines that a list keeps for what may come before the trends take the rest
+NARROWEST = 78  # columns that three trends take
 GRAPHS = (8, 14)  # lines of graphs
 LOW = 20  # lines of a terminal below which no preview takes two of them
 LIST = 0.45  # share of the screen below which a list is short
@@ -390,13 +391,13 @@ class OverviewView(TaskLines[Need]):
         width, now = self.size.width, self.trends.size.height if self.trends.display else 0
         free = self.table.size.height + now - 1 - max(1, len(self.table.rows.shown))
         is_large = width >= ROOMIEST and self.app.size.height >= LARGE
-        lines = 1 if is_large or free > FREE else 0
-        for height in GRAPHS if width >= ROOMIEST else ():
+        lines = 1 if is_large or (free > FREE and width >= NARROWEST) else 0
+        for height in GRAPHS if width >= NARROWEST else ():
             # Once it is that high, it isn't lower for a need or two more.
             lines = height if free >= height + (0 if now >= height else FREE) else lines
         items = trend_items(self.session, width - 2, lines) if lines else []
         self.trends.display = bool(items)
-        self.trends.styles.height = lines or 1
+        self.trends.styles.height = len(items) or 1
         self.trends.show(items)
 
     def _show_spend(self) -> None:

@@ -15,9 +15,9 @@ from agentco_tui.background import start_worker
 from agentco_tui.live.consequence import consequence
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.history import HistoryError, Reader
-from agentco_tui.live.insight import period_passed
-from agentco_tui.live.outlook import Day
-from agentco_tui.model import Agent, Budget, BudgetScope, Company, Money
+from agentco_tui.live.outlook import Day, Subject, subject_of
+from agentco_tui.live.period import period_of
+from agentco_tui.model import Agent, Budget, Company, Money
 from agentco_tui.screens import cells
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
@@ -33,7 +33,6 @@ HOURS = 24
 PARTS = 240  # into which a graph's time is cut
 PLOT = 7  # lines of it, with its axis
 PASTS_KEPT = 50
-MONTH = 30 * 86_400.0
 STALE = 60.0  # seconds after which what a page read of the past is read anew
 
 
@@ -158,8 +157,8 @@ def spending_items(budget: Budget, session: Session, past: Past | None) -> list[
 
 def _plot(budget: Budget, spent: tuple[float | None, ...], session: Session) -> Plot:
     now, found = session.clock.now(), session.outlook.forecast(budget)
-    start, end = period(budget, now)
-    ahead = (found.low, found.high) if isinstance(found, Forecast) and end > now else None
+    period = period_of(budget, now)
+    ahead = (found.low, found.high) if isinstance(found, Forecast) else None
     limit = None if budget.limit is None or budget.unlimited else float(budget.limit.amount)
     top = highest(spent, ahead, limit)
     labels = [(top, _sum(budget, top))]
@@ -168,13 +167,13 @@ def _plot(budget: Budget, spent: tuple[float | None, ...], session: Session) -> 
     return Plot(
         past=spent,
         # In steps: what rests is drawn as it was.
-        passed=round((now - start) / (end - start), 3),
+        passed=round((now - period.start) / (period.end - period.start), 3),
         limit=limit,
         ahead=ahead,
         labels=tuple(labels),
-        starts=fmt.day(start, now),
+        starts=fmt.day(period.start, now),
         now=plain("now"),
-        ends=fmt.day(end, now),
+        ends=fmt.day(period.end, now),
         height=PLOT - 1,
     )
 
@@ -185,28 +184,14 @@ def _sum(budget: Budget, figure: float) -> SafeText:
     return fmt.money(Money(Decimal(repr(figure)), unit), rough=True)
 
 
-def period(budget: Budget, now: float) -> tuple[float, float]:
-    """From when to when a graph shows it: its period, where that is told; else the last month."""
-    passed = period_passed(budget, now)
-    if passed is None or budget.resets is None or not passed < 1:
-        return now - MONTH, now
-    end = budget.resets.at
-    return (now - passed * end) / (1 - passed), end
-
-
-def _key(budget: Budget) -> str:
-    return f"{budget.scope}:{budget.id}"
-
-
 async def read_past(budget: Budget, session: Session) -> Past:
     """What the history has of a budget's period."""
     assert session.history is not None
-    now = session.clock.now()
-    start, _ = period(budget, now)
-    subject = "" if budget.scope is BudgetScope.ALL else budget.id
+    now, (scope, subject) = session.clock.now(), subject_of(budget)
+    start = period_of(budget, now).start
 
     def read(reader: Reader) -> tuple[float | None, ...]:
-        track = reader.budget(budget.scope, subject, start, every=(now - start) / PARTS)
+        track = reader.budget(scope, subject, start, every=(now - start) / PARTS)
         spent = [(s.at, None if s.spent is None else float(s.spent)) for s in track.samples]
         return sampled(spent, track.seen, (start, now), PARTS)
 
@@ -221,13 +206,13 @@ class TrendView(ListView[R]):
     """A list of which the lines and the detail tell of trends."""
 
     def __init__(self, session: Session) -> None:
-        self.pasts: dict[str, Past] = {}
+        self.pasts: dict[Subject, Past] = {}
         super().__init__(session)
 
     def past_of(self, record: Any) -> Past | None:
         """What is known of it; None if nothing is remembered, or nobody has asked."""
         budget = self.budget_about(record)
-        return None if budget is None else self.pasts.get(_key(budget))
+        return None if budget is None else self.pasts.get(subject_of(budget))
 
     def budget_about(self, record: Any) -> Budget | None:
         if isinstance(record, Agent | Company):
@@ -253,13 +238,13 @@ class TrendView(ListView[R]):
         session, budget = self.session, self.budget_about(self.subject())
         is_shown = self.display and (self.reading or self.detail.display)
         if budget is not None and session.history is not None and is_shown:
-            past, now = self.pasts.get(_key(budget), Past()), session.clock.monotonic()
+            past, now = self.pasts.get(subject_of(budget), Past()), session.clock.monotonic()
             if not past.asked or (past.spent is not None and now - past.asked >= STALE):
-                self.pasts[_key(budget)] = replace(past, asked=now)
+                self.pasts[subject_of(budget)] = replace(past, asked=now)
                 start_worker(self, partial(self._look_back, budget), "read the past")
         super().show_detail(top=top)
 
     async def _look_back(self, budget: Budget) -> None:
         found = await read_past(budget, self.session)
-        self.pasts = {**dict([*self.pasts.items()][-PASTS_KEPT:]), _key(budget): found}
+        self.pasts = {**dict([*self.pasts.items()][-PASTS_KEPT:]), subject_of(budget): found}
         self.show_detail()

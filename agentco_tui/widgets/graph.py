@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import groupby
+from math import isfinite
 
 import msgspec
 
@@ -31,7 +32,7 @@ def joined_to(values: Figures, width: int) -> list[float | None]:
     for at in range(width if count else 0):
         first = at * count // width
         few = values[first : max(first + 1, (at + 1) * count // width)]
-        known = [value for value in few if value is not None]
+        known = [value for value in few if value is not None and isfinite(value)]
         columns.append(sum(known) / len(known) if 2 * len(known) >= len(few) else None)
     return columns or [None] * width
 
@@ -54,7 +55,7 @@ def _height(value: float, top: float) -> int:
     highest = len(signs.heights) - 2
     if not value > 0:
         return 0
-    return max(1, min(highest, round(value / top * highest))) if top > 0 else highest
+    return max(1, round(min(1.0, value / top) * highest)) if top > 0 else highest
 
 
 def sampled(
@@ -114,14 +115,16 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
 
     def _row(self, value: float, top: float) -> int:
         """The line in which a figure lies, from below."""
-        return max(0, min(self.height - 1, int(value / top * self.height))) if top > 0 else 0
+        part = max(0.0, min(1.0, value / top)) if top > 0 else 0.0
+        return min(self.height - 1, int(part * self.height))
 
     def _columns(self, room: int, top: float) -> list[list[tuple[str, Tone]]]:
         """Each column from below: its signs, and how they look."""
         until, full = max(1, min(room, round(self.passed * room))), len(signs.heights) - 1
         past = joined_to(self.past, until)
         last = next((value for value in reversed(past) if value is not None), 0.0)
-        line = self.height if self.limit is None or self.limit > top else self._row(self.limit, top)
+        is_in = self.limit is not None and self.limit <= top
+        line = self._row(self.limit or 0.0, top) if is_in else self.height
         columns = list[list[tuple[str, Tone]]]()
         for at in range(room):
             column = [(" ", Tone.PLAIN)] * self.height
@@ -132,7 +135,8 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
                 low, high = (self._row(last + (end - last) * part, top) for end in self.ahead)
                 column[low : high + 1] = [(signs.spread, Tone.DIM)] * (high + 1 - low)
             elif at < until and (value := past[at]) is not None:
-                filled = round(max(0.0, value) / top * self.height * full) if top > 0 else 0
+                part = max(0.0, min(1.0, value / top)) if top > 0 else 0.0
+                filled = round(part * self.height * full)
                 for row in range(1 + max(0, filled - 1) // full):
                     height = max(value > 0, min(full, filled - row * full))
                     column[row] = signs.heights[height], self.tone
@@ -157,5 +161,7 @@ def highest(
     past: Figures, ahead: tuple[float, float] | None = None, limit: float | None = None
 ) -> float:
     """What the scale of a graph ends at: the limit too, unless it is far beyond all else."""
-    top = max([*(value for value in past if value is not None), *(ahead or ())], default=0.0)
-    return limit if limit is not None and top < limit <= (top or limit) * FAR else top
+    known = [v for v in (*past, *(ahead or ())) if v is not None and isfinite(v)]
+    top = max(known, default=0.0)
+    is_near = limit is not None and isfinite(limit) and top < limit <= (top or limit) * FAR
+    return limit if is_near and limit is not None else top

@@ -176,3 +176,16 @@ def test_a_graph_is_an_item_of_a_pane_and_has_none_of_its_lines_where_it_is_too_
     graph = plot()
     assert broken([graph], 80) == graph.lines(80)
     assert broken([graph], LEAST_PLOT) == []
+
+
+@given(
+    st.lists(st.none() | st.floats(), max_size=30),
+    st.none() | st.floats(),
+    st.none() | st.tuples(st.floats(), st.floats()),
+)
+def test_no_figure_is_too_odd_to_be_drawn(
+    figures: list[float | None], limit: float | None, ahead: tuple[float, float] | None
+) -> None:
+    assert len(spark(figures, 12)) == len(spark(figures, 12, top=limit)) == 12
+    lines = plot(past=tuple(figures), limit=limit, ahead=ahead).lines(80)
+    assert len({total_width(line) for line in lines}) == 1
