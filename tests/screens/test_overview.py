@@ -201,7 +201,7 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
         assert s.view.table.region == top, "no line has jumped"
         ada = next(n for n in needs(s) if isinstance(n.record, Budget) and n.record.name == "Ada")
         s.view.table.move_cursor_to(ada.key)
-        await s.sees("$118.80 of $100.00, platform says $118.80, resets in", "paused, holds 3 tasks")
+        await s.sees("$118.80 of $100.00, platform says $118.80, resets", "paused, holds 3 tasks")
         await s.sees("left alone: 3 tasks wait for it", "ranked by work that waits for it")
         await s.resize(80, 16)
         await s.sees_no("resets in")
