@@ -326,10 +326,10 @@ def stuck(
     moved, rest = dict(log.at_work), iter(listed)
     while chunk := list(islice(rest, _CHUNK)):
         for task in chunk:
-            at = max((m.at for m in (task.updated, task.decided) if m), default=None)
-            known = moved.pop(task.id, None)
-            if task.state in (TaskState.APPROVED, TaskState.RUNNING) and (at or known):
-                moved[task.id] = max(at or 0.0, known[0] if known else 0.0), task
+            if task.state not in (TaskState.APPROVED, TaskState.RUNNING):
+                moved.pop(task.id, None)
+            elif ats := [m.at for m in (task.updated, task.decided) if m]:
+                moved[task.id] = max(*ats, moved.get(task.id, (0.0, task))[0]), task
         yield
     found = []
     for at, task in moved.values():

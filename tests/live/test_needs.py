@@ -1,0 +1,358 @@
+"""What belongs together is one need, and the order is that of what follows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agentco_tui.background import at_once
+from agentco_tui.live.activity_window import GAP_PREFIX
+from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
+from agentco_tui.live.insight import Level
+from agentco_tui.live.log_findings import HOUR, LogFindings, Repeated, read_log
+from agentco_tui.live.need_words import NeedWords, words_of
+from agentco_tui.live.needs import Because, Need, NeedKind, needs, queue, stuck
+from agentco_tui.live.outlook import Outlook
+from agentco_tui.live.store import Names, Store
+from agentco_tui.model import (
+    Activity,
+    Agent,
+    AgentState,
+    Alert,
+    AlertLimits,
+    Budget,
+    BudgetScope,
+    Listing,
+    Moment,
+    Money,
+    Ref,
+    Severity,
+    Task,
+    TaskState,
+)
+from agentco_tui.text import SafeText, plain
+
+NOW = 1_790_000_000.0
+MINUTE, DAY = 60.0, 86_400.0
+LIMITS = AlertLimits()
+ACME, GLOBEX = Ref("acme", plain("Acme")), Ref("globex", plain("Globex"))
+
+
+class Known(Outlook):
+    """An outlook that has just this to say."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store or Store())
+        self.gone: dict[str, float] = {}
+        self.burning: dict[str, Burn] = {}
+        self.away: dict[str, Runaway] = {}
+        self.usual: dict[str, float] = {}
+
+    def forecast(self, budget: Budget) -> Forecast | TooLittle | None:
+        if (at := self.gone.get(budget.id)) is None:
+            return None
+        gone = (at - DAY, at, at + DAY)
+        return Forecast(made=NOW, rate=1, low=9, middle=10, high=11, ends=NOW + 9 * DAY, gone=gone)
+
+    def burn(self, budget: Budget) -> Burn | NoData | None:
+        return self.burning.get(budget.id)
+
+    def runaway(self, agent: str) -> Runaway | NoData | None:
+        return self.away.get(agent)
+
+    def usual_run(self, agent: str) -> float | None:
+        return self.usual.get(agent)
+
+
+BURN = Burn(factor=20, window=HOUR, rate=12.4, gone_in=5.2 * HOUR, critical=True)
+AWAY = Runaway(what="cost", window=HOUR, now=90.0, most=10.0, mean=1.0, since=(NOW - HOUR, NOW))
+
+
+def agent(id: str, state: AgentState = AgentState.ACTIVE, company: Ref = ACME) -> Agent:
+    return Agent(id=id, name=plain(id.title()), state=state, company=company)
+
+
+def task(id: str, minutes: float, of: str = "ada", priority: str = "low", **more: Any) -> Task:
+    created = Moment(NOW - minutes * MINUTE)
+    title = more.pop("title", plain(f"Do {id}"))
+    more.setdefault("state", TaskState.PENDING)
+    who = Ref(of, plain(of.title()))
+    return Task(id=id, title=title, created=created, agent=who, priority=plain(priority), **more)
+
+
+def budget(id: str, share: str, scope: BudgetScope = BudgetScope.AGENT, **more: Any) -> Budget:
+    spent, limit = Decimal(share) * 100, Decimal(100)
+    sums = {"spent": Money(spent, plain("USD")), "limit": Money(limit, plain("USD"))}
+    return Budget(id=id, scope=scope, share=Decimal(share), **{**sums, **more})
+
+
+def alert(id: str, of: Ref, severity: Severity = Severity.WARNING, ago: float = HOUR) -> Alert:
+    about: dict[str, Any] = {"company" if of in (ACME, GLOBEX) else "agent": of}
+    return Alert(id=id, text=plain(f"{id}!"), severity=severity, at=Moment(NOW - ago), **about)
+
+
+def entry(id: str, ago: float, verb: str = "note", **more: Any) -> Activity:
+    return Activity(id=id, at=Moment(NOW - ago), verb=plain(verb), **more)
+
+
+LOGIN = "Login to Quickship failed"
+
+
+def failure(number: int, ago: float, of: str = "omar", words: str = LOGIN) -> Activity:
+    who, text = Ref(of, plain(of.title())), plain(f"{words} after {number} tries")
+    told: dict[str, Any] = {"text": text, "agent": who, "severity": Severity.CRITICAL}
+    return entry(f"f{of}{number}", ago, "tool.failed", **told)
+
+
+def found(
+    tasks: tuple[Task, ...] = (),
+    budgets: tuple[Budget, ...] = (),
+    alerts: tuple[Alert, ...] = (),
+    agents: tuple[Agent, ...] = (),
+    outlook: Known | None = None,
+    log: LogFindings | None = None,
+) -> list[Need]:
+    waits = at_once(queue(tasks, NOW, LIMITS, 100))
+    outlook, log = outlook or Known(), log or LogFindings()
+    for each in agents:
+        outlook.store.agents.records[each.id] = each
+    return needs(
+        tasks=waits.worst,
+        budgets=budgets,
+        alerts=alerts,
+        agents=agents,
+        limits=LIMITS,
+        now=NOW,
+        queue=waits,
+        outlook=outlook,
+        repeated=log.repeated,
+        standing=at_once(stuck(log, (), outlook, NOW)),
+    )
+
+
+def told(need: Need, outlook: Known | None = None, store: Store | None = None) -> NeedWords:
+    return words_of(need, Names(store or Store()), outlook or Known(), NOW)
+
+
+def test_an_alert_its_budget_and_its_stopped_agent_are_one_and_their_tasks_stay_decidable() -> None:
+    one, *rest = found(
+        tasks=(task("t1", 90), task("t2", 70), task("t3", 1)),
+        budgets=(budget("ada", "1.19"),),
+        alerts=(alert("al_1", Ref("ada"), Severity.CRITICAL), alert("al_2", Ref("ada"))),
+        agents=(agent("ada", AgentState.PAUSED),),
+    )
+    assert (one.key, one.level, one.kind) == ("agent:ada", Level.CRITICAL, NeedKind.BUDGET)
+    assert {each.id for each in one.beside} == {"ada", "al_1", "al_2"}
+    words = told(one)
+    assert (words.why, words.what) == ("stopped", "Ada")
+    assert words.figure == "119 % of $100.00"
+    assert words.consequence == "3 tasks wait for it"
+    assert [need.key for need in rest] == ["task:t1", "task:t2"]
+    assert told(rest[0]).consequence == "longest of Ada's 3"
+    store = Store()
+    store.agents.records["ada"] = agent("ada", AgentState.PAUSED)
+    assert told(rest[1], store=store).consequence == "Ada is paused"
+
+
+def test_what_is_known_of_a_need_stays_one_need_while_it_changes() -> None:
+    """The key is whom it is about, whatever shows it: an alert, then its budget, then its agent."""
+    of = Ref("ada")
+    shown_by: list[dict[str, Any]] = [
+        {"alerts": (alert("al", of),)},
+        {"alerts": (alert("al", of),), "budgets": (budget("ada", "0.9"),)},
+        {"budgets": (budget("ada", "1.1"),), "agents": (agent("ada", AgentState.STOPPED),)},
+        {"agents": (agent("ada", AgentState.ERROR),), "budgets": (budget("ada", "0.9"),)},
+    ]
+    for world in shown_by:
+        (need,) = found(**world)
+        assert need.key == "agent:ada"
+    kinds = [found(**world)[0].kind for world in shown_by]
+    assert kinds == [NeedKind.ALERT, NeedKind.BUDGET, NeedKind.BUDGET, NeedKind.AGENT]
+
+
+def test_a_company_that_is_spent_stops_what_waits_in_it() -> None:
+    spent = budget("acme", "1.02", BudgetScope.COMPANY, name=plain("Acme"))
+    for company in (ACME, None):
+        tasks = tuple(replace(task(f"t{n}", 1), company=company) for n in range(2))
+        need = found(tasks=tasks, budgets=(spent,), agents=(agent("ada"),))[0]
+        words = told(need)
+        assert words.consequence == "2 tasks wait for it", "by what they say, else by their agent"
+    whole = budget("all", "1.02", BudgetScope.ALL)
+    (need,) = found(budgets=(whole, spent))
+    assert need.key == "company:acme", "there is only one company: nothing is told twice"
+
+
+def test_money_that_will_be_gone_is_a_need_with_its_date_whatever_its_share() -> None:
+    outlook = Known()
+    outlook.gone = {"kofi": NOW + 2 * DAY, "acme": NOW + 3 * DAY, "late": NOW + 30 * DAY}
+    outlook.burning = {"bo": BURN}
+    budgets = (
+        budget("kofi", "0.6"), budget("late", "0.6"), budget("bo", "0.3"), budget("idle", "0.6"),
+        budget("acme", "0.5", BudgetScope.COMPANY, name=plain("Acme")),
+    )  # fmt: skip
+    critical, company, later = found(tasks=(task("t1", 1, "bo"),), budgets=budgets, outlook=outlook)
+    assert (critical.key, critical.level) == ("agent:bo", Level.CRITICAL)
+    assert told(critical, outlook).why == "gone soon"
+    assert told(critical, outlook).consequence == "gone in ~5 h at ~$12.40/h, stops 1 task"
+    assert (company.key, company.level) == ("company:acme", Level.WARNING)
+    assert (later.key, told(later, outlook).why) == ("agent:kofi", "runs out")
+    assert told(later, outlook).consequence.startswith("gone ~")
+
+
+def test_an_agent_that_runs_away_is_told_with_its_money() -> None:
+    outlook = Known()
+    outlook.away = {"kofi": AWAY}
+    agents = (agent("kofi"), agent("ada"))
+    (need,) = found(agents=agents, outlook=outlook)
+    words = told(need, outlook)
+    assert (need.kind, need.because) == (NeedKind.AGENT, Because.RUNAWAY)
+    assert (words.why, words.figure, words.since) == ("runaway", "cost 9× its most", NOW - HOUR)
+    (need,) = found(agents=agents, budgets=(budget("kofi", "0.85"),), outlook=outlook)
+    assert (need.kind, told(need, outlook).why) == (NeedKind.BUDGET, "runaway")
+
+
+def test_the_same_failure_over_and_over_is_one_with_count_and_span() -> None:
+    entries = [failure(n, n * 10 * MINUTE) for n in range(5)]
+    others = [failure(n, n * 10 * MINUTE, "lena", f"{word} broke") for n, word in enumerate("abc")]
+    seldom = [failure(n, n * 50 * MINUTE, "bo") for n in range(4)]
+    log = at_once(read_log([*entries, *others, *seldom]))
+    (need,) = found(log=log)
+    words = told(need)
+    assert need.record == entries[0], "the newest stands for all"
+    assert (words.figure, words.consequence) == ("×5 in 40 m", "again every ~10 m")
+    assert words.agent == "Omar"
+    later = at_once(read_log([replace(entries[0], id="f9", at=Moment(NOW)), *entries]))
+    assert found(log=later)[0].key == need.key, "the same as long as it goes on"
+    over = [replace(each, at=Moment(NOW - HOUR - n)) for n, each in enumerate(entries, 1)]
+    assert not found(log=at_once(read_log(over))), "for an hour it has not failed"
+
+
+def runs(count: int, took: float, start: float) -> list[Activity]:
+    """Tasks that took so long from the yes to the end, newest first."""
+    ended = [entry(f"e{n}", start + n, "task.completed", task=Ref(f"d{n}")) for n in range(count)]
+    begun = [
+        entry(f"b{n}", start + n + took, "task.approved", task=Ref(f"d{n}")) for n in range(count)
+    ]
+    return [*ended, *begun]
+
+
+def approved(id: str, ago: float, of: str = "kofi") -> Activity:
+    who = Ref(of, plain(of.title()))
+    return entry(f"a{id}", ago, "task.approved", task=Ref(id, plain(f"Do {id}")), agent=who)
+
+
+def test_what_was_said_yes_to_and_stands_still_for_longer_than_usual_is_told() -> None:
+    past = runs(6, 900.0, 4 * HOUR)
+    log = at_once(read_log([approved("new", 25 * MINUTE), approved("old", 40 * MINUTE), *past]))
+    assert log.usual_run == 900.0
+    (need,) = found(log=log, agents=(agent("kofi"),))
+    assert (need.kind, need.record.id, need.key) == (NeedKind.STUCK, "old", "stuck:kofi")
+    assert told(need).consequence == "stays undone"
+    outlook = Known()
+    outlook.usual = {"kofi": 3 * HOUR}
+    assert not found(log=log, outlook=outlook), "this agent's take longer"
+    moved = entry("m", MINUTE, "step.tool", task=Ref("old"))
+    assert not found(log=at_once(read_log([moved, approved("old", 40 * MINUTE), *past])))
+    gap = entry(f"{GAP_PREFIX}x", 30 * MINUTE, id_derived=True)
+    assert not found(log=at_once(read_log([gap, approved("old", 40 * MINUTE), *past]))), (
+        "what moved it on may be missing"
+    )
+    silent = at_once(read_log([approved("old", 400 * MINUTE)]))
+    assert not found(log=silent), "a log that tells of no end"
+
+
+def test_where_nothing_is_usual_an_idle_agent_is_waited_for_less_long() -> None:
+    log = at_once(read_log([approved("t", 90 * MINUTE), *runs(2, 60.0, 4 * HOUR)]))
+    assert log.usual_run is None
+    assert not found(log=log, agents=(agent("kofi"),))
+    assert found(log=log, agents=(agent("kofi", AgentState.IDLE),))
+    (need,) = found(log=log, agents=(agent("kofi", AgentState.PAUSED),))
+    assert (need.key, need.stands) == ("agent:kofi", 1), "with its agent, which is stopped"
+    assert told(need).consequence == "1 approved can't go on"
+
+
+def test_tasks_as_they_were_listed_count_before_the_log() -> None:
+    log = at_once(read_log([approved("t", 90 * MINUTE), *runs(6, 60.0, 4 * HOUR)]))
+    done = task("t", 200, state=TaskState.DONE, updated=Moment(NOW - HOUR))
+    stands = task("u", 200, state=TaskState.APPROVED, decided=Moment(NOW - HOUR))
+    assert [each.id for _, each in at_once(stuck(log, [done, stands], Known(), NOW))] == ["u"]
+    store = Store()
+    store.pending.replace(Listing(records=(stands,)))
+    assert at_once(stuck(log, [done, stands], Known(store), NOW)) == [], "it asks again"
+
+
+def crowded() -> dict[str, Any]:
+    outlook = Known()
+    outlook.gone, outlook.away = {"kofi": NOW + 3 * HOUR}, {"maya": AWAY}
+    log = LogFindings(
+        repeated=[Repeated("omar:x", failure(1, 60.0), tuple(NOW - n * 300 for n in range(1, 9)))],
+        at_work={"s": (NOW - 5 * HOUR, task("s", 400, "lena", state=TaskState.APPROVED))},
+    )
+    return {
+        "tasks": (
+            *(task(f"ada{n}", 20) for n in range(4)),
+            task("nora1", 16, "nora"),
+            task("late", 59, "sofia"),
+            task("later", 45, "sofia"),
+            task("high", 30, "sofia", "high"),
+            task("urgent", 5, "sofia", "urgent"),
+            task("refund", 190, "linus"),
+        ),
+        "budgets": (
+            budget("nora", "1.3"), budget("ada", "1.01"), budget("kofi", "0.6"),
+            budget("diego", "0.99"), budget("globex", "0.9", BudgetScope.COMPANY),
+        ),
+        "alerts": (alert("al", GLOBEX, Severity.CRITICAL), alert("al2", Ref("bo"))),
+        "agents": (
+            agent("ada", AgentState.PAUSED), agent("nora", AgentState.PAUSED), agent("kofi"),
+            agent("maya"), agent("bo", AgentState.ERROR), agent("sofia"), agent("linus"),
+        ),
+        "outlook": outlook,
+        "log": log,
+    }  # fmt: skip
+
+
+ORDER = [
+    "agent:ada", "agent:nora", "company:globex", "task:refund",
+    "task:urgent", "task:high", "agent:kofi", "agent:maya", "stuck:lena", "failures:omar:x",
+    "agent:diego", "agent:bo", "task:late", "task:later",
+    "task:ada0", "task:ada1", "task:ada2", "task:ada3", "task:nora1",
+]  # fmt: skip
+
+
+def test_the_order_is_that_of_what_follows_and_each_says_why() -> None:
+    shown = found(**crowded())
+    assert [need.key for need in shown] == ORDER
+    words = [told(need, crowded()["outlook"]) for need in shown]
+    assert all(each.reason and each.consequence for each in words)
+    assert words[0].consequence == "4 tasks wait for it"
+    assert words[4].reason == "urgent, waiting 5 m"
+    assert [need.level for need in shown[:5]] == [*[Level.CRITICAL] * 4, Level.WARNING]
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=12, deadline=None)
+def test_no_record_is_in_two_needs_and_no_order_of_answers_changes_theirs(random: Random) -> None:
+    world = crowded()
+    for name in ("tasks", "budgets", "alerts", "agents"):
+        world[name] = tuple(random.sample(world[name], len(world[name])))
+    shown = found(**world)
+    assert [need.key for need in shown] == ORDER
+    parts = [(type(each), each.id) for need in shown for each in (need.record, *need.beside)]
+    assert len(parts) == len(set(parts))
+
+
+def test_costs_and_trust_of_tasks_alike_are_told_together() -> None:
+    cost = Money(Decimal("1.50"), SafeText("USD"))
+    alike = tuple(task(f"t{n}", 20, title=plain("Publish"), cost=cost) for n in range(3))
+    first = found(tasks=alike)[0]
+    words = told(replace(first, alike=alike))
+    assert (words.what, words.figure) == ("Publish ×3", "$4.50")
+    assert words.consequence == "3 tasks wait"
+    expires = replace(alike[0], expires=Moment(NOW + 40 * MINUTE))
+    assert told(replace(first, record=expires)).consequence == "expires in 40 m, longest of Ada's 3"
