@@ -20,6 +20,8 @@ from agentco_tui.text import plain
 
 OFTEN: Final = 3  # failures within an hour, from which on they are one that repeats
 HOUR: Final = 3_600.0
+ALIKE: Final = 0.6  # share of their words that two failures have in common to be the same
+MOST_KINDS: Final = 20  # kinds of failures that are told apart of one agent and verb
 FEW_RUNS: Final = 5  # tasks seen from the yes to the end, below which nothing is usual
 _CHUNK: Final = 250  # entries between two pauses
 _ENDED: Final = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED)
@@ -50,7 +52,7 @@ def read_log(newest_first: Iterable[Activity]) -> Generator[None, None, LogFindi
     """Look through the log; pauses often. What lies before a gap says nothing of tasks, for what
     moved them on may be missing.
     """
-    failures = dict[str, list[Activity]]()
+    failures = dict[tuple[str, str], list[tuple[frozenset[str], list[Activity]]]]()
     moved, states = dict[str, float](), dict[str, TaskState]()
     ended, runs, found, is_whole = dict[str, float](), list[float](), LogFindings(at_work={}), True
     for number, entry in enumerate(newest_first):
@@ -61,9 +63,8 @@ def read_log(newest_first: Iterable[Activity]) -> Generator[None, None, LogFindi
             continue
         at = entry.at.at
         if entry.severity is Severity.CRITICAL:
-            same = failures.setdefault(_handle(entry), [])
-            before = same[-1].at if same else None
-            if before is None or before.at - at <= HOUR:
+            same = _alike(entry, failures.setdefault(_who_and_verb(entry), []))
+            if not same or (before := same[-1].at) is None or before.at - at <= HOUR:
                 same.append(entry)
         task_id = None if entry.task is None else entry.task.id
         if task_id is None or not is_whole:
@@ -83,19 +84,42 @@ def read_log(newest_first: Iterable[Activity]) -> Generator[None, None, LogFindi
         found.at_work = {}
     if len(runs) >= FEW_RUNS:
         found.usual_run = sorted(runs)[int(0.95 * len(runs))]
-    for handle, same in failures.items():
-        times = tuple(each.at.at for each in same if each.at)
-        if any(b - a <= HOUR for b, a in zip(times, times[OFTEN - 1 :], strict=False)):
-            found.repeated.append(Repeated(handle, same[0], times))
+    repeated = dict[str, Repeated]()
+    for who_and_verb, groups in failures.items():
+        for _, same in groups:
+            times = tuple(one.at.at for one in same if one.at)
+            if any(b - a <= HOUR for b, a in zip(times, times[OFTEN - 1 :], strict=False)):
+                each = Repeated(_handle(who_and_verb, same[0]), same[0], times)
+                repeated[each.handle] = max(each, repeated.get(each.handle, each), key=_times)
+    found.repeated = [*repeated.values()]
     return found
 
 
-def _handle(entry: Activity) -> str:
-    """Whose failure it is, and which: its words but for figures and names."""
+def _times(repeated: Repeated) -> int:
+    return len(repeated.times)
+
+
+def _who_and_verb(entry: Activity) -> tuple[str, str]:
     who = entry.agent or entry.actor or Ref()
-    what = without_particulars(entry.text or "") or f"{entry.verb}\n{entry.target_type}"
-    words = blake2b(f"{entry.verb}\n{what}".encode("utf-8", "replace"), digest_size=6)
-    return f"{who.id or who.name or ''}:{words.hexdigest()}"
+    return who.id or who.name or "", f"{entry.verb}\n{entry.target_type}"
+
+
+def _handle(who_and_verb: tuple[str, str], entry: Activity) -> str:
+    """The same for the same failure: by its first word, for it may name other things each time."""
+    who, verb = who_and_verb
+    words = f"{verb}\n{without_particulars(entry.text or '').partition(' ')[0]}"
+    return f"{who}:{blake2b(words.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
+
+
+def _alike(entry: Activity, groups: list[tuple[frozenset[str], list[Activity]]]) -> list[Activity]:
+    """The entries of one agent that are said in about the same words, but for figures and names."""
+    words = frozenset(without_particulars(entry.text or "").split())
+    for others, same in groups:
+        if len(words & others) >= ALIKE * max(len(words), len(others)):
+            return same
+    if len(groups) < MOST_KINDS:
+        groups.append((words, []))
+    return groups[-1][1]
 
 
 @lru_cache(maxsize=1024)

@@ -175,8 +175,8 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
     if need.runaway is not None:
         why = "runaway"
         times = need.runaway.now / max(need.runaway.most, need.runaway.mean, 1e-9)
-        habit = f"{times:.0f}× its most" if times < 1000 else "never before"
-        figure = plain(f"{need.runaway.what} {habit}")
+        how = f"{times:.0f}×" if times < 1000 else ">999×"
+        figure = plain(f"{how} its most {need.runaway.what}")
     if agent is not None and is_idle:
         why = "in error" if is_failing(agent) else "stopped" if is_spent else str(agent.state)
     ahead = None if budget is None or is_spent else _ahead(budget, outlook, now)

@@ -50,7 +50,7 @@ from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.width import fit_ends
 
-PARTS = re.compile(" of | in ")  # between the parts of a figure
+PARTS = re.compile(" of | in | its ")  # between the parts of a figure
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
 LARGE = 36  # lines from which on trends have a line
 FREE = 3  # lines that a list keeps for what may come before the trends take the rest
@@ -194,10 +194,10 @@ class OverviewView(TaskLines[Need]):
         self.call_after_refresh(self.show_head)
 
     def _give_room(self) -> None:
-        """A list that is short leaves its room to what stands beneath it."""
+        """A short list leaves its room to what stands beneath it, unless a hand is on it."""
         rows = -(-(len(self.needs.shown) + 1) // STEP) * STEP + 1
         is_short = rows < self.size.height * LIST and not self.incomplete
-        if is_short or self.has_class("-short"):
+        if (is_short or self.has_class("-short")) and not self.table.rows.held:
             self.set_class(is_short, "-short")
             self.table.styles.height = rows if is_short else "1fr"
 
@@ -228,6 +228,7 @@ class OverviewView(TaskLines[Need]):
             self._show_spend()
             self._show_latest()
             self.show_detail()
+        self._give_room()
         super().show_head(min(phases[:2], key=FIRST_TOLD.index))
 
     def take_needs(self) -> None:
@@ -246,7 +247,6 @@ class OverviewView(TaskLines[Need]):
         else:
             table.load(shown.items())
             self._reload_due = False
-            self._give_room()
         table.renew()
         self.show_head()
         self.show_detail()
@@ -438,6 +438,8 @@ class OverviewView(TaskLines[Need]):
 
     def open(self, row_id: str) -> None:
         match self.subject():
+            case Task() as task if (need := self.need()) and need.kind is NeedKind.STUCK:
+                start_worker(self, partial(self._open_read, task), f"read {task.id}")
             case Task() as task if self.session.store.pending.get(task.id) is None:
                 decision = self.session.decisions.by_task.get(task.id)
                 if decision is not None:
@@ -447,8 +449,6 @@ class OverviewView(TaskLines[Need]):
             case Task(title=title) as task if (need := self.need()) and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
                 self.main.go("tasks", task.id, filter=f'task:"{words}"')
-            case Task() as task if (need := self.need()) and need.kind is NeedKind.STUCK:
-                start_worker(self, partial(self._open_read, task), f"read {task.id}")
             case Budget(scope=scope, id=id_):
                 self.main.go("budget", f"{scope}:{id_}", is_open=True)
             case record if record is not None:

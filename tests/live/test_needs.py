@@ -211,14 +211,15 @@ def test_an_agent_that_runs_away_is_told_with_its_money() -> None:
     (need,) = found(agents=agents, outlook=outlook)
     words = told(need, outlook)
     assert (need.kind, need.because) == (NeedKind.AGENT, Because.RUNAWAY)
-    assert (words.why, words.figure, words.since) == ("runaway", "cost 9× its most", NOW - HOUR)
+    assert (words.why, words.figure, words.since) == ("runaway", "9× its most cost", NOW - HOUR)
     (need,) = found(agents=agents, budgets=(budget("kofi", "0.85"),), outlook=outlook)
     assert (need.kind, told(need, outlook).why) == (NeedKind.BUDGET, "runaway")
 
 
 def test_the_same_failure_over_and_over_is_one_with_count_and_span() -> None:
     entries = [failure(n, n * 10 * MINUTE) for n in range(5)]
-    others = [failure(n, n * 10 * MINUTE, "lena", f"{word} broke") for n, word in enumerate("abc")]
+    apart = ("Lookup for parts found nothing", "Tool broke", "Login refused: no such account")
+    others = [failure(n, n * 10 * MINUTE, "lena", words) for n, words in enumerate(apart)]
     seldom = [failure(n, n * 50 * MINUTE, "bo") for n in range(4)]
     log = at_once(read_log([*entries, *others, *seldom]))
     (need,) = found(log=log)

@@ -1,0 +1,123 @@
+"""The Overview says what needs a person, why, and what follows if nobody acts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.forecast import Runaway
+from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.model import Activity, Ref
+from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
+from agentco_tui.text import plain
+from tests.embedded import EmbeddedPlatform
+from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
+
+FIRST_TWELVE = """\
+✖ stopped Nora · 4 tasks wait for it · 101 %
+✖ stopped Ada · 3 tasks wait for it · 119 %
+✖ urgent Rotate the staging · Ada is paused · 0.57
+✖ urgent Reroute 82 parcels · longest of Pavel's 2 · 0.36
+✖ high Refund 214 customers · Linus's only one · 0.89
+✖ high Close the books for · one of Sofia's 3 · 0.43
+✖ approve Share the Q2 churn · longest of Sofia's 3 · 0.34
+✖ approve Share the Q3 churn · longest of Ruth's 2 · 0.26
+✖ approve Rewrite 7 help pages · Mateo's only one · 0.39
+✖ approve Invite 466 customer · Diego's only one · 0.33
+✖ approve Publish “A short gui · Nora is paused · 1.46
+✖ approve Send a quote over 4 · longest of Amara's 4 · 0.17
+"""
+
+
+def needs_of(s: Stage, kind: NeedKind) -> list[Need]:
+    return [need for need in s.session.needs.shown if need.kind is kind]
+
+
+async def test_where_it_is_small_the_first_twelve_lines_are_the_right_twelve(on: Staging) -> None:
+    async with on(size=NARROW) as s:
+        await s.poll()
+        list_ = s.lines[4:16]
+        for line, expected in zip(list_, FIRST_TWELVE.splitlines(), strict=True):
+            why, follows, figure = expected.split(" · ")
+            sign, word, what = why.split(" ", 2)
+            assert line[3:].startswith(f"{sign}  {word} "), line
+            assert all(part in line for part in (what, follows, figure)), line
+        await s.sees(
+            "left alone: 4 tasks wait for it  ·  ranked by work that waits for it", "SPEND"
+        )
+
+
+async def test_what_stands_still_and_what_fails_over_and_over_is_told_and_can_be_acted_on(
+    on: Staging,
+) -> None:
+    """The embedded world has an agent that fails again and again, and a task that stands still."""
+    async with on(size=WIDE) as s:
+        await s.poll()
+        for _ in range(13):
+            s.platform.world.advance(100)
+            await s.poll(FeedName.ACTIVITY, FeedName.PENDING)
+        (failing,) = [n for n in needs_of(s, NeedKind.FAILURES) if n.times > 9]
+        assert s.view.table.move_cursor_to(failing.key)
+        await s.sees("ranked by the same failure over and over", "l limit")
+        await s.press("l")
+        await s.sees("SET LIMIT")
+        await s.press("escape")
+        (stuck,) = needs_of(s, NeedKind.STUCK)
+        task = s.platform.world.task(stuck.record.id)
+        assert task.status == "running"
+        assert s.platform.world.now - task.updated > 600
+        assert s.view.table.move_cursor_to(stuck.key)
+        await s.sees("stuck", "left alone: stays undone", "t trace")
+        await s.press("t")
+        await s.wait_until(lambda: isinstance(s.app.screen, TraceScreen), "its trace")
+        await s.press("escape", "enter")
+        await s.wait_until(lambda: s.main.place == "tasks" and s.view.reading, "the task itself")
+        assert s.cursor == task.id
+
+
+async def test_the_trace_of_the_task_that_failed_is_a_key_away(on: Staging) -> None:
+    async with on() as s:
+        await s.poll()
+        task = next(iter(s.session.store.pending))
+        entry = Activity(id="e", text=plain("It failed"), task=Ref(task.id, task.title))
+        need = s.session.needs.shown[0]
+        record = type(need)(need.level, NeedKind.FAILURES, entry, need.rank, handle="failures:x")
+        s.view.table.load([(record.key, record)])
+        assert s.view.offers()["tasks.trace"] == ""
+        await s.press("t")
+        await s.wait_until(lambda: isinstance(s.app.screen, TraceScreen), "its trace")
+        await s.sees(task.title[:30])
+
+
+async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
+    on: Staging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on(size=WIDE) as s:
+        await s.poll()
+        kofi = next(agent for agent in s.session.store.agents if agent.name == "Kofi")
+        since = NOW - 3_600, NOW
+        away = Runaway(what="cost", window=3_600, now=36.0, most=4.0, mean=1.0, since=since)
+        monkeypatch.setattr(s.session.outlook, "runaway", {kofi.id: away}.get)
+        s.session.needs.look(s.main)
+        (need,) = [n for n in s.session.needs.shown if n.key == f"agent:{kofi.id}"]
+        s.view.table.move_cursor_to(need.key)
+        await s.sees("ranked by far above its own habit", "l limit")
+        line = next(line for line in s.lines if line.startswith("▌  "))
+        assert "runaway" in line
+        assert " 9× " in line
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE, (200, 50)])
+async def test_when_nothing_needs_a_person_it_says_so_and_since_when(
+    empty_platform: EmbeddedPlatform, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with stage(empty_platform, tmp_path, size=size) as s:
+        await s.poll()
+        s.platform.world.advance(1_800)
+        await s.poll()
+        await s.sees("● nothing needs you since 14:13")
+        spend = next(at for at, line in enumerate(s.lines) if " SPEND " in line)
+        assert spend < size[1] / 2, "what lies below has the room"
+        assert not text_of(s.view.detail).strip()
