@@ -147,9 +147,7 @@ async def _watching(
                 about, size = (settings.profile, str(settings.base_url)), settings.history_mb
                 history = History(path, *about, redact=redact, most_bytes=size * 1_000_000)
                 history.on_trouble = complain
-        feeds = set(FeedName) - {FeedName.TASKS, FeedName.ACTIVITY}
-        if history is not None and not is_once:
-            feeds.add(FeedName.ACTIVITY)  # nothing is told of it, but habits are learned from it
+        feeds = set(FeedName) - {FeedName.TASKS}
         watch = Watch(settings, client, Query(company=company), history, feeds, most=most)
         if history is not None and not is_once:
             await watch.poller.behind.remember(history)

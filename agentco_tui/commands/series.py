@@ -8,12 +8,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from agentco_tui import __version__
+from agentco_tui.background import at_once
 from agentco_tui.commands.status import judge
 from agentco_tui.config import Settings
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Pace, Phase, Query
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.history import History
 from agentco_tui.live.insight import Level, in_scope, waiting_since, waits_for_person
+from agentco_tui.live.log_findings import LogFindings, read_log
 from agentco_tui.live.needs import NeedKind
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
@@ -115,6 +117,7 @@ class Watch:
         self._settings, self._feeds, self._most = settings, feeds, most
         self._store, self._errors = Store(), Counter[tuple[FeedName, str]]()
         self._known = dict.fromkeys(FeedName, Freshness())
+        self._log, self._log_of = LogFindings(), self._store.activity.listing
         self._clock = Clock(lambda: client.transport.measured.clock_skew)
         self.poller = Poller(
             client, self._store, self._clock, refresh=settings.refresh, query=query
@@ -214,10 +217,14 @@ class Watch:
         return self._known[feed].answered_at is not None
 
     def _needs(self, series: Series) -> None:
-        """By the rules of `status`."""
+        """By the rules of the dashboard."""
         failed = {feed: why for feed in self._feeds if (why := self._known[feed].failure)}
         scope, now = self.poller.query.company, self._clock.now()
-        judged = judge(self._store, failed, scope, now, self._settings.alerts)
+        listing, of = self._store.activity.listing, self._settings.alerts
+        if listing is not self._log_of:
+            self._log, self._log_of = at_once(read_log(reversed(self._store.activity))), listing
+        about = self._store, failed, scope, now, of
+        judged = judge(*about, outlook=self.outlook, log=self._log)
         found = Counter((finding.level, str(finding.kind)) for finding in judged.findings)
         for level in (Level.WARNING, Level.CRITICAL):
             for kind in NeedKind:

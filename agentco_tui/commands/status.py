@@ -27,12 +27,13 @@ from agentco_tui.live.insight import (
     in_scope,
     is_open,
 )
+from agentco_tui.live.log_findings import LogFindings
 from agentco_tui.live.need_words import words_of
-from agentco_tui.live.needs import Need, needs, queue
+from agentco_tui.live.needs import Need, needs, queue, stuck
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import Agent, Alert, AlertLimits, Budget, Task
+from agentco_tui.model import Activity, Agent, Alert, AlertLimits, Budget, Task
 from agentco_tui.text import SafeText, plain, safe, signs
 
 SECONDS = 25.0
@@ -137,11 +138,17 @@ def judge(
     company: str | None,
     now: float,
     limits: AlertLimits,
+    *,
+    outlook: Outlook | None = None,
+    log: LogFindings | None = None,
 ) -> Judgement:
-    """For all companies, or for the one with the id `company`; `now` is the platform's time."""
-    names = Names(store)
+    """For all companies, or for the one with the id `company`; `now` is the platform's time.
+    `outlook` and `log` are what a command knows besides that goes on.
+    """
+    # Nothing is remembered by a command that looks once.
+    names, outlook, log = Names(store), outlook or Outlook(store), log or LogFindings()
 
-    def ours(record: Task | Agent | Budget | Alert) -> bool:
+    def ours(record: Task | Agent | Budget | Alert | Activity) -> bool:
         return in_scope(names.company_of(record), company)
 
     def known(feed: FeedName, value: int) -> int | None:
@@ -167,8 +174,10 @@ def judge(
         limits=limits,
         now=now,
         queue=waits,
+        outlook=outlook,
+        repeated=[each for each in log.repeated if ours(each.newest)],
+        standing=[(at, t) for at, t in at_once(stuck(log, (), outlook, now)) if ours(t)],
     )
-    outlook = Outlook(store)  # nothing is remembered by a command that looks once
     findings = [_finding(need, names, outlook, now) for need in found]
     for reason, parts in _reasons(failed):
         findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))

@@ -76,6 +76,7 @@ def test_what_is_printed_is_what_the_platform_has(
     assert len(told.of("budget_spent", scope="agent")) == len(state.agents)
     assert sum(told.of("agents")) == len(state.agents)
     assert told.one("needs", level="critical", kind="budget") == 2
+    assert told.one("needs", level="warning", kind="stuck") == 1
     assert told.one("oldest_wait_seconds", scope="all") > 3_600
     assert told.of("series_left_out") == [0, 0]
     assert {request.method for request in still.requests} == {"GET"}
