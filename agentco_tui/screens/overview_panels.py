@@ -219,7 +219,7 @@ def trend_items(session: Session, width: int, height: int) -> list[Item]:
         words, left = trend.told, room - total_width(head)
         words = plain(words.replace(" entries", ""))  # the name says it
         if cell_width(words) > left:
-            words = clip(plain(words.partition(",")[0]), max(0, left))
+            words = clip(plain(words.partition(", ")[0]), max(0, left))
         graph = trend.plot(height - 2).lines(room) if height > 1 else []
         blocks.append([(*head, Cell(words, Tone.DIM)), *graph])
     if any(len(block) < height for block in blocks):

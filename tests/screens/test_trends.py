@@ -247,3 +247,15 @@ async def test_what_the_history_holds_is_drawn(
         assert set(early + late.strip()) <= set("▂▃▄▅▆▇█ ")
         assert late, "a gap"
     history.close()
+
+
+async def test_thousands_are_told_whole_where_a_trend_has_little_room(
+    on: Staging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def many(_: KnownOutlook, agent: str | None) -> Day:
+        return (1_500.0,) * 24
+
+    monkeypatch.setattr(KnownOutlook, "entries_by_hour", many)
+    async with on(size=WIDE) as s:
+        (line,) = [line for line in s.lines if "EVENTS" in line]
+        assert "  36,000 in 24 h" in line
