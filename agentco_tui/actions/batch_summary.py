@@ -68,12 +68,16 @@ def listed_of(tasks: Sequence[Task], names: Names, read: Mapping[str, bytes]) ->
 
 def costs_of(tasks: Iterable[Task]) -> list[Money]:
     """What those that say it cost together, for each currency, the largest first."""
-    costs: dict[SafeText | None, Decimal] = defaultdict(Decimal)
-    for cost in (task.cost for task in tasks):
-        if cost is not None:
-            costs[cost.currency] += cost.amount
-    sums = [Money(amount, unit) for unit, amount in costs.items()]
-    return sorted(sums, key=lambda money: -money.amount)
+    return added_up(task.cost for task in tasks if task.cost is not None)
+
+
+def added_up(costs: Iterable[Money]) -> list[Money]:
+    """The sum for each currency, the largest first."""
+    sums: dict[SafeText | None, Decimal] = defaultdict(Decimal)
+    for cost in costs:
+        sums[cost.currency] += cost.amount
+    found = [Money(amount, currency) for currency, amount in sums.items()]
+    return sorted(found, key=lambda money: -money.amount)
 
 
 def of_one_kind(tasks: Sequence[Task]) -> tuple[list[Task], list[Aside]]:

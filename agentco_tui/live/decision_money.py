@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from agentco_tui.live.insight import Level, budget_level
 from agentco_tui.live.precedent import Precedent
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import Agent, AgentState, AlertLimits, Budget, BudgetScope, Money, Task
+from agentco_tui.model import Agent, AgentState, AlertLimits, Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.values.money import comparable, minus
 
 _ALL: Final = Decimal(1)
@@ -46,7 +46,7 @@ class Stake(msgspec.Struct, frozen=True):
     """An agent or a company whose money a yes is about."""
 
     scope: BudgetScope
-    id: str
+    ref: Ref
     tasks: int  # how many of them are its own
     then: After | None  # None if no budget of it is known
     still: str | None  # why approved work of it will wait; None if it will not
@@ -123,11 +123,13 @@ def stakes(
     Of one task its agent comes first, however things are.
     """
     of, company_of = defaultdict[tuple[BudgetScope, str], list[int]](list), Names(store).company_of
+    refs = dict[tuple[BudgetScope, str], Ref]()
     for at, task in enumerate(tasks):
-        if task.agent is not None and task.agent.id is not None:
-            of[BudgetScope.AGENT, task.agent.id].append(at)
-        if (company := company_of(task)) is not None and company.id is not None:
-            of[BudgetScope.COMPANY, company.id].append(at)
+        owners = (BudgetScope.AGENT, task.agent), (BudgetScope.COMPANY, company_of(task))
+        for scope, ref in owners:
+            if ref is not None and ref.id is not None:
+                of[scope, ref.id].append(at)
+                refs[scope, ref.id] = ref
     found = list[Stake]()
     for (scope, of_id), places in of.items():
         budget, still = store.budgets[scope].get(of_id), None
@@ -135,7 +137,7 @@ def stakes(
             still = standstill(store.agents.get(of_id), budget)
         yes = [added[at] for at in places]
         then = None if budget is None else after(budget, yes, limits)
-        found.append(Stake(scope, of_id, len(places), then, still))
+        found.append(Stake(scope, refs[scope, of_id], len(places), then, still))
     return found if len(tasks) == 1 else sorted(found, key=lambda each: each.badness, reverse=True)
 
 

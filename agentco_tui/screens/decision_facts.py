@@ -7,6 +7,7 @@ that were kept free for it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.batch_summary import costs_of
+from agentco_tui.actions.batch_summary import added_up
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import JournalError, seconds_of
 from agentco_tui.actions.outcome import OutcomeKind, Verb
@@ -37,13 +38,15 @@ from agentco_tui.live.precedent import (
     precedents,
     summed,
 )
-from agentco_tui.model import BudgetScope, Ref, Task, TaskState
+from agentco_tui.model import BudgetScope, Task, TaskState
 from agentco_tui.screens.cells import TONES, level_sign, spent_text
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, clip, plain, safe, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Item
 from agentco_tui.widgets.tones import Tone
+
+log = logging.getLogger(__name__)
 
 BACK: Final = 90 * 86_400.0  # seconds that are looked back for tasks alike
 ENOUGH: Final = 7 * 86_400.0  # seconds that must be known before a task counts as the first
@@ -59,7 +62,25 @@ FEEDS: Final = {
 
 
 async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
-    """What is known of tasks like these; off the event loop, but for short steps."""
+    """What is known of tasks like these; off the event loop, but for short steps. Raises nothing:
+    no decision is to fail for want of it.
+    """
+    try:
+        known = await _read_precedents(session, tasks)
+    except Exception:
+        log.exception("how tasks like these fared could not be worked out")
+        nothing = {alike_of(task): Precedent() for task in tasks}
+        trouble = plain("how tasks like it fared could not be worked out: the log tells why")
+        return KnownPast(nothing, trouble=trouble)
+    for each in known.precedents:
+        session.past.pop(each, None)
+        session.past[each] = known
+    for each in [*session.past][:-KINDS_KEPT]:
+        del session.past[each]
+    return known
+
+
+async def _read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
     now, lives, watched, since, trouble = session.clock.now(), list[TaskLife](), 0.0, None, None
     some = islice(chain(tasks, session.store.pending), SOME)
     cost = next((task.cost for task in some if task.cost is not None), None)
@@ -88,13 +109,7 @@ async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
     sources = chain(lives, lives_of(session.store.tasks), map(life_of, here.values()), log)
     found = await in_slices(precedents(tasks, sources, here, assumed=assumed))
     span = 0.0 if since is None else min(now - since, BACK)
-    known = KnownPast(found, watched, span >= ENOUGH and 2 * watched >= span, trouble)
-    for each in found:
-        session.past.pop(each, None)
-        session.past[each] = known
-    for each in [*session.past][:-KINDS_KEPT]:
-        del session.past[each]
-    return known
+    return KnownPast(found, watched, span >= ENOUGH and 2 * watched >= span, trouble)
 
 
 def is_yes(known: Earlier) -> bool:
@@ -125,11 +140,11 @@ def like_items(session: Session, known: KnownPast | None, tasks: Sequence[Task])
         new = [kinds[each] for each in kinds if not known.precedents[each].count]
         bad = [kinds[each] for each in kinds if known.precedents[each].is_bad]
         words, tone = fared(summed(found)), Tone.WARNING if bad else Tone.PLAIN
-        if known.trouble is not None:
-            words, tone = f"{signs.unknown} {known.trouble}", Tone.WARNING
-        elif len(new) == len(found):
+        if len(new) == len(found):
             agent = "" if many or task.agent is None else f" from {session.names.agent(task.agent)}"
             words, tone = none_like(known, agent), Tone.DIM
+            if known.trouble is not None:
+                words, tone = f"{signs.unknown} {known.trouble}", Tone.WARNING
         elif many and new:
             words += f"; none like {fmt.count(len(new))} kinds, such as {clip(new[0], 30)}"
         words = f"{signs.warning} {words}" if bad else words
@@ -167,7 +182,7 @@ def none_like(known: KnownPast, of: str) -> str:
 
 
 def share(ratio: Decimal) -> SafeText:
-    return fmt.number(ratio.quantize(Decimal("0.1") if ratio < 10 else Decimal(1)))
+    return fmt.number(ratio.quantize(Decimal("0.1")) if ratio < 10 else ratio.to_integral_value())
 
 
 def after_words(found: After) -> tuple[SafeText, Tone]:
@@ -225,6 +240,10 @@ class DecisionFacts:
         width = max(LABEL_WIDTH, *(cell_width(name) + 2 for name in names), 0)
         for name, stake in zip(names, shown, strict=True):
             words, tone = self._no_budget(stake) if stake.then is None else after_words(stake.then)
+            feed = FEEDS[stake.scope]
+            age = session.store.freshness[feed].age(session.clock.monotonic())
+            if stake.then is not None and feed not in self._reading and age and age > OLD:
+                words = plain(f"{words} {signs.unknown} of {fmt.ago(age)}")
             yield FieldLine(name, words, tone, width)
         if bad := sum(stake.badness[0] for stake in rest):
             words = plain(f"{signs.warning} {fmt.count(bad)} more pass a limit or a warning point")
@@ -239,9 +258,8 @@ class DecisionFacts:
             yield warning(f"{signs.warning} {who}: {what} will wait")
 
     def _name(self, stake: Stake) -> SafeText:
-        names, ref = self.session.names, Ref(id=stake.id)
-        is_agent = stake.scope is BudgetScope.AGENT
-        return clip(names.agent(ref) if is_agent else names.company(ref), LONGEST)
+        names, is_agent = self.session.names, stake.scope is BudgetScope.AGENT
+        return clip(names.agent(stake.ref) if is_agent else names.company(stake.ref), LONGEST)
 
     def _no_budget(self, stake: Stake) -> tuple[SafeText, Tone]:
         feed = FEEDS[stake.scope]
@@ -255,7 +273,7 @@ class DecisionFacts:
         if not added:
             reading = ", reading what tasks like it cost" if self.known is None else ""
             return plain(f"cost unknown{reading}")
-        sums = costs_of(replace(self.tasks[0], cost=each.sum) for each in added)
+        sums = added_up(each.sum for each in added)
         words = "up to " if any(each.most for each in added) else ""
         words += " + ".join(fmt.money(replace(each, derived=True)) for each in sums)
         ways = Counter(each.by for each in added)

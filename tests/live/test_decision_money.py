@@ -147,7 +147,7 @@ def test_agents_and_companies_each_with_the_sum_of_their_own_the_worst_first() -
     store.agent_budgets.replace(Listing(records=(one, two)))
     store.company_budgets.replace(Listing(records=(whole,)))
     found = stakes(tasks, [added_by(each, None) for each in tasks], store, LIMITS)
-    assert [stake.id for stake in found] == ["a2", "c1", "a1", "a3"]
+    assert [stake.ref.id for stake in found] == ["a2", "c1", "a1", "a3"]
     assert [stake.tasks for stake in found] == [1, 4, 2, 1]
     assert [stake.then and stake.then.spent and stake.then.spent.amount for stake in found] == [
         *(Decimal(102), Decimal(86), Decimal(18)),
@@ -155,7 +155,7 @@ def test_agents_and_companies_each_with_the_sum_of_their_own_the_worst_first() -
     ]
     assert found[3].still == "paused"
     alone = stakes(tasks[:1], [None], store, LIMITS)
-    assert [stake.id for stake in alone] == ["a1", "c1"], "of one task its agent comes first"
+    assert [stake.ref.id for stake in alone] == ["a1", "c1"], "of one task its agent comes first"
 
 
 def test_why_approved_work_waits() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TypeVar
 
 import pytest
 
+from agentco_tui.commands.demo import past_of
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history import History, HistoryError, Observed, Reader, TaskLife
 from agentco_tui.model import TaskState
@@ -202,3 +204,42 @@ async def test_tasks_like_the_one_under_the_cursor_are_marked_with_one_key(on: S
         assert set(s.view.table.marked) == set(rows)
         await s.press("escape", *"/Refund 4", "enter", "M")
         await s.sees("1 task of Linus like “Refund customers” marked", "1 marked")
+
+
+async def test_the_past_of_the_embedded_platform_is_precedent(on: Staging, history: Held) -> None:
+    async with on(place="tasks", size=WIDE) as s:
+        s.session.history = history
+        history.free.set()
+        for observed in past_of(s.platform.world):
+            history.write([observed])
+        tasks = s.view.table.rows.records
+        patch = next(row for row in s.rows if tasks[row].title.startswith("Patch 3 servers"))
+        s.view.table.move_cursor_to(patch)
+        await s.press("a")
+        await s.wait_until(lambda: re.search(r"like this    [1-9] approved", s.text), "precedent")
+        await s.sees("cost 1 of the estimate, last ")
+
+
+async def test_what_can_not_be_worked_out_stops_no_decision(
+    on: Staging, history: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on(place="tasks", running=True, size=WIDE) as s:
+        monkeypatch.setattr(Reader, "lives", lambda *_, **__: 1 / 0)
+        s.session.history = history
+        history.free.set()
+        await s.press("a")
+        await s.sees("◌ how tasks like it fared could not be worked out")
+        await s.yes()
+        await s.wait_until(lambda: len(s.writes) == 1, "the approval")
+
+
+async def test_budgets_that_are_old_and_can_not_be_read_again_are_shown_with_their_age(
+    on: Staging,
+) -> None:
+    async with on(place="budget") as s:
+        await s.go("tasks")
+        s.platform.world.advance(300)
+        s.platform.faults.add("agent_budgets:status=503")
+        await s.poll(FeedName.PENDING)
+        await s.press("a")
+        await s.sees("◌ of 5 m ago", "APPROVE")
