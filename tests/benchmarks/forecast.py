@@ -486,6 +486,10 @@ def report_forecasts(report: Report, seeds: Sequence[int]) -> None:
     report.target("days with a date, of limits never hit", share(shown_days), 0, 1.5, " %")
     report.target("median lead of a date", middle(leads), 10, math.inf, " days")
     say(
+        f"  by month to date: {share(plain_days):.1f} % of those days, "
+        f"a lead of {middle(plain_leads):.1f} days"
+    )
+    say(
         f"  never told before: {never} of {never + len(leads)}; median error of the moment "
         f"{100 * middle(off):.0f} % of the time left"
     )
