@@ -30,8 +30,13 @@ def consequence(
     return plain(", ".join(words)) if words else None
 
 
-def per_hour(budget: Budget, rate: float) -> SafeText:
-    """A rate in the budget's unit: "~$12.40/h"."""
+def rate_now(budget: Budget, outlook: Outlook) -> SafeText | None:
+    """What is spent an hour, now: "~$12.40/h"; None if that isn't known."""
+    found = outlook.forecast(budget)
+    return _per_hour(budget, found.rate) if isinstance(found, Forecast) else None
+
+
+def _per_hour(budget: Budget, rate: float) -> SafeText:
     return plain(f"{_about(budget, rate)}/h")
 
 
@@ -39,7 +44,7 @@ def _own(budget: Budget, outlook: Outlook, now: float, tz: tzinfo | None) -> lis
     found = outlook.forecast(budget)
     if burn := outlook.burn(budget):
         left = figures.age(max(0.0, burn.gone_in))
-        return [f"gone in {signs.derived}{left} at {per_hour(budget, burn.rate)}"]
+        return [f"gone in {signs.derived}{left} at {_per_hour(budget, burn.rate)}"]
     if isinstance(found, TooLittle):
         # In whole hours: what is said should stand for a while.
         return [f"too little data: {figures.duration(-(-found.needed // 3600) * 3600)} more"]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from agentco_tui import format as fmt
 from agentco_tui.background import start_worker
-from agentco_tui.live.consequence import consequence
+from agentco_tui.live.consequence import consequence, rate_now
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.history import HistoryError, Reader
 from agentco_tui.live.outlook import Day, Subject, subject_of
@@ -146,6 +146,8 @@ def spending_items(budget: Budget, session: Session, past: Past | None) -> list[
     As long as the past is still to be read, its place is kept, so that nothing jumps.
     """
     items = spending_trend(session, budget).items()
+    if rate := rate_now(budget, session.outlook):
+        items.append(field("now", rate))
     if ahead := consequence(budget, session.outlook, session.clock.now()):
         items.append(field("forecast", ahead))
     if past is None or session.history is None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from agentco_tui.live.consequence import consequence
+from agentco_tui.live.consequence import consequence, rate_now
 from agentco_tui.live.forecast import Burn, Forecast, NoData, TooLittle
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.store import Store
@@ -74,3 +74,9 @@ def test_early_unlimited_and_the_platforms_own() -> None:
     said = "early: ~$7.12 to ~$2,120 by 1 Dec, platform says $1,813.00"
     assert consequence(budget, Known(early), NOW, UTC) == said
     assert consequence(budget, Known(None), NOW, UTC) == "platform says $1,813.00"
+
+
+def test_the_rate_of_now() -> None:
+    assert rate_now(BUDGET, Known(RANGE)) == "~$2.50/h"
+    assert rate_now(BUDGET, Known(TooLittle(needed=5.0))) is None
+    assert rate_now(BUDGET, Known(None)) is None
