@@ -88,12 +88,8 @@ class Sampler:
         self._companies = set[str]()  # of which there is a count
         for feed in FeedName:
             if store.freshness[feed].answered_at is not None:
-                is_log = feed is FeedName.ACTIVITY
-                held = (
-                    [entry.id for entry in store.activity]
-                    if is_log
-                    else store.collections[feed].records
-                )
+                log = [entry.id for entry in store.activity]
+                held = log if feed is FeedName.ACTIVITY else store.collections[feed].records
                 self._changed(Change(feed, added=(*held,)))
                 self._fresh(feed)
         store.subscribe(self._changed)
@@ -126,10 +122,8 @@ class Sampler:
         if feed is FeedName.BUDGET:
             for part in (FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS):
                 # What came with the overview stands in.
-                if (
-                    self._store.freshness[part].answered_at is None
-                    and self._store.collections[part]
-                ):
+                is_unasked = self._store.freshness[part].answered_at is None
+                if is_unasked and self._store.collections[part]:
                     self._answered(part, planned)
 
     def _answered(self, feed: FeedName, planned: float) -> None:

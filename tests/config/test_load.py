@@ -202,6 +202,19 @@ def test_alerts_and_keys(write: Write) -> None:
     assert settings.sources["approve.hold"] == "default"
 
 
+def test_the_history_is_switched_off_and_bounded(write: Write) -> None:
+    where = '[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "KEY_X"\n'
+    env = {"KEY_X": KEY}
+    settings = load({"config": str(write(where))}, env)
+    assert (settings.history, settings.history_mb) == (True, 200)
+    settings = load({"config": str(write(f"history_mb = 10\n{where}history = false\n"))}, env)
+    assert (settings.history, settings.history_mb) == (False, 10)
+    for wrong in ("history_mb = 9", "history_mb = true", 'history = "no"'):
+        assert f":1: {wrong.split()[0]}: must be" in _told(
+            {"config": str(write(f"{wrong}\n{where}"))}, env
+        )
+
+
 def test_the_demo_takes_looks_and_keys_but_no_profile(write: Write) -> None:
     path = write('theme = "nord"\n[keys]\napp.quit = "Q"\n' + PROFILES)
     here = BaseUrl.parse("http://127.0.0.1:1")
