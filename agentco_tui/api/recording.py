@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import islice
+from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -36,6 +37,7 @@ LONGEST_BODY: Final = 64 * 1024 * 1024
 _MOST_WAITING: Final = 96 * 1024 * 1024  # bytes of bodies that wait for a slow disk
 _LENGTHS: Final = struct.Struct("<III")
 _LONGEST_HEAD: Final = 1 << 20
+_CALM: Final = 30.0  # seconds without a failure after which the disk is believed to be well
 _LATEST: Final = 1e11  # seconds since 1970, that any calendar has
 _ABOUT_A_HEAD: Final = 500  # bytes
 _HEADERS: Final = frozenset(
@@ -152,7 +154,7 @@ class Recorder:
         self._kept = dict[str, _Kept]()
         self._came: SimpleQueue[tuple[Recorded, list[bytes]] | None] = SimpleQueue()
         self._waiting, self._lock = 0, Lock()
-        self._handle, self._size, self._last = -1, 0, 0.0
+        self._handle, self._size, self._last, self._failed = -1, 0, 0.0, -inf
         if os.path.lexists(path) or os.path.lexists(self._older):
             words = f"{safe(str(path), 200)} or its .1 is there already: name another file"
             raise RecordingError(words)
@@ -192,7 +194,8 @@ class Recorder:
             except Exception as error:  # no answer may end the recording of those that follow
                 words = getattr(error, "strerror", None) or type(error).__name__
                 self.trouble = plain(f"answers are not recorded: {safe(words, 80)}")
-            else:
+                self._failed = answer.at
+            if answer.at > self._failed + _CALM:
                 self.trouble = None
         if self._handle >= 0:
             os.close(self._handle)

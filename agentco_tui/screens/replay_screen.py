@@ -36,11 +36,12 @@ KEYS = {
 """What the line offers, the most wanted first."""
 SHORTEST_BAR = 10  # columns
 WITH_SPAN = 100  # columns from which on the line tells when the recording begins and ends
+LOOKING = "looking"  # the group of the worker that looks for a need
 STEP = 4.0  # seconds of a recording between two looks for a need
 WAITING = 60.0  # seconds after which a look is due in any case: tasks grow urgent by waiting
 NEEDED = (
     *(FeedName.PENDING, FeedName.ALERTS, FeedName.AGENTS, FeedName.COMPANIES),
-    *(FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS),
+    *(FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS, FeedName.ACTIVITY),
 )
 """What needs are found in."""
 
@@ -131,7 +132,11 @@ class ReplayScreen(MainScreen):
         self.jump(self.clock.time() + seconds)
 
     def jump(self, at: float) -> None:
-        """Show another time."""
+        """Show another time, and look for no need any more."""
+        self.workers.cancel_group(self, LOOKING)
+        self._go(at)
+
+    def _go(self, at: float) -> None:
         self.poller.set(at=at)
         self.show_frame()
         start_worker(self, self._arrive, "show another time", group="arrive", exclusive=True)
@@ -145,7 +150,7 @@ class ReplayScreen(MainScreen):
         TimeWords(self)
 
     def action_replay_need(self) -> None:
-        start_worker(self, self._look_ahead, "find a need", group="replay", exclusive=True)
+        start_worker(self, self._look_ahead, "find a need", group=LOOKING, exclusive=True)
 
     async def _look_ahead(self) -> None:
         """Jump to where a need appears or grows worse, by looking at all that comes until then."""
@@ -165,7 +170,7 @@ class ReplayScreen(MainScreen):
                 if before is not None and any(
                     level > before.get(key, Level.OK) for key, level in levels.items()
                 ):
-                    self.jump(at)
+                    self._go(at)
                     return
                 awaited = (session.store.freshness[feed].awaited for feed in NEEDED)
                 before = None if any(awaited) else levels
