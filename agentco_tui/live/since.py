@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from agentco_tui import format as fmt
 from agentco_tui.live import history, insight
@@ -259,10 +259,9 @@ def _kind(entry: Activity) -> tuple[str | None, str, Severity]:
     return entry.agent.id if entry.agent else None, verb, entry.severity
 
 
-def log_past(entries: Iterable[Activity], since: float, until: float) -> Known:
-    """What the part of the log that is held tells of the time since."""
-    seen, known, start = list[Span](), list[Activity](), None
-    last = until
+def log_past(entries: Iterable[Activity], since: float, read_to: float) -> Known:
+    """What the part of the log that is held tells of the time since; it was read at `read_to`."""
+    seen, known, start, last = list[Span](), list[Activity](), None, read_to
     for entry in entries:
         if is_gap(entry):
             seen += [(start, last)] if start is not None else []
@@ -273,14 +272,17 @@ def log_past(entries: Iterable[Activity], since: float, until: float) -> Known:
             if last >= since:
                 known.append(entry)
     if start is not None:
-        seen.append((start, until))
+        seen.append((start, read_to))
     observed = observe_log(known)
     return Known(tuple(seen), observed.lives, observed.counts)
 
 
 def merged(held: Known, remembered: Known) -> Known:
     """What the log that is held and the history know together: the history lags by some seconds."""
-    lives = {life.id: life for life in (*held.lives, *remembered.lives)}
+    lives = dict[str, history.TaskLife]()
+    for life in (*remembered.lives, *held.lives):  # the log tells one for each of its entries
+        told = {name: value for name, value in asdict(life).items() if value}
+        lives[life.id] = replace(lives.get(life.id, life), **told)
     counts = dict[object, Counted]()
     for each in (*held.counts, *remembered.counts):
         minute = each.at, each.agent, each.kind, each.severity

@@ -18,7 +18,7 @@ from agentco_tui.text import SafeText, joined, plain
 
 LEAST: Final = 2 * 3_600.0  # seconds without a sign of a person, from which on one was away
 SHIFT: Final = 8 * 3_600.0  # seconds of a shift whose beginning isn't known
-TOLD_FOR: Final = 60.0  # seconds that the notice stands
+TOLD_FOR: Final = 20.0  # seconds that the notice stands
 
 
 class Absence:

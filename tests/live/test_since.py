@@ -135,14 +135,15 @@ def test_without_a_history_the_log_that_is_held_tells() -> None:
     entries = (
         entry(0, SINCE - HOUR, "task.approved", task=task, actor=Ref("u1", safe("Theo"))),
         entry(1, SINCE + HOUR, "task.approved", task=task, actor=Ref("u2", safe("Wanda"))),
+        entry(5, SINCE + 2 * HOUR, "task.failed", task=task, severity=Severity.INFO),
         entry(2, NOW - 60, "tool.failed", severity=Severity.WARNING, text=safe("Too slow: 3 s")),
         entry(3, NOW - 30, "tool.failed", severity=Severity.WARNING, text=safe("Too slow: 4 s")),
         entry(4, NOW - 10, "tool.called", severity=Severity.INFO),
     )
     store.activity.merge(Listing(records=entries[1:]))
-    past = log_past(entries[1:], SINCE, NOW)
+    past = merged(log_past(entries[1:], SINCE, NOW), Known())
     found = happened(past, store, AlertLimits(), SINCE, NOW)
-    assert told(found, "Decided") == ["Wanda: approved Refund 214 ×1 activity:e1"]
+    assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 activity:e1"]
     assert told(found, "Went wrong") == ["Ada: Too slow: 4 s ×2 activity:e3"]
     assert told(found, "Spent") == []
     assert found.gaps == ((SINCE, SINCE + HOUR),)
@@ -150,7 +151,9 @@ def test_without_a_history_the_log_that_is_held_tells() -> None:
     assert told(happened(twice, store, AlertLimits(), SINCE, NOW), "Went wrong") == [
         "Ada: Too slow: 4 s ×2 activity:e3"
     ], "what both know is counted once"
-    assert log_past(entries, SINCE, NOW).lives == past.lives, "what was before is left out"
+    assert merged(log_past(entries, SINCE, NOW), Known()).lives == past.lives, (
+        "what was before is left out"
+    )
 
 
 def test_what_was_sent_from_here_is_told_once() -> None:

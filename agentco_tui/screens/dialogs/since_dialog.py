@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -14,11 +13,13 @@ from textual.binding import Binding, BindingType
 from agentco_tui import format as fmt
 from agentco_tui.actions.handover import decided_here, not_known, said, since_words
 from agentco_tui.background import beside, start_worker
+from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.history import HistoryError
 from agentco_tui.live.since import (
     Chapter,
     Happened,
     Happening,
+    Known,
     happened,
     log_past,
     merged,
@@ -44,26 +45,38 @@ BLANK, GAP = Cell(plain(" ")), Cell(plain("  "))
 
 async def gather(frame: MainScreen, since: float) -> Happened:
     """What happened since then, by the history and the log that is held; off the event loop."""
-    session, now = frame.session, frame.session.clock.now()
-    store, why = session.store, None
-    past = log_past(tuple(store.activity), since, now)
-    if session.history is None:
-        why = plain("without a history only what the log still holds is known")
-    else:
-        try:
+    session, absence, now = frame.session, frame.absence, frame.session.clock.now()
+    store, why, past = session.store, None, Known()
+    try:
+        if session.history is not None:
             read = read_past(since, tuple(store.companies.records))
-            past = merged(past, await session.history.ask(read))
-        except HistoryError as error:
-            why = plain(str(error))
-    here = await session.journaled(
-        decided_here, session.journal.path, session.origin, since, now - time.time()
-    )
-    absence = frame.absence
-    left = absence.left_needs if since == absence.away_since else None
+            past = await session.history.ask(read)
+        else:
+            why = plain("without a history only what the log still holds is known")
+    except HistoryError as error:
+        why = plain(str(error))
+    skew, journal = now - time.time(), session.journal.path
+    here = await session.journaled(decided_here, journal, session.origin, since, skew)
+    entries, left = tuple(store.activity), absence.left_needs
     others = absence.other_needs().items()
     needs = {need: Happening(None, name, key=row) for need, (name, row) in others}
-    work = partial(happened, past, store, session.settings.alerts, since, now)
-    return await beside(partial(work, here=here, left=left, needs=needs, why=why))
+    read_to = began_at(store.freshness[FeedName.ACTIVITY], session.clock)
+
+    def work() -> Happened:
+        known = merged(log_past(entries, since, read_to), past)
+        return happened(
+            known,
+            store,
+            session.settings.alerts,
+            since,
+            now,
+            here=here,
+            left=left if since == absence.away_since else None,
+            needs=needs,
+            why=why,
+        )
+
+    return await beside(work)
 
 
 class SinceScreen(WholeScreen[str]):
@@ -139,9 +152,12 @@ class SinceScreen(WholeScreen[str]):
             for each in found.chapters
             if each.happenings and each.name != "Spent"
         ]
-        yield Text(plain(f" {signs.separator} ".join(counts) or "nothing happened"), Tone.STRONG)
-        for words in not_known(found):
-            yield Text(plain(f"{signs.unknown} {words}"), Tone.WARNING)
+        yield Text(
+            plain(f" {signs.separator} ".join(counts) or "nothing is known to have happened"),
+            Tone.STRONG,
+        )
+        for unknown in not_known(found):
+            yield Text(plain(f"{signs.unknown} {unknown}"), Tone.WARNING)
         for chapter in found.chapters:
             yield from self._chapter(chapter, found.until)
 
