@@ -112,18 +112,17 @@ def happened(
     past: Known,
     store: Store,
     limits: AlertLimits,
-    since: float,
-    until: float,
-    *,
+    span: Span,
     here: Iterable[tuple[str, Happening]] = (),
     left: Mapping[str, str] | None = None,
     needs: Mapping[str, Happening] = {},
     why: SafeText | None = None,
 ) -> Happened:
-    """All of it. `here` is what was decided from this machine, by the task's id; `left` the needs
-    as they were at `since`, if that is known, and `needs` those of now, by their keys.
+    """All of it, in that span of time. `here` is what was decided from this machine, by the task's
+    id; `left` the needs as they were at its beginning, if that is known, and `needs` those of now,
+    by their keys.
     """
-    names = Names(store)
+    names, (since, until) = Names(store), span
     chapters = [
         ("Decided", _decided(past, store, since, here), "nothing was decided"),
         ("Went wrong", _wrong(past, store, names, since), "nothing went wrong"),

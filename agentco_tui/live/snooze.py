@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -69,15 +69,7 @@ class Snoozes:
         self._path, self._platform = path, platform
         self._kept: dict[str, Snooze] = {}
         self._unwritten: dict[str, Snooze | None] = {}  # since the file was last written
-        self._stamp: tuple[int, ...] = ()  # of the file as it was last read
         self.trouble: SafeText | None = None  # why the file could not be written
-
-    def get(self, key: str) -> Snooze | None:
-        return self._unwritten[key] if key in self._unwritten else self._kept.get(key)
-
-    def set(self, keys: Iterable[str], snooze: Snooze | None) -> None:
-        """Put needs off, or with None no longer."""
-        self._unwritten |= {key: snooze for key in keys if self.get(key) != snooze}
 
     @property
     def all(self) -> dict[str, Snooze]:
@@ -85,31 +77,20 @@ class Snoozes:
         found = {**self._kept, **self._unwritten}
         return {key: snooze for key, snooze in found.items() if snooze is not None}
 
+    def set(self, keys: Iterable[str], snooze: Snooze | None) -> None:
+        """Put needs off, or with None no longer."""
+        self._unwritten |= dict.fromkeys(keys, snooze)
+
     def sync(self, now: float) -> bool:
         """Write what is not written, and read what others wrote; whether that changed anything."""
         if self._path is None:
             return False
         changes, before = dict(self._unwritten), self._kept
         try:
-            if not changes:
-                if self._stamp != (stamp := self._stamped(self._path)):
-                    self._stamp, self._kept = stamp, self._read(self._path).get(self._platform, {})
-                return self._kept != before
-            self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-            handle = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
-            with os.fdopen(handle) as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                kept = self._read(self._path)
-                ours = {**kept.pop(self._platform, {}), **changes}
-                left = {
-                    key: snooze
-                    for key, snooze in ours.items()
-                    if snooze and (snooze.until is None or now < snooze.until)
-                }
-                by_age = sorted(left, key=lambda key: left[key].made)[-MOST:]
-                kept[self._platform] = {key: left[key] for key in by_age}
-                write_state(self._path, dict([*kept.items()][-MOST_PLATFORMS:]))
-                self._stamp, self._kept = self._stamped(self._path), kept[self._platform]
+            if changes:
+                self._kept = self._write(self._path, changes, now)
+            else:
+                self._kept = (read_state(self._path, Kept) or {}).get(self._platform, {})
         except BlockingIOError:  # another dashboard writes: the next time
             return False
         except OSError as error:
@@ -122,14 +103,21 @@ class Snoozes:
                 del self._unwritten[key]
         return self._kept != before
 
-    @staticmethod
-    def _read(path: Path) -> Kept:
-        return read_state(path, Kept) or {}
-
-    @staticmethod
-    def _stamped(path: Path) -> tuple[int, ...]:
-        try:
-            found = path.stat()
-        except FileNotFoundError:
-            return ()
-        return found.st_mtime_ns, found.st_ino, found.st_size
+    def _write(
+        self, path: Path, changes: Mapping[str, Snooze | None], now: float
+    ) -> dict[str, Snooze]:
+        path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+        with os.fdopen(handle) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            kept = read_state(path, Kept) or {}
+            ours = {**kept.pop(self._platform, {}), **changes}
+            lasting = [
+                (key, snooze)
+                for key, snooze in ours.items()
+                if snooze is not None and (snooze.until is None or now < snooze.until)
+            ]
+            lasting.sort(key=lambda each: each[1].made)
+            kept[self._platform] = dict(lasting[-MOST:])
+            write_state(path, dict([*kept.items()][-MOST_PLATFORMS:]))
+            return kept[self._platform]

@@ -29,18 +29,14 @@ class Absence:
         self._session, self._left_at, self._left = session, left_at, left
         self._sign: float | None = None  # when there was the last sign of a person
         self._needs_then: Sequence[Need] = ()
-        self._since: float | None = None
+        self.since: float | None = None
         self.away_since: float | None = None
         self.left_needs: Mapping[str, str] = {}  # as they were then, by their keys
 
     @property
     def shift_since(self) -> float:
         """Since when things are told: since the last absence began, or what was chosen."""
-        return self._session.clock.now() - SHIFT if self._since is None else self._since
-
-    @shift_since.setter
-    def shift_since(self, since: float) -> None:
-        self._since = since
+        return self.since or self._session.clock.now() - SHIFT
 
     def look(self, *, is_here: bool = True) -> SafeText | None:
         """What to say to a person who was away for long: as soon as the platform's time is known
@@ -72,7 +68,7 @@ class Absence:
         away = self._session.clock.now() - at
         if away < LEAST:
             return None
-        self.away_since = self._since = at
+        self.away_since = self.since = at
         self.left_needs = left
         key = shown_key("app.since", self._session.settings.keys)
         shows = f": {key} shows what happened" if key else ""

@@ -52,6 +52,7 @@ class FoundNeeds:
         self._outlook, self._log = outlook, LogFindings()
         self._log_of: Listing[Activity] | None = None  # after which answer it was looked through
         self.snoozes = snoozes
+        self._met = set[str]()  # the keys of those snoozed that were found in this run
         self.shown: list[Need] = []  # the worst first, tasks alike as one; then what is snoozed
         self.snoozed = 0  # how many of them are
         self.listed = 0  # how many of the others these are
@@ -162,16 +163,16 @@ class FoundNeeds:
         store, levels = self._look.store, {need.key: need.level for need in found}
         feeds = (store.freshness[feed].phase for feed in FEEDS)
         is_whole = self._poller.query.company is None and {*feeds} == {Phase.LIVE}
-        over = list[str]()
+        # Those by the log or by a forecast are found some time after the start.
+        self._met |= kept.keys() & levels.keys()
         for key, snooze in kept.items():
             kind, _, record_id = key.partition(":")
             waits = kind == NeedKind.TASK and record_id in store.pending.records
-            waits |= kind in (NeedKind.STUCK, NeedKind.FAILURES)  # by the log, which is yet to come
-            is_gone = key not in levels and is_whole and not waits
+            is_gone = key in self._met and key not in levels and is_whole and not waits
             if is_gone or not snooze.holds(levels.get(key, Level.OK), now):
-                over.append(key)
-        self.snoozes.set(over, None)
-        put_off = [replace(need, snooze=self.snoozes.get(need.key)) for need in found]
+                self.snoozes.set([key], None)
+        kept = self.snoozes.all
+        put_off = [replace(need, snooze=kept.get(need.key)) for need in found]
         return [n for n in put_off if not n.snooze], [n for n in put_off if n.snooze]
 
     def of_scope(self, records: Iterable[R]) -> Iterable[R]:

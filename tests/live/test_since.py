@@ -121,7 +121,7 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
     file.write([observed])
     past = file.read(read_past(SINCE, ["c1"]))
     file.close()
-    found = happened(past, a_store(), AlertLimits(), SINCE, NOW)
+    found = happened(past, a_store(), AlertLimits(), (SINCE, NOW))
     assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 agents:a1"]
     assert told(found, "Went wrong") == ["Ada: tool failed ×3 agents:a1"]
     assert told(found, "Spent") == ["Acme: ~$50.00, now $150.00 of $1,000.00 ×1 budget:company:c1"]
@@ -142,13 +142,13 @@ def test_without_a_history_the_log_that_is_held_tells() -> None:
     )
     store.activity.merge(Listing(records=entries[1:]))
     past = merged(log_past(entries[1:], SINCE, NOW), Known())
-    found = happened(past, store, AlertLimits(), SINCE, NOW)
+    found = happened(past, store, AlertLimits(), (SINCE, NOW))
     assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 activity:e1"]
     assert told(found, "Went wrong") == ["Ada: Too slow: 4 s ×2 activity:e3"]
     assert told(found, "Spent") == []
     assert found.gaps == ((SINCE, SINCE + HOUR),)
     twice = merged(past, log_past(entries[1:], SINCE, NOW))
-    assert told(happened(twice, store, AlertLimits(), SINCE, NOW), "Went wrong") == [
+    assert told(happened(twice, store, AlertLimits(), (SINCE, NOW)), "Went wrong") == [
         "Ada: Too slow: 4 s ×2 activity:e3"
     ], "what both know is counted once"
     assert merged(log_past(entries, SINCE, NOW), Known()).lives == past.lives, (
@@ -164,8 +164,7 @@ def test_what_was_sent_from_here_is_told_once() -> None:
         Known(lives=[life]),
         a_store(),
         AlertLimits(),
-        SINCE,
-        NOW,
+        (SINCE, NOW),
         here=[("t1", mine), ("attempt-2", limit)],
     )
     assert told(found, "Decided") == [
@@ -183,16 +182,16 @@ def test_what_waits_newly_is_told_the_worst_first() -> None:
         Task(id="when", title=safe("When?")),
     ]
     store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
-    found = happened(Known(), store, AlertLimits(), SINCE, NOW)
+    found = happened(Known(), store, AlertLimits(), (SINCE, NOW))
     assert told(found, "Newly waiting") == [": Late ×1 tasks:late", ": New ×3 tasks:n2"]
 
 
 def test_needs_are_compared_with_those_of_then() -> None:
     now = {"agent:a1": Happening(None, safe("Ada")), "all:": Happening(None, safe("all"))}
     left = {"all:": "all", "company:c1": "Acme\x1b[2J"}
-    found = happened(Known(), a_store(), AlertLimits(), SINCE, NOW, left=left, needs=now)
+    found = happened(Known(), a_store(), AlertLimits(), (SINCE, NOW), left=left, needs=now)
     assert told(found, "Other needs") == ["gone: Acme␛[2J ×1 ", "new: Ada ×1 "]
-    nothing = happened(Known(), a_store(), AlertLimits(), SINCE, NOW)
+    nothing = happened(Known(), a_store(), AlertLimits(), (SINCE, NOW))
     assert "Other needs" not in [chapter.name for chapter in nothing.chapters]
     assert {each.level for chapter in nothing.chapters for each in chapter.happenings} <= {Level.OK}
 

@@ -57,24 +57,16 @@ async def gather(frame: MainScreen, since: float) -> Happened:
         why = plain(str(error))
     skew, journal = now - time.time(), session.journal.path
     here = await session.journaled(decided_here, journal, session.origin, since, skew)
-    entries, left = tuple(store.activity), absence.left_needs
+    entries = tuple(store.activity)
+    read_to = began_at(store.freshness[FeedName.ACTIVITY], session.clock)
+    left = absence.left_needs if since == absence.away_since else None
     others = absence.other_needs().items()
     needs = {need: Happening(None, name, key=row) for need, (name, row) in others}
-    read_to = began_at(store.freshness[FeedName.ACTIVITY], session.clock)
 
     def work() -> Happened:
         known = merged(log_past(entries, since, read_to), past)
-        return happened(
-            known,
-            store,
-            session.settings.alerts,
-            since,
-            now,
-            here=here,
-            left=left if since == absence.away_since else None,
-            needs=needs,
-            why=why,
-        )
+        limits = session.settings.alerts
+        return happened(known, store, limits, (since, now), here, left, needs, why)
 
     return await beside(work)
 
@@ -119,7 +111,7 @@ class SinceScreen(WholeScreen[str]):
         now = self.frame.session.clock.now()
         span = now - self.frame.absence.shift_since
         at = bisect_right(SPANS, span + 60) if further else bisect_left(SPANS, span - 60) - 1
-        self.frame.absence.shift_since = now - SPANS[max(0, min(at, len(SPANS) - 1))]
+        self.frame.absence.since = now - SPANS[max(0, min(at, len(SPANS) - 1))]
         self._found = None
         self.action_read()
 
