@@ -113,6 +113,7 @@ def happened(
     store: Store,
     limits: AlertLimits,
     span: Span,
+    *,
     here: Iterable[tuple[str, Happening]] = (),
     left: Mapping[str, str] | None = None,
     needs: Mapping[str, Happening] = {},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -65,8 +66,9 @@ async def gather(frame: MainScreen, since: float) -> Happened:
 
     def work() -> Happened:
         known = merged(log_past(entries, since, read_to), past)
-        limits = session.settings.alerts
-        return happened(known, store, limits, (since, now), here, left, needs, why)
+        limits, span = session.settings.alerts, (since, now)
+        told = partial(happened, known, store, limits, span)
+        return told(here=here, left=left, needs=needs, why=why)
 
     return await beside(work)
 
