@@ -161,7 +161,7 @@ async def _watching(
                 task.cancel()
             found = await asyncio.gather(*under_way, return_exceptions=True)
             if history is not None:
-                await asyncio.to_thread(history.close)
+                await asyncio.to_thread(history.close, PATIENCE)
         for failure in found:
             if isinstance(failure, Exception):
                 raise failure

@@ -49,6 +49,9 @@ still while a laptop sleeps."""
 CUT_OFF = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.KeyRejected)
 """Failures that concern the platform as a whole: where one feed is over them, others may be."""
 
+REFUSED = (errors.NotAllowed, errors.NotFound, errors.Invalid)
+"""Failures that say nothing against other questions."""
+
 PATIENCE = 5.0  # seconds after which an answer is late, or twice what the last one took
 JITTER = 0.1  # share of an interval, so that many dashboards don't ask in step
 BACK_OFF_CEILING = 30.0  # seconds; also how long a platform that came back can stay unseen
@@ -190,16 +193,17 @@ class Poller:
 
     async def _rest(self) -> bool:
         """Wait until a question that can wait is in nobody's way: every feed that is polled has
-        answered, and none fails, is late or is being asked. Always True.
+        been answered or refused for good, and none fails, is late or is being asked. Always True.
         """
         is_quiet = False
         while not is_quiet:
             await asyncio.sleep(PAUSE)
             known = self.store.freshness
             polled = [feed for feed in FeedName if self._turns[feed].pace is not Pace.OFF]
-            is_quiet = all(known[feed].phase is Phase.LIVE for feed in polled) and all(
-                turn.asked_at is None for turn in self._turns.values()
-            )
+            is_quiet = all(
+                known[feed].phase is Phase.LIVE or isinstance(known[feed].failure, REFUSED)
+                for feed in polled
+            ) and all(turn.asked_at is None for turn in self._turns.values())
         return True
 
     async def _follow(self, feed: FeedName) -> None:

@@ -156,6 +156,18 @@ async def test_what_cannot_be_caught_up_with_is_a_gap_until_it_is_read() -> None
             assert added == set(log[-ACTIVITY_CATCH_UP - 55 :][:50])
 
 
+async def test_a_feed_that_is_refused_holds_up_no_gap() -> None:
+    with ChoosyPlatform(as_asked, **SMALL) as platform:
+        happen(platform, 300)
+        platform.faults.add("alerts:status=404")
+        wanted = {**NONE, FeedName.ALERTS: Pace.REFRESH, FeedName.ACTIVITY: Pace.REFRESH}
+        async with stage(platform, wanted=wanted) as on:
+            await polls(on, platform, ACTIVITY_CATCH_UP + 50)
+            assert "gap" in shown(on)
+            on.hours.go_by(PAUSE)
+            await on.until(lambda: "gap" not in shown(on))
+
+
 async def test_a_gap_waits_until_nothing_fails_and_is_forgotten_with_its_question() -> None:
     with ChoosyPlatform(as_asked, **SMALL) as platform:
         happen(platform, 300)
