@@ -12,10 +12,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from time import perf_counter
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui.background import turn_of_thread
 from agentco_tui.live import forecast as ahead
@@ -51,6 +53,7 @@ _FIRST_PAUSE, _FILL_PAUSE, _PAUSE = 4.0, 30.0, 150.0
 on the screen, the first at anything else, and ever after. So no more than 0.7 % of a processor goes
 into it, whatever the number of subjects; they are looked at less often then."""
 _GLANCE: Final = 15.0  # seconds after which is looked for what is due
+_MOST: Final = 2_000  # agents that are looked at though nobody wants to see them
 _IN_A_ROW: Final = 20  # looks between two such
 _TROUBLE: Final = 60.0  # seconds after which a history that failed is tried again
 _TOLD_EVERY: Final = 1.0  # seconds between two calls of `on_change`
@@ -196,12 +199,16 @@ class Outlook:
         """What is to be looked at, the most urgent first."""
         store, now = self.store, self.clock.now()
         found: list[tuple[int, float, Subject, Budget | None]] = []
-        every: dict[Subject, Budget | None] = {
-            (BudgetScope.AGENT, agent.id): None for agent in store.agents
-        }
-        every[BudgetScope.ALL, ""] = None
+        every: dict[Subject, Budget | None] = {(BudgetScope.ALL, ""): None}
+        for agent in islice(store.agents, _MOST):
+            every[BudgetScope.AGENT, agent.id] = None
         for budgets in store.budgets.values():
-            every |= {subject_of(budget): budget for budget in budgets}
+            every |= {subject_of(budget): budget for budget in islice(budgets, _MOST)}
+        for scope, of in self._wanted:
+            if (budget := store.budgets[scope].get(of)) is not None:
+                every[scope, of] = budget
+        if len(self._known) > 3 * _MOST:
+            self._known = {key: known for key, known in self._known.items() if key in every}
         for subject, budget in every.items():
             known, is_wanted = self._known.get(subject), subject in self._wanted
             if known is None:
@@ -270,8 +277,7 @@ def _looked(
     (scope, of), past = subject, None
     said: dict[str, object] = {}
     if budget is not None:
-        # The last day as it was polled, so that a burst is seen; hours are enough of what was
-        # before.
+        # The last day as it was polled, so that a burst is seen; of the rest hours are enough.
         older = reader.budget(scope, of, now - ahead.PAST * DAY, now - DAY, every=HOUR)
         track = _joined(older, reader.budget(scope, of, now - DAY, every=300.0))
         period = period_of(budget, now)
@@ -282,6 +288,7 @@ def _looked(
             said["forecast"] = ahead.forecast(past, period, now, limits, shown=shown)
             said["burn"] = ahead.burn(past, period, now, limits)
             said["spent_by_hour"] = by_hour(past.flows, past.seen, now)
+    turn_of_thread()
     if scope is not BudgetScope.COMPANY:
         counts = _counted(reader, of or None, now)
         said["entries_by_hour"] = by_hour(counts[0], counts[2], now)
@@ -290,9 +297,8 @@ def _looked(
             said["usual_run"] = _usual_run(reader, of, now)
     if scope is not BudgetScope.AGENT:
         said["waiting_by_hour"] = held_by_hour(reader.queue(of or None, now - DAY - HOUR), now)
-    return msgspec.structs.replace(
-        Prospect(looked=now, budget=budget), **said
-    ), perf_counter() - began
+    found = replace(Prospect(looked=now, budget=budget), **said)
+    return found, perf_counter() - began
 
 
 def _joined(older: Track[BudgetSample], newer: Track[BudgetSample]) -> Track[BudgetSample]:

@@ -283,6 +283,17 @@ async def test_one_that_cannot_be_worked_out_holds_up_no_other(tmp_path: Path) -
         assert outlook.forecast(budgets["ada"]) is None
 
 
+def test_of_a_very_large_platform_only_some_are_looked_at_and_all_that_show() -> None:
+    store = Store()
+    names = [f"ag_{number}" for number in range(10_000)]
+    store.take(AGENT_BUDGETS, Listing(records=tuple(map(agents_budget, names))))
+    outlook = Outlook(store, clock=Hands())
+    outlook.want([agents_budget("ag_9999")])
+    due = [of for (_, of), _ in outlook._due()]
+    assert due[:2] == ["ag_9999", ""]
+    assert len(due) == 2_002
+
+
 async def test_a_limit_that_was_raised_counts_at_once(tmp_path: Path) -> None:
     series = make("steady", 3)
     past = spending_of("ada", "steady")
