@@ -69,6 +69,7 @@ class Snoozes:
         self._path, self._platform = path, platform
         self._kept: dict[str, Snooze] = {}
         self._unwritten: dict[str, Snooze | None] = {}  # since the file was last written
+        self._stamp = 0  # of the file as it was last read
         self.trouble: SafeText | None = None  # why the file could not be written
 
     @property
@@ -89,7 +90,8 @@ class Snoozes:
         try:
             if changes:
                 self._kept = self._write(self._path, changes, now)
-            else:
+            elif self._stamp != (stamp := _stamp(self._path)):
+                self._stamp = stamp
                 self._kept = (read_state(self._path, Kept) or {}).get(self._platform, {})
         except BlockingIOError:  # another dashboard writes: the next time
             return False
@@ -121,3 +123,11 @@ class Snoozes:
             kept[self._platform] = dict(lasting[-MOST:])
             write_state(path, dict([*kept.items()][-MOST_PLATFORMS:]))
             return kept[self._platform]
+
+
+def _stamp(path: Path) -> int:
+    """When a file was last changed; 0 if there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0

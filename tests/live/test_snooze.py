@@ -81,10 +81,14 @@ def test_what_is_over_is_dropped_and_there_is_a_most(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b'{"prod https://p.example:443": {"a": 3}}', b"\xff"]
 )
-def test_a_file_that_makes_no_sense_is_begun_anew(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_makes_no_sense_is_begun_anew(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "snoozed.json").write_bytes(content)
     snoozes = kept(tmp_path)
     assert snoozes.all == {}
+    snoozes.sync(NOW)
+    assert len(caplog.records) <= 1, "told once, and not each second"
     snoozes.set(["task:a"], Snooze(NOW, 2))
     snoozes.sync(NOW)
     assert set(kept(tmp_path).all) == {"task:a"}
