@@ -28,8 +28,8 @@ from agentco_tui.live.insight import (
     is_open,
 )
 from agentco_tui.live.log_findings import LogFindings
-from agentco_tui.live.need_words import words_of
-from agentco_tui.live.needs import Need, needs, queue, stuck
+from agentco_tui.live.need_words import sentence_of
+from agentco_tui.live.needs import needs, queue, stuck
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Names, Store
@@ -178,7 +178,10 @@ def judge(
         repeated=[each for each in log.repeated if ours(each.newest)],
         standing=[(at, t) for at, t in at_once(stuck(log, (), outlook, now)) if ours(t)],
     )
-    findings = [_finding(need, names, outlook, now) for need in found]
+    findings = [
+        Finding(need.level, need.kind, need.record.id, sentence_of(need, names, outlook, now))
+        for need in found
+    ]
     for reason, parts in _reasons(failed):
         findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))
     for each in (store.pending, store.company_budgets, store.agent_budgets, store.alerts):
@@ -206,21 +209,6 @@ def judge(
         budget=store.company_budgets.get(company) if company else next(iter(whole), None),
         failed=failed,
     )
-
-
-def _finding(need: Need, names: Names, outlook: Outlook, now: float) -> Finding:
-    """A need as the Overview tells it: what it is, its figure, what follows if nobody acts."""
-    words, record = words_of(need, names, outlook, now), need.record
-    of: tuple[SafeText | None, ...] = names.company(names.company_of(record)), words.agent
-    if isinstance(record, Task):
-        wait = "" if words.since is None else f" {figures.age(now - words.since)}"
-        text, of = f"task waits{wait}: {record.title}", (record.priority, *of)
-    else:
-        figure = f" {words.figure}" if words.figure != signs.missing else ""
-        text = f"{words.why}{figure}: {words.what}"
-    told = ", ".join(each for each in of if each and each not in (signs.missing, words.what))
-    text += (f" ({told})" if told else "") + (f"; {words.consequence}" * bool(words.consequence))
-    return Finding(need.level, need.kind, record.id, text)
 
 
 def headline(judged: Judgement) -> str:

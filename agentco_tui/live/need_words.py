@@ -68,6 +68,21 @@ def words_of(need: Need, names: Names, outlook: Outlook, now: float) -> NeedWord
     return _of_subject(need, names, outlook, now)
 
 
+def sentence_of(need: Need, names: Names, outlook: Outlook, now: float) -> SafeText:
+    """All of it in one line: "stopped 119 % of $100.00: Ada (Acme); 4 tasks wait for it"."""
+    words, record = words_of(need, names, outlook, now), need.record
+    of: tuple[SafeText | None, ...] = names.company(names.company_of(record)), words.agent
+    if isinstance(record, Task) and need.kind is NeedKind.TASK:
+        wait = "" if words.since is None else f" {fmt.age(now - words.since)}"
+        text, of = f"task waits{wait}: {words.what}", (record.priority, *of)
+    else:
+        figure = f" {words.figure}" if words.figure != signs.missing else ""
+        text = f"{words.why}{figure}: {words.what}"
+    told = ", ".join(each for each in of if each and each not in (signs.missing, words.what))
+    text += (f" ({told})" if told else "") + (f"; {words.consequence}" * bool(words.consequence))
+    return plain(text)
+
+
 def agents_of(tasks: Iterable[Task], names: Names) -> SafeText:
     return joined(dict.fromkeys(names.agent(task.agent) for task in tasks), ", ")
 

@@ -232,7 +232,7 @@ async def test_a_hand_over_is_written_to_a_new_file_or_copied(on: Staging, tmp_p
         text = (tmp_path / "new.md").read_text()
         assert text.startswith("# Hand-over: demo, all companies")
         for words in (
-            "- ✖ stopped: Nora, 101 % of",
+            "- ✖ stopped 101 % of $100.00: Nora (Initech Content);",
             "4 tasks wait for it",
             "back 18:13: ask \\`Bob\\` \\<now\\>",
             "approved Ask 45 customers",

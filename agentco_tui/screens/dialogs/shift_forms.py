@@ -12,8 +12,7 @@ from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.config.validators import span
 from agentco_tui.live.feeds import Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.live.need_words import words_of
-from agentco_tui.live.needs import Need
+from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.snooze import DAY, LONGEST_NOTE, Snooze, next_time
 from agentco_tui.model import Moment
 from agentco_tui.screens.cells import spent_text
@@ -89,14 +88,6 @@ def state_of(session: Session) -> list[SafeText]:
     return list(map(plain, state))
 
 
-def need_words(need: Need, session: Session) -> SafeText:
-    """A need in one line: "money low: Kofi, 92 % of $400.00: gone ~Tue 24 Nov"."""
-    words = words_of(need, session.names, session.outlook, session.clock.now())
-    who = "" if words.agent in (signs.missing, words.what) else f" ({words.agent})"
-    told = [plain(f"{words.what}{who}"), *(w for w in (words.figure,) if w != signs.missing)]
-    return joined([words.why, joined(told, ", "), words.consequence], ": ")
-
-
 def hand_over(ask: FormRequest) -> FormPlan:
     """Since when the shift goes, and where its hand-over goes to: a new file, or the clipboard."""
     frame, session, now = ask.frame, ask.frame.session, ask.frame.session.clock.now()
@@ -142,14 +133,15 @@ def hand_over(ask: FormRequest) -> FormPlan:
 
 async def handover_of(frame: MainScreen, since: float) -> Handover:
     session = frame.session
-    scope = session.names.scope(session.poller.query.company)
+    names, outlook, now = session.names, session.outlook, session.clock.now()
+    scope = names.scope(session.poller.query.company)
     return Handover(
-        made=session.clock.now(),
+        made=now,
         title=joined([safe(session.profile, 60), scope], ", "),
         platform=safe(session.origin, 100),
         state=state_of(session),
         needs=[
-            OpenNeed(need.level, need_words(need, session), need.snooze)
+            OpenNeed(need.level, sentence_of(need, names, outlook, now), need.snooze)
             for need in session.needs.shown
         ],
         happened=await gather(frame, since),
