@@ -69,9 +69,9 @@ def added_by(task: Task, precedent: Precedent | None) -> Added | None:
     if task.estimate is not None and so_far is not None and so_far.amount > 0:
         rest = minus(task.estimate, so_far)
         if rest is not None and rest.amount > 0:
-            return Added(rest, "the rest of its estimate")
+            return Added(rest, "the rest of the estimate")
     if own is not None and own.amount >= 0:
-        return Added(own, "its estimate" if task.estimate else "its cost", most=True)
+        return Added(own, "the estimate" if task.estimate else "the cost that was sent", most=True)
     if precedent is not None and precedent.cost is not None:
         whose = "tasks of this agent" if precedent.of_agent else "tasks like it"
         return Added(precedent.cost, f"what {whose} cost")

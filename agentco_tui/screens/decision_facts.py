@@ -142,7 +142,7 @@ def like_items(session: Session, known: KnownPast | None, tasks: Sequence[Task])
         words, tone = fared(summed(found)), Tone.WARNING if bad else Tone.PLAIN
         if len(new) == len(found):
             agent = "" if many or task.agent is None else f" from {session.names.agent(task.agent)}"
-            words, tone = none_like(known, agent), Tone.DIM
+            words, tone = none_like(known, "them" if many else "it", agent), Tone.DIM
             if known.trouble is not None:
                 words, tone = f"{signs.unknown} {known.trouble}", Tone.WARNING
         elif many and new:
@@ -172,13 +172,13 @@ def fared(found: Precedent) -> str:
     return ", ".join((f"{fmt.count(found.approved)} approved{here}", *words))
 
 
-def none_like(known: KnownPast, of: str) -> str:
+def none_like(known: KnownPast, it: str, of: str) -> str:
     """That none alike is known, and how far that reaches."""
     if known.enough:
-        return f"first of its kind{of}"
+        return f"first of its kind{of}" if it == "it" else "all are the first of their kind"
     if not known.watched:
-        return "none like it is known"
-    return f"none like it{of} in the {fmt.age(known.watched)} that are known"
+        return f"none like {it} is known"
+    return f"none like {it}{of} in the {fmt.age(known.watched)} that are known"
 
 
 def share(ratio: Decimal) -> SafeText:

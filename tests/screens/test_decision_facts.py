@@ -176,7 +176,7 @@ async def test_budgets_that_a_yes_passes_and_agents_that_stand_still(on: Staging
         await s.poll()
         await s.press("a")
         await s.sees("Linus        $412.00 of $500.00 → ~$502.00 ✖ passes its limit, may stop it")
-        await s.sees("adds         ~90.00, the rest of its estimate (units assumed)")
+        await s.sees("adds         ~90.00, the rest of the estimate (units assumed)")
         await s.press("n")
         ada = next(row for row in s.rows if s.view.table.rows.records[row].agent.name == "Ada")
         s.view.table.move_cursor_to(ada)
@@ -185,7 +185,7 @@ async def test_budgets_that_a_yes_passes_and_agents_that_stand_still(on: Staging
         await s.press("n", "space", "g", "space", "space", "space", "a")
         await s.wait_until(lambda: isinstance(s.app.screen, BatchQuestion), "the question")
         await s.sees("Linus        $412.00 of $500.00 → ~$682.00 ✖ passes its limit")
-        await s.sees("Ada (out of money): 1 of these will wait", "to 4 budgets: the rest of its")
+        await s.sees("Ada (out of money): 1 of these will wait", "to 4 budgets: the rest of the")
 
 
 async def test_a_budget_that_can_not_be_read_is_told(on: Staging) -> None:

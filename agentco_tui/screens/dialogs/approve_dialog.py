@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from itertools import groupby
+from itertools import compress, groupby
 from math import ceil
-from operator import itemgetter
+from operator import itemgetter, not_
 from typing import ClassVar
 
 from textual import events
@@ -153,7 +153,9 @@ class ApproveQuestion(TaskQuestion):
         head, beside = Text(joined(facts, f" {signs.separator} ")), [*self.facts.items()]
         width, height = self.app.size
         if width < PHONE_WIDTH or height < ROOM:  # there what is asked for comes first
-            yield from (*substance(task, self.look, [head]), Gap(), *beside, Gap())
+            is_bad = [getattr(item, "tone", None) is Tone.CRITICAL for item in beside]
+            yield from substance(task, self.look, [head, *compress(beside, is_bad)])
+            yield from (Gap(), *compress(beside, map(not_, is_bad)), Gap())
         else:
             gap = [Gap()] if height > ROOM else []
             yield from (*substance(task, self.look, [head, *beside]), *gap)
