@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from tests.safety.hostile_world import COUNT, HostilePlatform, tags, unclean
 from tests.terminal.dashboard import back, dashboard, say_yes
@@ -181,3 +183,34 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         assert unclean(base64.b64decode(copied[1])) == []
         assert session.alive
     sys.stdout.write(f"pairs: {pairs}\n")
+
+
+def test_the_page_of_a_shift_and_its_hand_over(tmp_path: Path) -> None:
+    """All payloads on the page, and none of them more than text in the Markdown."""
+    with on_hostile(tmp_path) as (_, session):
+        in_columns(session, {"C"})
+        painted = session.mark()
+        session.press("L", *"+++")
+        session.wait_for("Newly waiting")
+        session.press("G")
+        session.press("H")
+        session.wait_for("HAND OVER")
+        session.write(f"\x15{tmp_path}/shift.md\r")
+        session.wait_for("was written to")
+        before_leaving = session.mark()
+        back(session, "H hand over")
+        session.press("q")
+        assert session.wait_gone() == 0
+        assert unclean(session.raw[painted:before_leaving]) == []
+    text = (tmp_path / "shift.md").read_text()
+    assert len(tags(text.splitlines())) > 0
+    tokens = [each for token in MarkdownIt("gfm-like").parse(text) for each in _all(token)]
+    kinds = {token.type.removesuffix("_open").removesuffix("_close") for token in tokens}
+    assert kinds <= {
+        *("heading", "paragraph", "bullet_list", "list_item"),
+        *("inline", "text", "text_special", "code_inline"),
+    }
+
+
+def _all(token: Token) -> list[Token]:
+    return [token, *(token.children or ())]
