@@ -37,6 +37,7 @@ LONGEST_BODY: Final = 64 * 1024 * 1024
 _MOST_WAITING: Final = 96 * 1024 * 1024  # bytes of bodies that wait for a slow disk
 _LENGTHS: Final = struct.Struct("<III")
 _LONGEST_HEAD: Final = 1 << 20
+_MOST_KEPT: Final = 500  # questions of which the last answer is remembered while recording
 _CALM: Final = 30.0  # seconds without a failure after which the disk is believed to be well
 _LATEST: Final = 1e11  # seconds since 1970, that any calendar has
 _ABOUT_A_HEAD: Final = 500  # bytes
@@ -76,7 +77,11 @@ class Recorded(msgspec.Struct, frozen=True, array_like=True):
     headers: dict[str, str] = {}
     error: tuple[str, str, str] | None = None
     """The class of the ApiError, what it says about `sent`, and its sentence."""
-    same: bool = False  # but for time and duration the last one to the same question
+    same: bool = False  # but for time and duration the last good one to the same question
+
+    @property
+    def good(self) -> bool:
+        return 200 <= self.status < 300
 
 
 class Tape(msgspec.Struct):
@@ -101,7 +106,7 @@ class Located(NamedTuple):
 
     at: float
     took: float
-    answer: Recorded  # of one that was the same as the last: that
+    answer: Recorded  # of one that was the same as an earlier: that
     file: int
     offset: int
     length: int  # of the body as packed
@@ -112,7 +117,7 @@ class Located(NamedTuple):
 
 
 class _Kept(msgspec.Struct):
-    """The last answer to a question, for what comes after it and for the next file."""
+    """The last good answer to a question, for what comes after it and for the next file."""
 
     answer: Recorded
     digest: bytes
@@ -219,8 +224,12 @@ class Recorder:
             digest = blake2b(told + body, digest_size=16).digest()
             if kept is None or kept.digest != digest:
                 kept = _Kept(answer, digest, zlib.compress(body, 3) if body else b"")
-            self._kept.pop(target, None)  # the one asked for last stands last
-            self._kept[target] = kept
+            if answer.good:
+                # What fails stays apart: a 304 means the last that didn't.
+                self._kept.pop(target, None)  # the one asked for last stands last
+                self._kept[target] = kept
+                if len(self._kept) > _MOST_KEPT:
+                    del self._kept[next(iter(self._kept))]
         took, ahead = answer.took, answer.ahead
         if kept.written:
             self._append(_block(Recorded(at, kept.answer.target, took, ahead, same=True), b""))
@@ -315,8 +324,8 @@ class Recording:
         if not answer.same:
             entries.append(Located(at, took, answer, file, offset, length))
             self.changes.append(at)
-        elif entries:
-            entries.append(Located(at, took, *entries[-1][2:]))
+        elif (last := self.last(answer.target, at, good=True)) is not None:
+            entries.append(Located(at, took, *last[2:]))
         else:
             return
         times.append(at)
@@ -341,7 +350,7 @@ class Recording:
         """The last answer to a question by then; with `good` none that refused or failed."""
         times, entries = self._by_target.get(target, ([], []))
         for place in range(bisect_right(times, at) - 1, -1, -1):
-            if not good or 200 <= entries[place].answer.status < 300:
+            if not good or entries[place].answer.good:
                 return entries[place]
         return None
 

@@ -275,3 +275,23 @@ def test_a_body_that_grows_without_end_is_none(tmp_path: Path) -> None:
     assert entry is not None
     with pytest.raises(ValueError):  # noqa: PT011 (it has no words: the player has them)
         recording.body(entry)
+
+
+def test_unchanged_means_as_the_last_that_did_not_fail(tmp_path: Path) -> None:
+    """Not as the failure that came between."""
+    came = [(b"[1]", 200), (b"{}", 503), (b"", 304), (b"{}", 503), (b"{}", 503), (b"[1]", 200)]
+    told = [(100.0 + at, "GET /api/tasks", *each) for at, each in enumerate(came)]
+    write(tmp_path / "a", told)
+    bodies = [b"[1]", b"{}", b"[1]", b"{}", b"{}", b"[1]"]
+    assert answers(tmp_path / "a") == [(100.0 + at, body) for at, body in enumerate(bodies)]
+
+
+def test_of_more_questions_than_are_remembered_every_answer_is_there(tmp_path: Path) -> None:
+    told: list[Told] = [(100.0, f"GET /{n}", b"[%d]" % n, 200) for n in range(600)]
+    recorder = write(tmp_path / "a", [*told, *told])
+    assert len(recorder._kept) == 500
+    recording = Recording(tmp_path / "a")
+    for _, target, body, _ in told:
+        entry = recording.last(target, 100.0)
+        assert entry is not None
+        assert recording.body(entry) == body
