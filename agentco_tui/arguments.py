@@ -194,8 +194,8 @@ _METRICS = (
         " only)", type=_place),
     _Flag("--textfile PATH", "write them there again and again, for node_exporter"),
     _Flag("--once", "with --textfile: write once and end"),
-    _Flag("--series N", "how many series at most (default 2,000): of what is more the companies,"
-        " then the agents with the least spent are left out", type=_number(100, 1_000_000),
+    _Flag("--series N", "how many series at most (default 2,000): agents with the least share"
+        " of their limit are left out first", type=_number(100, 1_000_000),
         default=2_000),
 )  # fmt: skip
 _WHAT = _Flag("what {path,check,show,keys}", "", choices=("path", "check", "show", "keys"))

@@ -39,6 +39,8 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         raise UsageError(
             "metrics need the library prometheus_client: pip install 'agentco-tui[metrics]'"
         ) from None
+    if given["listen"] and given["textfile"]:
+        raise UsageError("--listen or --textfile, not both")
     with running(given, env) as settings:
         return asyncio.run(_tell(settings, given))
 

@@ -226,6 +226,8 @@ def test_what_it_cannot_do_is_said(
         assert (ran.code, "must be HOST:PORT" in ran.err) == (2, True)
     ran = command("metrics", "--listen", f"127.0.0.1:{still.port}")
     assert (ran.code, "nothing can be served there" in ran.err) == (2, True)
+    ran = command("metrics", "--listen", "0", "--textfile", "x.prom")
+    assert (ran.code, "not both" in ran.err) == (2, True)
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     ran = command("metrics")
     assert (ran.code, "pip install 'agentco-tui[metrics]'" in ran.err) == (2, True)
