@@ -39,7 +39,7 @@ class After(msgspec.Struct, frozen=True, kw_only=True):
     most: bool  # not more than that
     unlike: int  # costs that were not added, for they are in another unit or currency
     level: Level  # then
-    passes: str | None  # "limit" or "warning point", if the yes passes that
+    passes: str | None  # "limit", "critical point" or "warning point", if the yes passes that
 
 
 class Stake(msgspec.Struct, frozen=True):
@@ -103,7 +103,7 @@ def after(budget: Budget, yes: Sequence[Added | None], limits: AlertLimits) -> A
         if budget.share < _ALL <= share:
             passes = "limit"
         elif level > before:
-            passes = "warning point"
+            passes = "critical point" if level is Level.CRITICAL else "warning point"
     return After(
         budget=budget,
         spent=total,

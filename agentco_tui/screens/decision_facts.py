@@ -193,7 +193,7 @@ def after_words(found: After) -> tuple[SafeText, Tone]:
     if found.passes is not None:
         stops = found.passes == "limit" and budget.scope is BudgetScope.AGENT
         told = f" passes its {found.passes}{', may stop it' if stops else ''}"
-    elif found.level is Level.CRITICAL and not budget.unlimited:
+    elif (found.share or 0) >= 1 and not budget.unlimited:
         told = " used up"
     sign = level_sign(found.level) if found.level >= Level.WARNING else ""
     return plain(f"{words} {sign}{told}".rstrip()), TONES[found.level]
@@ -246,7 +246,7 @@ class DecisionFacts:
                 words = plain(f"{words} {signs.unknown} of {fmt.ago(age)}")
             yield FieldLine(name, words, tone, width)
         if bad := sum(stake.badness[0] for stake in rest):
-            words = plain(f"{signs.warning} {fmt.count(bad)} more pass a limit or a warning point")
+            words = plain(f"{signs.warning} {fmt.count(bad)} more pass a limit or warning point")
             yield FieldLine(plain(""), words, Tone.WARNING, width)
         afters = [stake.then for stake in found if stake.then is not None]
         yield FieldLine(plain("adds"), self._adds([each for each in added if each], afters))

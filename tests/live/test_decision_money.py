@@ -123,6 +123,12 @@ def test_what_is_passed_by_the_yes(spent: str, adds: str, level: Level, passes: 
     assert (found.level, found.passes) == (level, passes)
 
 
+def test_a_critical_point_of_its_own_is_no_limit() -> None:
+    limits = AlertLimits(critical_percent=Decimal(90))
+    found = after(budget(usd("85"), usd("100")), [Added(usd("6"), "its cost")], limits)
+    assert (found.level, found.passes) == (Level.CRITICAL, "critical point")
+
+
 def test_what_is_not_known_passes_nothing() -> None:
     adds = [Added(usd("95"), "its cost"), None]
     endless = after(budget(usd("10"), unlimited=True), adds, LIMITS)
