@@ -183,3 +183,15 @@ async def replayed(
         FeedName.ALERTS: [alert.severity for alert in store.alerts],
         FeedName.ACTIVITY: [entry.at for entry in store.activity],
     }
+
+
+def test_it_writes_over_nothing_and_asks_for_nothing_then(
+    command: Command, still: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").write_text("mine")
+    still.requests.clear()
+    ran = command.on(still)("doctor", "--bundle", str(tmp_path / "mine"))
+    assert ran.code == 2
+    assert "is there already: name another file" in ran.err
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert len(still.requests) == 0

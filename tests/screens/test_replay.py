@@ -9,10 +9,10 @@ from pathlib import Path
 from agentco_tui.api.recording import Recorder, Recording
 from agentco_tui.app import replay_app
 from agentco_tui.commands.replay_command import begun, settings_for
-from agentco_tui.keys import Place
+from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.replay import ReplayPoller
-from agentco_tui.screens.replay_screen import ReplayScreen
+from agentco_tui.screens.replay_screen import LOOKING, ReplayScreen
 from tests.embedded import EmbeddedPlatform
 from tests.screens import harness
 from tests.screens.harness import (
@@ -166,6 +166,11 @@ async def test_the_next_need_is_found_by_reading_on(
         frame(s).jump(clock.recording.ends)
         await s.press("N")
         await s.sees("no need appears or grows worse")
+        # Going elsewhere ends the look.
+        await s.press("N")
+        frame(s).jump(NOW)
+        await s.wait_until(lambda: not [w for w in s.main.workers if w.group == LOOKING], "an end")
+        assert clock.time() == NOW
 
 
 async def test_nothing_is_written_from_a_replay(platform: EmbeddedPlatform, tmp_path: Path) -> None:
@@ -276,3 +281,12 @@ async def test_what_was_not_asked_for_long_is_told_as_old(
         assert known[FeedName.PENDING].phase is Phase.LIVE
         await s.go("agents")
         await s.sees("nothing newer is in the recording", "1 h old")
+
+
+def test_its_keys_are_those_of_no_other_command() -> None:
+    own, others = (
+        {key for one in COMMANDS if (one.where == "replay") is ours for key in one.keys.split(",")}
+        for ours in (True, False)
+    )
+    assert len(own) == len([one for one in COMMANDS if one.where == "replay"])
+    assert not own & others
