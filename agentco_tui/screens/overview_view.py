@@ -53,7 +53,9 @@ from agentco_tui.width import fit_ends
 PARTS = re.compile(" of | in | its ")  # between the parts of a figure
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
 LARGE = 36  # lines from which on trends have a line
-FREE = 3  # lines that a list keeps for what may come before the trends take the rest
+FREE = 3  # lines more that must be free before trends are drawn larger
+TITLES = 3  # lines of them: of the screen, of its columns and of the preview or a blank
+MOST_BENEATH, BENEATH = 16, 0.38  # lines of the panels beneath, and their part of the screen
 NARROWEST = 78  # columns that three trends take
 GRAPHS = (8, 14)  # lines of graphs
 LOW = 20  # lines of a terminal below which no preview takes two of them
@@ -388,13 +390,16 @@ class OverviewView(TaskLines[Need]):
 
     def _show_trends(self) -> None:
         """Graphs in what the list leaves free; else a line, where the terminal is large."""
-        width, now = self.size.width, self.trends.size.height if self.trends.display else 0
-        free = self.table.size.height + now - 1 - max(1, len(self.table.rows.shown))
+        if not self.table.size.area:
+            return  # hidden: when it is laid out again
+        (width, height), rows = self.size, len(self.needs.shown)
+        now, preview = (each.size.height * each.display for each in (self.trends, self.detail))
+        free = height - TITLES - preview - max(1, rows) - min(MOST_BENEATH, height * BENEATH)
         is_large = width >= ROOMIEST and self.app.size.height >= LARGE
-        lines = 1 if is_large or (free > FREE and width >= NARROWEST) else 0
-        for height in GRAPHS if width >= NARROWEST else ():
+        lines = 1 if is_large or (free > 0 and width >= NARROWEST) else 0
+        for high in GRAPHS if width >= NARROWEST else ():
             # Once it is that high, it isn't lower for a need or two more.
-            lines = height if free >= height + (0 if now >= height else FREE) else lines
+            lines = high if free >= high + (0 if now >= high else FREE) else lines
         items = trend_items(self.session, width - 2, lines) if lines else []
         self.trends.display = bool(items)
         self.trends.styles.height = len(items) or 1

@@ -190,11 +190,15 @@ async def test_the_overview_tells_trends_and_what_lies_ahead_where_no_need_gives
 
 @pytest.mark.parametrize("size", [NARROW, WIDE, (200, 50)], ids=["narrow", "wide", "large"])
 async def test_where_little_needs_a_person_the_trends_take_the_room(
-    tmp_path: Path, size: tuple[int, int]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
+    monkeypatch.setattr(KnownOutlook, "known", False)
     with EmbeddedPlatform(companies=2, agents=4, tasks=4, speed=0, now=NOW) as platform:
         async with stage(platform, tmp_path, size=size) as s:
             await s.poll()
+            await s.at_rest()
+            outlook_of(s).known = True
+            outlook_of(s).on_change()
             await s.sees("WAITING", "EVENTS")
             await s.at_rest()
             lines = s.lines[3:-1]
