@@ -21,6 +21,7 @@ from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import Clock, FeedName, Query
+from agentco_tui.live.history import History, HistoryError
 from agentco_tui.live.insight import (
     Level,
     alert_level,
@@ -34,10 +35,12 @@ from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Activity, Agent, Alert, AlertLimits, Budget, Task
+from agentco_tui.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
 SECONDS = 25.0
 """For all questions together: schedulers of monitoring give up on a plugin after a while."""
+AHEAD = 3.0  # seconds of it for what lies ahead
 TOLD = 20  # how many reasons are written out below the first line; `--json` has all of them
 
 
@@ -128,8 +131,28 @@ async def _look(settings: Settings) -> Judgement:
                 failed[feed] = answer
             else:
                 answer()
-        now = Clock(lambda: client.transport.measured.clock_skew).now()
-        return judge(store, failed, company, now, settings.alerts)
+        clock = Clock(lambda: client.transport.measured.clock_skew)
+        outlook = await _remembered(settings, store, clock)
+        return judge(store, failed, company, clock.now(), settings.alerts, outlook=outlook)
+
+
+async def _remembered(settings: Settings, store: Store, clock: Clock) -> Outlook:
+    """What lies ahead of the budgets, by what a dashboard has remembered, the largest shares first;
+    nothing, where there is no history.
+    """
+    path = state_folder() / HISTORY_FILE
+    if not settings.history or not path.exists():
+        return Outlook(store)
+    history = History(path, settings.profile, str(settings.base_url))
+    outlook = Outlook(store, history, clock, settings.alerts)
+    agents = sorted(store.agent_budgets, key=lambda budget: -(budget.share or 0))
+    try:
+        with suppress(HistoryError, TimeoutError):
+            async with asyncio.timeout(AHEAD):
+                await outlook.work_out([*store.budget, *store.company_budgets, *agents])
+    finally:
+        history.close()
+    return outlook
 
 
 def judge(
@@ -145,7 +168,6 @@ def judge(
     """For all companies, or for the one with the id `company`; `now` is the platform's time.
     `outlook` and `log` are what a command knows besides that goes on.
     """
-    # Nothing is remembered by a command that looks once.
     names, outlook, log = Names(store), outlook or Outlook(store), log or LogFindings()
 
     def ours(record: Task | Agent | Budget | Alert | Activity) -> bool:

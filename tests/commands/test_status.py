@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
 from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.status import Judgement, headline, judge
 from agentco_tui.config import SettingsError
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.history_file import HistoryFile
+from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -31,6 +34,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
+from agentco_tui.state_folder import HISTORY_FILE
 from agentco_tui.text import plain
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform
@@ -79,6 +83,30 @@ def test_a_warning_is_1(command: Command, quiet: EmbeddedPlatform) -> None:
     assert ran.code == 1, ran.out
     assert ran.lines[0].startswith("WARNING - ")
     assert any("Look at / this" in line for line in ran.lines)
+
+
+def test_what_a_dashboard_remembered_says_what_lies_ahead(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    """Of half of the limit, all was spent in the last two hours: it is gone tonight."""
+    folder = command.home / "state"
+    now = still.world.now
+    company = next(c.id for c in still.world.state.companies.values() if c.name == "Globex")
+    spent = [(now - 3 * 86_400, 0), (now - 7_200, 0)]
+    spent += [(now - 7_200 + 300 * n, 100 * n) for n in range(1, 25)]
+    feed = FeedName.COMPANY_BUDGETS
+    history = HistoryFile(
+        folder / "agentco-tui" / HISTORY_FILE, "default", str(BaseUrl.parse(still.base_url)), str
+    )
+    samples = [
+        (feed, company, "USD", BudgetSample(at, Decimal(sum_), Decimal(4330))) for at, sum_ in spent
+    ]
+    history.write([Observed(samples=[*samples], seen=[(feed, "", (spent[0][0], now))])])
+    history.close()
+    env = {"XDG_STATE_HOME": str(folder)}
+    before, after = command.on(still)("status"), command.on(still)("status", env=env)
+    assert not any("Globex" in line and "gone in ~" in line for line in before.lines)
+    assert any("Globex" in line and "gone in ~" in line for line in after.lines), after.out
 
 
 def test_unreachable_is_unknown(command: Command, still: EmbeddedPlatform) -> None:
