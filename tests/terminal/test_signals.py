@@ -17,7 +17,7 @@ from tests.terminal.calm import (
     gone_after,
     ready,
 )
-from tests.terminal.dashboard import dashboard, is_whole, leave, shows
+from tests.terminal.dashboard import dashboard, is_whole, leave, show, shows
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import NotSeenError, PtySession
 
@@ -152,6 +152,7 @@ def be_at(moment: str, session: PtySession, platform: PlatformProcess) -> None:
         session.press("r", "5")
         session.wait_for(lambda _: any(seen["fault"] for seen in platform.requests()))
     else:
+        show(session, 4)
         session.press("a")
         session.wait_for("APPROVE 1 task")
 
