@@ -54,6 +54,12 @@ class Absence:
             return None
         return self._back(at, {need.key: self._words(need) for need in _others(then)})
 
+    def left(self) -> tuple[float | None, dict[str, str]]:
+        """How the dashboard is left now: at the last sign, if anything was seen in this run."""
+        if self._sign is None:
+            return self._left_at, {**self._left}
+        return self._sign, {need.key: self._words(need) for need in _others(self._needs_then)}
+
     def other_needs(self) -> dict[str, tuple[SafeText, str]]:
         """The needs of now that are no tasks, by their keys: the name, and the row it leads to."""
         shown = _others(self._session.needs.shown)

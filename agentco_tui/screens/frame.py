@@ -301,9 +301,7 @@ class MainScreen(SizedScreen[None]):
 
     def remembered(self) -> Remembered:
         visited = {str(place): view.memory for place, view in self.views.items()}
-        lists, needs = {**self._remembered.lists, **visited}, self.absence.other_needs()
-        left = {key: str(name) for key, (name, _) in needs.items()}
-        return Remembered(self.place, lists, self.session.clock.now(), left)
+        return Remembered(self.place, {**self._remembered.lists, **visited}, *self.absence.left())
 
     def set_paces(self) -> None:
         all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists

@@ -197,15 +197,20 @@ async def test_an_absence_is_a_notice_and_takes_no_key(on: Staging) -> None:
 async def test_how_it_was_left_is_remembered(on: Staging) -> None:
     async with on() as s:
         await s.poll()
+        await s.press("j")
+        s.platform.world.advance(HOUR)
         left = s.main.remembered()
-        assert left.left_at == NOW
+        assert left.left_at == NOW, "when there was the last sign of a person"
         ada = next(key for key, name in left.left_needs.items() if name == "Ada, stopped")
         before = Remembered(left_at=NOW - 9 * HOUR, left_needs={ada: "Ada", "agent:x": "Grit"})
+    async with on(remembered=before, faults=["tasks:hang"], wait=False) as s:
+        assert s.main.remembered().left_at == before.left_at, "nothing was seen in this run"
+        s.platform.faults.clear()
     async with on(remembered=before) as s:
         await s.poll()
-        await s.sees("9 h 00 m since you left")
+        await s.sees("10 h 00 m since you left")
         await s.press("L")
-        await s.sees("SINCE 05:13")
+        await s.sees("SINCE 05:13 (10 h 00 m)")
         await s.press("G")
         await s.sees("Other needs", "gone  Grit", "new   Nora, stopped")
         await s.press("k", "k", "enter")
