@@ -187,7 +187,7 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
             figure = plain(f"{fmt.money(alert.spent)} of {fmt.money(alert.limit)}")
     if need.gone is not None:
         why = "gone soon" if need.gone - now <= SOON else "runs out"
-    if need.runaway is not None:
+    if need.runaway is not None and not is_idle:
         why = "runaway"
         times = need.runaway.now / max(need.runaway.most, need.runaway.mean, 1e-9)
         how = f"{times:.0f}×" if times < 1000 else ">999×"
@@ -196,13 +196,15 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
         why = "in error" if is_failing(agent) else "stopped" if is_spent else str(agent.state)
     ahead = None if budget is None or is_spent else _ahead(budget, outlook, now)
     told: list[str | None] = []
-    if need.because is Because.STOPS:
-        told.append(f"{_tasks(need.held)} wait{'s' * (need.held == 1)} for it" * (need.held > 0))
-        told.append(f"{fmt.count(need.stands)} approved can't go on" * (need.stands > 0))
+    if need.because is Because.STOPS and need.stands:
+        told.append(f"{_tasks(need.held)} wait{'s' * (need.held == 1)}" * (need.held > 0))
+        told.append(f"{fmt.count(need.stands)} {'' if need.held else 'approved '}can't go on")
+    elif need.because is Because.STOPS:
+        told.append(f"{_tasks(need.held)} wait{'s' * (need.held == 1)} for it")
     else:
         told += [ahead, f"stops {_tasks(need.held)}" * (need.gone is not None and need.held > 0)]
-    if not any(told) and is_spent and not is_idle:
-        told = ["spends on beyond its limit"]
+    if not any(told) and (need.runaway or is_spent) and not is_idle:
+        told = ["spends on beyond its limit" if is_spent else "goes on until it is stopped"]
     elif not any(told):
         told = [f"would stop {_tasks(need.held)}" if need.held else "stops nothing now"]
     return NeedWords(
@@ -218,7 +220,9 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
 
 def _ahead(budget: Budget, outlook: Outlook, now: float) -> SafeText | None:
     """Where its money is going, by what is worked out here, else by what the platform says."""
-    if outlook.burn(budget) or isinstance(outlook.forecast(budget), Forecast):
+    if burn := outlook.burn(budget):
+        return plain(f"gone in {signs.derived}{fmt.age(max(0.0, burn.gone_in))}")
+    if isinstance(outlook.forecast(budget), Forecast):
         return consequence(replace(budget, forecast=None), outlook, now)
     limit, forecast = budget.limit, budget.forecast
     if forecast is None or limit is None or not limit.amount:

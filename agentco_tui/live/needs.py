@@ -261,9 +261,10 @@ def _of_subject(scope: BudgetScope, of: str, its: _Subject, held: int) -> Need:
         rank = (Because.SOON, its.gone)
     elif its.runaway is not None:
         rank = (Because.RUNAWAY, its.runaway.since[0])
-        since = its.runaway.since[0]
     else:
         rank = (Because.ONE, share, -max(times, default=0.0))
+    if its.runaway is not None and since is None:
+        since = its.runaway.since[0]
     told = [each for each in (budget, agent, *its.alerts) if each is not None]
     if agent is not None and (is_failing(agent) or (budget is None and (its.runaway or is_idle))):
         told.sort(key=lambda each: each is not agent)

@@ -65,7 +65,6 @@ def preview_items(need: Need | None, session: Session, width: int, height: int) 
             tasks = need.alike or (record,)
             company = names.company(names.company_of(record))
             facts = [words.agent, None if need.alike else company, trust_of(tasks, names)]
-            facts.append(words.figure)
             trace = session.traces.get(record.id)
             if isinstance(trace, Trace) and trace.steps:
                 first, step = about, trace.steps[-1]

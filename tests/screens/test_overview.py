@@ -195,7 +195,7 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
             s.view.table.move_cursor_to(key)
             s.view._show_moved()
         await s.sees("full refund after 10 days", "→ output  Ready to refund 214")
-        await s.sees("Linus · Globex · trust 38 · 0.89 · 5 steps")
+        await s.sees("Linus · Globex · trust 38 · 5 steps")
         (asked,) = s.platform.requests.matching("trace")
         assert refund.record.id in asked.path
         assert s.view.table.region == top, "no line has jumped"
