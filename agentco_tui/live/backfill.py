@@ -44,7 +44,8 @@ class Backfill:
         self.reader = reader
         self._store, self._clock, self._query, self._rest = store, clock, query, rest
         self._wanted = asyncio.Event()
-        self._failures = 0
+        self._failures = self._in_vain = 0
+        self._due = -inf  # steady clock: when a gap may be asked about again
         self._new: History | None = None  # where the past of the platform goes
 
     async def remember(self, history: History) -> None:
@@ -71,6 +72,9 @@ class Backfill:
                 if self._new is not None:
                     await self._read_past(self._new)
                     self._new = None
+                if self._store.activity.gaps():
+                    await asyncio.sleep(max(PAUSE, self._due - self._clock.monotonic()))
+                    self._wanted.set()
             except ApiError as error:
                 log.info("a part of the log could not be read: %r", error)
                 pause = max(PAUSE * 2**self._failures, min(error.retry_after or 0, _LONGEST_WAIT))
@@ -87,8 +91,10 @@ class Backfill:
             self._wanted.set()
 
     async def fill(self) -> None:
-        """Fill the gaps of the window, the newest first. Raises ApiError."""
-        while gaps := self._store.activity.gaps():
+        """Fill the gaps of the window, the newest first; after one that was asked about in vain
+        none for a while, longer each time. Raises ApiError.
+        """
+        while self._clock.monotonic() >= self._due and (gaps := self._store.activity.gaps()):
             await self._fill(*gaps[0])
 
     async def _fill(self, left: Activity, right: Activity) -> None:
@@ -103,9 +109,10 @@ class Backfill:
         async def rest() -> bool:
             return await self._rest() and of == self._query().log and right.id in window
 
+        can_help = self.reader.reaches(since, until, skip)
         back = self.reader.back(of, until, since, rest, skip=skip, exists=True)
         try:
-            if self.reader.reaches(since, until, skip):
+            if can_help:
                 async with aclosing(back) as parts:
                     async for listing, _ in parts:
                         part = within(listing, since, until).records
@@ -124,7 +131,11 @@ class Backfill:
                 raise
         self._failures = 0
         if right.id in window:
-            self._publish((), window.give_up(left.id, right.id), ())
+            lacking = window.give_up(left.id, right.id)
+            self._in_vain = self._in_vain + can_help if lacking else 0
+            pause = min(PAUSE * 2**self._in_vain, _LONGEST_WAIT) if lacking and can_help else 0.0
+            self._due = self._clock.monotonic() + pause
+            self._publish((), lacking, ())
 
     def _publish(self, *ids: tuple[str, ...]) -> None:
         self._store.publish(Change(FeedName.ACTIVITY, *ids))

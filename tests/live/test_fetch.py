@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from agentco_tui.api.errors import Invalid, NotFound
-from agentco_tui.live.activity_window import ActivityWindow, is_gap
+from agentco_tui.live.activity_window import NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAUSE
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Pace, Phase, Query, question
 from agentco_tui.live.log_reader import PAGE
@@ -226,6 +227,13 @@ async def test_a_platform_that_cuts_limits_down_quietly_is_read_with_a_gap() -> 
             await polls(on, platform, 19, 21, 3)
             seen, log = shown(on), written(platform)
             assert seen == [*log[-63:-24], "gap", *log[-23:]]
+            # That no more can be had of one day is known by now, and told.
+            platform.asked.clear()
+            on.hours.go_by(PAUSE)
+            texts = partial(map, lambda entry: entry.text, on.store.activity)
+            await on.until(lambda: NO_MORE in texts())
+            assert limits(platform) == []
+            assert on.poller.log.told() == ["20 entries at most"]
 
 
 async def test_the_window_is_bounded_and_no_more_is_asked_for_than_it_holds() -> None:

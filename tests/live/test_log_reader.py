@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -16,12 +17,13 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, PlatformFailed
+from agentco_tui.live import backfill
 from agentco_tui.live.activity_window import MISSING, NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAST, TRIES, Backfill
-from agentco_tui.live.feeds import Clock, Query
+from agentco_tui.live.feeds import Clock, FeedName, Query
 from agentco_tui.live.history import History, Observed, Span
 from agentco_tui.live.log_reader import MOST, MOST_QUESTIONS, LogReader, midnight
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing, Moment
 from agentco_tui.text import plain
 
@@ -43,7 +45,7 @@ class Log:
         zone: float = 0.0,
         names: str = "{}",
     ) -> None:
-        self.times = sorted(times)
+        self.times, self.begins = sorted(times), 0
         self.cap, self.obeys_days, self.refused_from = cap, obeys_days, refused_from
         self.zone, self.names = zone, names
         self.asked: list[tuple[date | None, date | None, int]] = []
@@ -52,7 +54,7 @@ class Log:
     def entries(self) -> list[Activity]:
         return [
             Activity(id=self.names.format(number), at=Moment(at), text=plain("step"))
-            for number, at in enumerate(self.times)
+            for number, at in enumerate(self.times, self.begins)
         ]
 
     def newest(self, limit: int) -> Listing[Activity]:
@@ -89,6 +91,8 @@ class Desk:
         self.reader = LogReader(cast("Client", log))
         clock = Clock()
         clock.now = lambda: now  # type: ignore[method-assign]
+        self.hours = itertools.count(0.0, 3_600.0)
+        clock.monotonic = lambda: next(self.hours)  # type: ignore[method-assign]
         self.behind = Backfill(self.reader, self.store, clock, Query, self.rest)
 
     async def rest(self) -> bool:
@@ -200,6 +204,52 @@ def test_a_cap_is_noticed_and_no_platform_is_asked_in_vain_again(obeys_days: boo
     assert desk.reader.told() == told
     found = [number in desk.shown() for number in ("1099", "1100", "1150", "1199", "1200", "1279")]
     assert found == [False, obeys_days, obeys_days, True, True, True]
+
+
+def test_a_log_that_is_faster_than_it_can_be_read_is_asked_for_less_and_less() -> None:
+    log = Log(steady(100), names="e{}x")
+    desk = Desk(log)
+    desk.hours = itertools.count(0.0, 1.0)
+    desk.poll(100)
+    turns = []
+    for turn in range(40):
+        log.times += steady(5_000, every=0.001, until=log.times[-1] + 5.0)
+        del log.times[:-5_100]
+        log.begins += 5_000 * (turn > 0)
+        asked = len(log.asked)
+        desk.poll(100)
+        desk.fill()
+        if len(log.asked) > asked:
+            turns.append(turn)
+        assert {MISSING, NO_MORE} & {*desk.shown()}
+        assert desk.shown()[-100:] == [entry.id for entry in log.newest(100).records][::-1]
+    pauses = [later - turn for turn, later in pairwise(turns)]
+    assert pauses == sorted(pauses)
+    assert 2 < len(turns) < 8
+
+
+async def test_a_gap_that_had_to_wait_is_read_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backfill, "PAUSE", 0.001)
+    log = Log(steady(100), names="e{}x")
+    desk = Desk(log)
+    desk.hours = itertools.count(0.0, 0.0001)
+    desk.poll(100)
+    changed = asyncio.Event()
+    desk.store.subscribe(lambda _: changed.set())
+    running = asyncio.create_task(desk.behind.run())
+    try:
+        for number, left in ((6_000, 1), (300, 1)):
+            log.times += steady(number, every=0.001, until=log.times[-1] + 10.0)
+            before = {entry.id for entry in desk.window}
+            desk.poll(100)
+            added = tuple(entry.id for entry in desk.window if entry.id not in before)
+            desk.behind.look(Change(FeedName.ACTIVITY, added))
+            while MISSING in desk.shown():
+                await changed.wait()
+                changed.clear()
+            assert desk.shown().count(NO_MORE) == left
+    finally:
+        running.cancel()
 
 
 def test_a_limit_that_is_refused_is_halved_once() -> None:
