@@ -53,7 +53,7 @@ def finished(recorder: Recorder, report: Mapping[str, Any]) -> list[str]:
         for read in report["reads"]
     ]
     body = json.dumps(told, default=float).encode()
-    recorder.take(Recorded(0.0, REPORT, 0.0, status=200), [body])
+    recorder.take(Recorded(0.0, REPORT, 0.0, report["clock_skew_seconds"], status=200), [body])
     recorder.close(60.0)
     path = safe(str(recorder.path), 200)
     if recorder.trouble is not None:

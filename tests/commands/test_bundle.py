@@ -25,6 +25,7 @@ from tests.embedded import EmbeddedPlatform
 
 ROOT = "https://acme.example/prefix"
 CANARY = "Wanda Canary"
+NOW = 1_790_000_000.0  # another time than the machine's
 
 
 def altered(body: object, path: str = "/api/tasks", **headers: str) -> tuple[Recorded, str]:
@@ -132,7 +133,7 @@ def texts_of(platform: EmbeddedPlatform) -> set[str]:
 def test_nobody_is_named_in_any_shape_and_it_replays(
     command: Command, tmp_path: Path, shape: str
 ) -> None:
-    with EmbeddedPlatform(speed=0, shape=shape) as platform:
+    with EmbeddedPlatform(speed=0, shape=shape, now=NOW) as platform:
         texts = texts_of(platform)
         file = tmp_path / "bundle"
         ran = command.on(platform)("doctor", "--bundle", str(file))
@@ -152,6 +153,8 @@ def test_nobody_is_named_in_any_shape_and_it_replays(
         # Read again it is what it was: as many records, of the same states and sums.
         report = json.loads(command("replay", str(file), "--report").out)
         assert platform.base_url not in json.dumps(report)
+        clock = ReplayClock(recording)
+        assert abs(clock.told(recording.ends) - platform.world.time()) < 5
         read = asyncio.run(replayed(recording))
         for kind, count in asyncio.run(replayed(recording, platform)).items():
             assert read[kind] == count, kind
