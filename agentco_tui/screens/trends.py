@@ -190,11 +190,14 @@ async def read_past(budget: Budget, session: Session) -> Past:
     """What the history has of a budget's period."""
     assert session.history is not None
     now, (scope, subject) = session.clock.now(), subject_of(budget)
-    start = period_of(budget, now).start
+    period = period_of(budget, now)
+    start, told = period.start, period.start_told
 
     def read(reader: Reader) -> tuple[float | None, ...]:
         track = reader.budget(scope, subject, start, every=(now - start) / PARTS)
-        spent = [(s.at, None if s.spent is None else float(s.spent)) for s in track.samples]
+        # What held as the period began is of the one before.
+        own = (sample for sample in track.samples if sample.at > start or not told)
+        spent = [(s.at, None if s.spent is None else float(s.spent)) for s in own]
         return sampled(spent, track.seen, (start, now), PARTS)
 
     try:

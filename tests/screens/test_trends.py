@@ -232,7 +232,10 @@ async def test_what_the_history_holds_is_drawn(
             BudgetSample(start + at * HOUR, Decimal(at), budget.limit.amount)
             for at in range(15 * 24)
         ]
-        spans = (start, start + 6 * DAY), (start + 7 * DAY, NOW)
+        # Of the period before, which is no part of this one.
+        began = budget.period_start.at
+        samples[:0] = [BudgetSample(began - DAY, Decimal(900), budget.limit.amount)]
+        spans = (began - DAY, began + DAY), (start, start + 6 * DAY), (start + 7 * DAY, NOW)
         history.write(
             [
                 Observed(
