@@ -60,6 +60,7 @@ class FoundNeeds:
         self.queue = needs.Queue()
         self.money = Counter[Level]()  # how many of them are about budgets
         self.quiet_since: float | None = None  # since when there is none, as far as is known
+        self._quiet_in: str | None = None  # of which company
         self.on_found: Callable[[], None] = lambda: None
         self._decided: list[str] = []
         self._looking = self._look_again = False
@@ -106,6 +107,7 @@ class FoundNeeds:
 
     def _find(self) -> Generator[None, None, None]:
         store, limits, now = self._look.store, self._look.limits, self._look.clock.now()
+        scope = self._poller.query.company
         queue = yield from needs.queue(self.of_scope(store.pending), now, limits, MOST_NEEDS)
         if len(store.activity) and self._log_of is not store.activity.listing:
             self._log_of = store.activity.listing
@@ -147,7 +149,8 @@ class FoundNeeds:
         self.snoozed = len(snoozed)
         money = (NeedKind.BUDGET, NeedKind.ALERT)
         self.money = Counter(need.level for need in others if need.kind in money)
-        self.quiet_since = None if awake else self.quiet_since or now
+        before = self.quiet_since if scope == self._quiet_in else None
+        self.quiet_since, self._quiet_in = None if awake else before or now, scope
 
     def is_ours(self, record: Task | Agent | Budget | Alert | Activity) -> bool:
         """Whether it is of the company in scope."""
