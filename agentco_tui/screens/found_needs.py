@@ -64,9 +64,13 @@ class FoundNeeds:
         self.on_found: Callable[[], None] = lambda: None
         self._decided: list[str] = []
         self._looking = self._look_again = False
+        self._queue_due = True
 
-    def look(self, node: DOMNode) -> None:
-        """Look anew, for as long as `node` is there where that takes several turns."""
+    def look(self, node: DOMNode, *, queue_too: bool = True) -> None:
+        """Look anew, for as long as `node` is there where that takes several turns; at what waits
+        only if `queue_too`, for that is the most of it.
+        """
+        self._queue_due |= queue_too
         if self._looking:
             self._look_again = True
         elif self._is_much():
@@ -78,7 +82,9 @@ class FoundNeeds:
     def _is_much(self) -> bool:
         store = self._look.store
         is_read = self._log_of is store.activity.listing
-        return len(store.pending) > MANY or (not is_read and len(store.activity) > MANY_ENTRIES)
+        return (len(store.pending) > MANY and self._queue_due) or (
+            not is_read and len(store.activity) > MANY_ENTRIES
+        )
 
     @property
     def awaits_log(self) -> bool:
@@ -91,6 +97,7 @@ class FoundNeeds:
 
     async def levels_by_key(self) -> dict[str, Level]:
         """Look anew, and tell how bad each need is, of tasks that are alike each by itself."""
+        self._queue_due = True
         await in_slices(self._find())
         each = (replace(n, record=r) for n in self.shown for r in n.alike or (n.record,))
         return {need.key: need.level for need in each}
@@ -108,7 +115,10 @@ class FoundNeeds:
     def _find(self) -> Generator[None, None, None]:
         store, limits, now = self._look.store, self._look.limits, self._look.clock.now()
         scope = self._poller.query.company
-        queue = yield from needs.queue(self.of_scope(store.pending), now, limits, MOST_NEEDS)
+        queue = self.queue
+        if self._queue_due:
+            self._queue_due = False
+            queue = yield from needs.queue(self.of_scope(store.pending), now, limits, MOST_NEEDS)
         if len(store.activity) and self._log_of is not store.activity.listing:
             self._log_of = store.activity.listing
             self._log = yield from read_log(reversed(store.activity))

@@ -150,7 +150,7 @@ class MainScreen(SizedScreen[None]):
         self.show_frame()
 
     def take_outlook(self) -> None:
-        self.session.needs.look(self)
+        self.session.needs.look(self, queue_too=False)
         with self.app.batch_update():
             for view in self.views.values():
                 view.take_outlook()

@@ -100,7 +100,9 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         since = NOW - 3_600, NOW
         away = Runaway(what="cost", window=3_600, now=36.0, most=4.0, mean=1.0, since=since)
         monkeypatch.setattr(s.session.outlook, "runaway", {kofi.id: away}.get)
-        s.session.needs.look(s.main)
+        waits = s.session.needs.queue
+        s.main.take_outlook()
+        assert s.session.needs.queue is waits, "what waits is not looked through for that"
         (need,) = [n for n in s.session.needs.shown if n.key == f"agent:{kofi.id}"]
         s.view.table.move_cursor_to(need.key)
         await s.sees("ranked by far above its own habit", "l limit")
