@@ -82,7 +82,7 @@ async def test_one_gauge_is_drawn_everywhere_with_the_mark_of_today(
             drawn = gauge(next(x for x in s.lines if name in x and "█│" in x))
             assert drawn.endswith("▶") is (name == "Ada"), "119 % sticks out"
             # On the Overview the log stands beside it where there is room for both.
-            assert len(drawn) >= (min(least, 15) if place == "overview" else least)
+            assert len(drawn) >= (min(least, 13) if place == "overview" else least)
             state = s.platform.world.state
             passed = (NOW - state.period_start) / (state.resets - state.period_start)
             whole = len(drawn.removesuffix("▶"))
