@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -383,9 +384,8 @@ def by_hour(flows: Iterable[Flow], seen: Sequence[Span], now: float) -> Day:
 
 def held_by_hour(track: Track[QueueSample], now: float) -> Day:
     """What held at the end of each of the last 24 hours, where that hour was seen."""
-    hours = _hours(track.seen, now)
-    found: list[float | None] = []
-    for end, is_seen in hours:
-        last = [sample.waiting for sample in track.samples if sample.at <= end]
-        found.append(float(last[-1]) if is_seen and last else None)
+    times, found = [sample.at for sample in track.samples], list[float | None]()
+    for end, is_seen in _hours(track.seen, now):
+        last = bisect_right(times, end)
+        found.append(float(track.samples[last - 1].waiting) if is_seen and last else None)
     return tuple(found) if any(figure is not None for figure in found) else ()
