@@ -22,7 +22,7 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import AlertLimits, Budget, Money, Task
-from agentco_tui.text import SafeText, cell_width, plain, signs
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.tones import Cell, Tone, bar
 
@@ -182,13 +182,11 @@ def task_status_cell(task: Task) -> Cell:
     return _state_cell(task.status or task.state or signs.missing, TASK_STATES.get(task.state))
 
 
-def agent_status_cell(agent: model.Agent, width: int = 100) -> Cell:
-    """Its word and the reason for it; the word alone where there is no room for both."""
+def agent_status_cell(agent: model.Agent) -> Cell:
     word = agent.status or agent.state
     if word is None:
         return Cell(signs.missing, Tone.DIM)
     why = f" ({agent.pause_reason})" if agent.pause_reason else ""
-    why *= cell_width(f"{word}{why}") + 2 <= width
     return _state_cell(f"{word}{why}", AGENT_STATES.get(agent.state))
 
 

@@ -289,6 +289,7 @@ class BatchQuestion(TaskQuestion):
             return
         event.stop()
         self._show_number()
+        self._show_keys("")
 
     def accept(self) -> None:
         if self.typed == self.wanted:

@@ -293,6 +293,7 @@ class Question(Dialog[bool]):
         self._arms_at: float | None = None
         self._answering: Timer | None = None
         self._off: SafeText | None = None  # why `y` does nothing any more, until it is opened again
+        self._warning = ""  # stands beside the keys, whatever is drawn anew meanwhile
 
     def items(self) -> Iterable[Item]:
         return self._items
@@ -316,11 +317,12 @@ class Question(Dialog[bool]):
     def show_items(self) -> None:
         self.pane.show(self.items())
 
-    def _show_keys(self, warning: str = "") -> None:
+    def _show_keys(self, warning: str | None = None) -> None:
+        self._warning = self._warning if warning is None else warning
         below = self.pane.below
         more = [Cell(plain(f"{below} more below {signs.down} "), Tone.ACCENT)] if below else []
-        if warning or self._off is not None:
-            words = plain(f"  {signs.warning} {warning or self._off}")
+        if self._warning or self._off is not None:
+            words = plain(f"  {signs.warning} {self._warning or self._off}")
             self.keys_line.show([*key_cells({"n, esc": " no"}), Cell(words, Tone.WARNING)], more)
         else:
             cap = Cell(plain(" y "), Tone.BADGE), Cell(plain(f" {self._yes}   "))
@@ -373,4 +375,4 @@ class Question(Dialog[bool]):
 
     def _too_soon(self, why: str) -> None:
         self._show_keys(f"{why}: wait {REPEAT:g} s, then y")
-        self.set_timer(REPEAT, self._show_keys, name="keys")
+        self.set_timer(REPEAT, lambda: self._show_keys(""), name="keys")
