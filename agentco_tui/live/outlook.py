@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -33,7 +34,7 @@ from agentco_tui.live.history_records import (
     Span,
     Track,
 )
-from agentco_tui.live.period import DAY, HOUR, period_of
+from agentco_tui.live.period import DAY, HOUR, Period, period_of
 from agentco_tui.live.store import Store
 from agentco_tui.model import AlertLimits, Budget, BudgetScope, TaskState
 
@@ -58,6 +59,7 @@ _MOST: Final = 2_000  # agents that are looked at though nobody wants to see the
 _IN_A_ROW: Final = 20  # looks between two such
 _TROUBLE: Final = 60.0  # seconds after which a history that failed is tried again
 _TOLD_EVERY: Final = 1.0  # seconds between two calls of `on_change`
+_PARTS: Final = 120  # into which the graph of a period is cut
 _ENTRIES, _FAILURES = 20.0, 5.0  # so many more than usual are none to speak of
 _RUNS, _RUN_DAYS = 5, 30  # lives of tasks by which an agent's usual run is known
 
@@ -71,6 +73,7 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     burn: Burn | NoData | None = NoData()
     runaway: Runaway | NoData | None = NoData()
     usual_run: float | None = None
+    spent_in_period: Sequence[float] = ()
     spent_by_hour: Day = ()
     waiting_by_hour: Day = ()
     entries_by_hour: Day = ()
@@ -134,6 +137,12 @@ class Outlook:
     def spent_by_hour(self, budget: Budget) -> Day:
         """What was spent in each of the last 24 hours; () if nothing is known."""
         return self._of(budget).spent_by_hour
+
+    def spent_in_period(self, budget: Budget) -> Sequence[float]:
+        """What was spent by the end of each of equal parts of its period until now, nan for a gap;
+        () if nothing is known.
+        """
+        return self._of(budget).spent_in_period
 
     def waiting_by_hour(self, company: str | None) -> Day:
         """How many tasks waited at the end of each of the last 24 hours."""
@@ -289,6 +298,7 @@ def _looked(
             said["forecast"] = ahead.forecast(past, period, now, limits, shown=shown)
             said["burn"] = ahead.burn(past, period, now, limits)
             said["spent_by_hour"] = by_hour(past.flows, past.seen, now)
+            said["spent_in_period"] = spent_in(period, track, now)
     turn_of_thread()
     if scope is not BudgetScope.COMPANY:
         counts = _counted(reader, of or None, now)
@@ -360,14 +370,17 @@ def _usual_run(reader: Reader, agent: str, now: float) -> float | None:
     return runs[math.ceil(0.95 * len(runs)) - 1] if len(runs) >= _RUNS else None
 
 
-def _hours(seen: Sequence[Span], now: float) -> list[tuple[float, bool]]:
-    """The ends of the last 24 hours, oldest first, each with whether any of it was seen.
+def _parts(
+    seen: Sequence[Span], until: float, length: float, count: int
+) -> list[tuple[float, bool]]:
+    """The ends of so many parts of a time, oldest first, each with whether any of it was seen."""
+    ends = [until - slot * length for slot in range(count - 1, -1, -1)]
+    return [(end, any(a <= end and b > end - length for a, b in seen)) for end in ends]
 
-    They end at full ten minutes, or all of them would change with every look.
-    """
-    until = math.ceil(now / 600) * 600
-    ends = [until - slot * HOUR for slot in range(23, -1, -1)]
-    return [(end, any(a <= end and b > end - HOUR for a, b in seen)) for end in ends]
+
+def _hours(seen: Sequence[Span], now: float) -> list[tuple[float, bool]]:
+    """The last 24. They end at full ten minutes, or all would change with every look."""
+    return _parts(seen, math.ceil(now / 600) * 600, HOUR, 24)
 
 
 def by_hour(flows: Iterable[Flow], seen: Sequence[Span], now: float) -> Day:
@@ -382,10 +395,29 @@ def by_hour(flows: Iterable[Flow], seen: Sequence[Span], now: float) -> Day:
     )
 
 
-def held_by_hour(track: Track[QueueSample], now: float) -> Day:
-    """What held at the end of each of the last 24 hours, where that hour was seen."""
-    times, found = [sample.at for sample in track.samples], list[float | None]()
-    for end, is_seen in _hours(track.seen, now):
+def _held(samples: Iterable[tuple[float, float]], parts: list[tuple[float, bool]]) -> Day:
+    """What held at the end of each part that was seen; each sample holds until the next."""
+    known = list(samples)
+    times, found = [at for at, _ in known], list[float | None]()
+    for end, is_seen in parts:
         last = bisect_right(times, end)
-        found.append(float(track.samples[last - 1].waiting) if is_seen and last else None)
+        found.append(known[last - 1][1] if is_seen and last else None)
     return tuple(found) if any(figure is not None for figure in found) else ()
+
+
+def held_by_hour(track: Track[QueueSample], now: float) -> Day:
+    """What waited at the end of each of the last 24 hours."""
+    held = ((sample.at, float(sample.waiting)) for sample in track.samples)
+    return _held(held, _hours(track.seen, now))
+
+
+def spent_in(period: Period, track: Track[BudgetSample], now: float) -> Sequence[float]:
+    """What was spent by the end of each part of the period until now, packed: of every budget."""
+    held = (
+        (sample.at, float(sample.spent))
+        for sample in track.samples
+        # What held as the period began is of the one before.
+        if sample.spent is not None and (sample.at > period.start or not period.start_told)
+    )
+    parts = _parts(track.seen, now, (now - period.start) / _PARTS, _PARTS)
+    return array("d", (math.nan if figure is None else figure for figure in _held(held, parts)))

@@ -238,7 +238,7 @@ class BudgetView(TrendView[Budget]):
         """A budget's, with where it goes behind its name."""
         items = super().detail_items(record)
         if isinstance(record, Budget):
-            ahead = spending_items(record, self.session, self.past_of(record))
+            ahead = spending_items(record, self.session)
             items[1:1] = [Gap(), *ahead] if ahead else []
         return items
 

@@ -19,13 +19,7 @@ from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.detail_pane import field, is_listed, link, when
 from agentco_tui.screens.overview_panels import log_lines
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.trends import (
-    Past,
-    entries_trend,
-    spending_items,
-    together,
-    waiting_trend,
-)
+from agentco_tui.screens.trends import entries_trend, spending_items, together, waiting_trend
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
@@ -37,7 +31,7 @@ GAUGE, SMALL_GAUGE = 24, 15
 BLANK = Cell(plain(" "))  # the cursor's place
 
 
-def company_page(company: Company, session: Session, past: Past | None) -> list[Item]:
+def company_page(company: Company, session: Session) -> list[Item]:
     look, names, outlook = session.look, session.names, session.outlook
     of = company.id
 
@@ -57,7 +51,7 @@ def company_page(company: Company, session: Session, past: Past | None) -> list[
         *([Text(company.mission, Tone.DIM)] if company.mission else []),
         *_waiting_part(tasks, look, "tasks"),
         *waiting_trend(session, of).items(),
-        *_money_part(look.budget_of(company), session, past),
+        *_money_part(look.budget_of(company), session),
         *_people_part(agents, tasks, look),
         *_log_part("Failures", bad, look, 10, "none in the part of the log that is known"),
         *entries_trend(together(outlook.entries_by_hour(each.id) for each in agents)).items(),
@@ -68,7 +62,7 @@ def company_page(company: Company, session: Session, past: Past | None) -> list[
     ]
 
 
-def agent_page(agent: Agent, session: Session, past: Past | None) -> list[Item]:
+def agent_page(agent: Agent, session: Session) -> list[Item]:
     look, of = session.look, agent.id
     status, budget = cells.agent_status_cell(agent), look.budget_of(agent)
     tasks = [t for t in _waiting(look) if t.agent is not None and t.agent.id == of]
@@ -81,7 +75,7 @@ def agent_page(agent: Agent, session: Session, past: Past | None) -> list[Item]:
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
         *_waiting_part(tasks, look),
-        *_money_part(budget, session, past),
+        *_money_part(budget, session),
         *_log_part("Latest", own, look, 0, "nothing in the log"),
         *entries_trend(session.outlook.entries_by_hour(of)).items(),
         Gap(),
@@ -144,7 +138,7 @@ def _waiting_part(tasks: list[Task], look: Look, more: str = "") -> list[Item]:
     return _part(words, lines, more=more, none=none)
 
 
-def _money_part(budget: Budget | None, session: Session, past: Past | None) -> list[Item]:
+def _money_part(budget: Budget | None, session: Session) -> list[Item]:
     look, items = session.look, list[Item]()
     if budget is not None:
         if (used := look.used(budget, GAUGE)).text:
@@ -155,7 +149,7 @@ def _money_part(budget: Budget | None, session: Session, past: Past | None) -> l
         items.append(replace(field("spent", said), key=f"budget:{budget.scope}:{budget.id}"))
         if budget.resets is not None:
             items.append(field("resets", when(budget.resets, look)))
-        items += spending_items(budget, session, past)
+        items += spending_items(budget, session)
     known = budget and insight.period_passed(budget, look.clock.now())
     today = "" if known is None else f"   {signs.vertical} = today"
     return _part(f"Money{today}", items, len(items), none="no budget is known")

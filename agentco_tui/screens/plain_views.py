@@ -102,10 +102,7 @@ class CompaniesView(TrendView[Company]):
         return self.session.client.company(row_id)
 
     def detail_items(self, record: Company) -> list[Item]:
-        return [
-            *company_page(record, self.session, self.past_of(record)),
-            *beyond(record, raw=self._raw),
-        ]
+        return [*company_page(record, self.session), *beyond(record, raw=self._raw)]
 
 
 class AgentsView(TrendView[Agent]):
@@ -157,10 +154,7 @@ class AgentsView(TrendView[Agent]):
         return self.session.client.agent(row_id)
 
     def detail_items(self, record: Agent) -> list[Item]:
-        return [
-            *agent_page(record, self.session, self.past_of(record)),
-            *beyond(record, raw=self._raw),
-        ]
+        return [*agent_page(record, self.session), *beyond(record, raw=self._raw)]
 
 
 class ActivityView(ListView[Activity]):

@@ -1,15 +1,13 @@
 """Figures over time, drawn with signs that fonts have: one line of blocks, or a graph of several.
 
-Pure functions from numbers to cells. What isn't known (None) is left empty and never drawn as
-nothing: nothing has a sign of its own. Where no colour shows, the signs alone tell past, range and
-limit apart.
+Pure functions from numbers to cells. What isn't known (None or nan) is left empty and never drawn
+as nothing: nothing has a sign of its own. Where no colour shows, the signs alone tell past, range
+and limit apart.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import groupby
 from math import isfinite
 
 import msgspec
@@ -17,7 +15,7 @@ import msgspec
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.widgets.tones import Cell, Tone
 
-Figures = Sequence[float | None]
+Figures = Sequence[float | None] | Sequence[float]
 
 LEAST_PLOT = 16  # columns of a graph, beside its scale
 MOST_PLOT = 120
@@ -37,129 +35,99 @@ def joined_to(values: Figures, width: int) -> list[float | None]:
     return columns or [None] * width
 
 
-def spark(values: Figures, width: int, *, top: float | None = None) -> SafeText:
-    """One line of exactly `width` cells, the oldest first; `top` is what the highest sign stands
-    for, by default the highest figure.
+def spark(values: Figures, width: int) -> SafeText:
+    """One line of exactly `width` cells, the oldest first, up to the highest figure.
 
-    Nothing (and what is below it) is the lowest sign, whatever is more than nothing a higher one.
+    Nothing (and what is below it) is the lowest sign, whatever is more than nothing a higher one;
+    none is a full cell, so that lines one above the other stay apart.
     """
-    columns = joined_to(values, max(0, width))
-    top = max((v for v in columns if v is not None), default=0.0) if top is None else top
-    return plain("".join(" " if v is None else signs.heights[_height(v, top)] for v in columns))
+    columns, full = joined_to(values, width), len(signs.heights) - 2
+    top = max((value for value in columns if value is not None), default=0.0)
+    levels = (None if value is None else _level(value, top, full) for value in columns)
+    return plain("".join(" " if level is None else signs.heights[level] for level in levels))
 
 
-def _height(value: float, top: float) -> int:
-    """Of the signs for heights, the place of this figure's: never that of a full cell, so that
-    lines one above the other stay apart.
-    """
-    highest = len(signs.heights) - 2
-    if not value > 0:
-        return 0
-    return max(1, round(min(1.0, value / top) * highest)) if top > 0 else highest
-
-
-def sampled(
-    samples: Sequence[tuple[float, float | None]],
-    seen: Sequence[tuple[float, float]],
-    span: tuple[float, float],
-    count: int,
-) -> tuple[float | None, ...]:
-    """What a figure was in each of `count` equal parts of a time: what held when it was last seen
-    in it, None where it wasn't. `samples` are moments and figures, oldest first; each holds until
-    the next. Costs by `count`, not by samples.
-    """
-    (start, end), found = span, list[float | None]()
-    for at in range(count):
-        begins, ends = (start + (end - start) * part / count for part in (at, at + 1))
-        last = bisect_right(seen, ends, key=lambda each: each[0]) - 1
-        when = min(ends, seen[last][1]) if last >= 0 else begins - 1
-        held = bisect_right(samples, when, key=lambda each: each[0]) - 1
-        found.append(samples[held][1] if when >= begins and held >= 0 else None)
-    return tuple(found)
+def _level(value: float, top: float, full: int) -> int:
+    """How much of `full` a figure is; what is more than nothing is at least one."""
+    return max(1, round(min(1.0, value / top) * full)) if value > 0 and top > 0 else 0
 
 
 class Plot(msgspec.Struct, frozen=True, kw_only=True):
     """A graph: what was in each part of the time until now, and the range that lies ahead.
 
-    Its scale stands at the left: 0, and the figures that have labels. The limit is a line.
+    Its scale stands at the left: 0, the limit, which is a line, and the highest figure.
     """
 
-    past: tuple[float | None, ...]  # equal parts of the time from the left edge to now
+    past: Figures  # equal parts of the time from the left edge to now
     passed: float = 1.0  # where now is: 0 the left edge, 1 the right one
-    limit: float | None = None
+    top: tuple[float, SafeText]  # what the scale ends at, see `highest`, and what that is called
+    limit: tuple[float, SafeText] | None = None
     ahead: tuple[float, float] | None = None  # the least and the most at the right edge
-    labels: tuple[tuple[float, SafeText], ...]  # what figures of the scale are called, best last
-    starts: SafeText  # what the axis of time says at its left, of now, and at its right
-    now: SafeText
+    starts: SafeText  # what the axis of time says at its left and at its right
     ends: SafeText
     tone: Tone = Tone.PLAIN
     height: int = 6
 
     def lines(self, width: int) -> list[tuple[Cell, ...]]:
         """The graph in at most so many columns; empty where these are too few."""
-        top = highest(self.past, self.ahead, self.limit)
-        labels = [(value, text) for value, text in self.labels if value <= top]
-        margin = max([cell_width(text) for _, text in labels], default=1)
+        limit = self.limit if self.limit is not None and self.limit[0] <= self.top[0] else None
+        scale = {self._row(figure): name for figure, name in filter(None, (self.top, limit))}
+        scale[0] = plain("0")
+        margin = max(map(cell_width, scale.values()))
         room = min(MOST_PLOT, width - margin - 2)
         if room < LEAST_PLOT:
             return []
-        scale = {self._row(value, top): text for value, text in labels}
-        scale[0], columns, lines = plain("0"), self._columns(room, top), list[tuple[Cell, ...]]()
+        until, full = max(1, min(room, round(self.passed * room))), len(signs.heights) - 1
+        past, top = joined_to(self.past, until), self.top[0]
+        levels = [-1 if v is None else _level(v, top, self.height * full) for v in past]
+        spread = self._spread(past, room - until)
+        lines = list[tuple[Cell, ...]]()
         for row in reversed(range(self.height)):
+            empty = signs.bar_empty if limit is not None and row == self._row(limit[0]) else " "
             label = fit(scale.get(row, plain("")), margin, "right")
-            cells = [Cell(plain(f"{label} {signs.vertical}"), Tone.DIM)]
-            for tone, run in groupby((column[row] for column in columns), lambda each: each[1]):
-                cells.append(Cell(plain("".join(sign for sign, _ in run)), tone))
-            lines.append(tuple(cells))
-        return [*lines, (Cell(plain(" " * (margin + 2))), Cell(self._axis(room), Tone.DIM))]
+            was = (_sign(level - row * full, empty, lowest=row == 0) for level in levels)
+            comes = (signs.spread if row in rows else empty for rows in spread)
+            lines.append(
+                (
+                    Cell(plain(f"{label} {signs.vertical}"), Tone.DIM),
+                    Cell(plain("".join(was)), self.tone),
+                    Cell(plain("".join(comes)), Tone.DIM),
+                )
+            )
+        return [*lines, (Cell(plain(" " * (margin + 2))), Cell(self._axis(room, until), Tone.DIM))]
 
-    def _row(self, value: float, top: float) -> int:
+    def _row(self, value: float) -> int:
         """The line in which a figure lies, from below."""
-        part = max(0.0, min(1.0, value / top)) if top > 0 else 0.0
+        part = max(0.0, min(1.0, value / self.top[0])) if self.top[0] > 0 else 0.0
         return min(self.height - 1, int(part * self.height))
 
-    def _columns(self, room: int, top: float) -> list[list[tuple[str, Tone]]]:
-        """Each column from below: its signs, and how they look."""
-        until, full = max(1, min(room, round(self.passed * room))), len(signs.heights) - 1
-        past = joined_to(self.past, until)
+    def _spread(self, past: Figures, columns: int) -> list[range]:
+        """The lines of the range that lies ahead, in each of so many columns."""
         last = next((value for value in reversed(past) if value is not None), 0.0)
-        is_in = self.limit is not None and self.limit <= top
-        line = self._row(self.limit or 0.0, top) if is_in else self.height
-        columns = list[list[tuple[str, Tone]]]()
-        for at in range(room):
-            column = [(" ", Tone.PLAIN)] * self.height
-            if line < self.height:
-                column[line] = signs.bar_empty, Tone.DIM
-            if at >= until and self.ahead is not None and top > 0:
-                part = (at + 1 - until) / (room - until)
-                low, high = (self._row(last + (end - last) * part, top) for end in self.ahead)
-                column[low : high + 1] = [(signs.spread, Tone.DIM)] * (high + 1 - low)
-            elif at < until and (value := past[at]) is not None:
-                part = max(0.0, min(1.0, value / top)) if top > 0 else 0.0
-                filled = round(part * self.height * full)
-                for row in range(1 + max(0, filled - 1) // full):
-                    height = max(value > 0, min(full, filled - row * full))
-                    column[row] = signs.heights[height], self.tone
-            columns.append(column)
-        return columns
+        rows = list[range]()
+        for part in ((at + 1) / columns for at in range(columns)):
+            ends = [last + (end - last) * part for end in self.ahead or ()]
+            rows.append(range(self._row(ends[0]), self._row(ends[1]) + 1) if ends else range(0))
+        return rows
 
-    def _axis(self, room: int) -> SafeText:
+    def _axis(self, room: int, until: int) -> SafeText:
         """When it begins, now, and when it ends; now only where there is room for it."""
-        is_over = self.passed >= 1
-        left, right = self.starts, self.now if is_over else self.ends
-        rest = room - cell_width(left) - cell_width(right)
+        rest = room - cell_width(self.starts) - cell_width(self.ends)
         if rest < 1:
-            return fit(left, room)
-        now = plain(f"{signs.up} {self.now}")
-        before = max(1, round(self.passed * room) - 1 - cell_width(left))
-        is_room = not is_over and before + cell_width(now) < rest
-        between = plain(" " * before + now if is_room else "")
-        return plain(f"{left}{fit(between, rest)}{right}")
+            return fit(self.starts, room)
+        now = plain(" " * max(1, until - 1 - cell_width(self.starts)) + f"{signs.up} now")
+        between = now if self.passed < 1 and cell_width(now) < rest else plain("")
+        return plain(f"{self.starts}{fit(between, rest)}{self.ends}")
 
 
-def highest(
-    past: Figures, ahead: tuple[float, float] | None = None, limit: float | None = None
-) -> float:
+def _sign(level: int, empty: str, *, lowest: bool) -> str:
+    """Of what reaches so far above the foot of a line; nothing has a sign in the lowest one."""
+    if level < 0 or (level == 0 and not lowest):
+        return empty
+    return signs.heights[min(level, len(signs.heights) - 1)]
+
+
+def highest(past: Figures, ahead: tuple[float, float] | None, limit: float | None) -> float:
     """What the scale of a graph ends at: the limit too, unless it is far beyond all else."""
     known = [v for v in (*past, *(ahead or ())) if v is not None and isfinite(v)]
     top = max(known, default=0.0)

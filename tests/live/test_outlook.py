@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
+from math import isnan
 from pathlib import Path
 from typing import TypeVar
 from unittest.mock import patch
@@ -208,6 +209,35 @@ async def test_what_waited_by_hour_has_gaps_where_nobody_looked(tmp_path: Path) 
         assert hours[-7] is None
         assert hours[0] is None
         assert outlook.waiting_by_hour("cmp_1") == ()
+
+
+async def test_a_periods_spending_has_gaps_and_nothing_of_the_period_before(
+    tmp_path: Path,
+) -> None:
+    now = START + 15 * DAY
+    start = period_of(agents_budget("ada"), now).start
+    budget = replace(agents_budget("ada"), period_start=Moment(at=start))
+    length = (now - start) / 120
+    samples = [(start - DAY, 900), *((start + at * length, at) for at in range(10, 121))]
+    spans = (start - DAY, start + DAY), (start + 10 * length, start + 60 * length)
+    observed = Observed(
+        samples=[
+            (AGENT_BUDGETS, "ada", "USD", BudgetSample(at, Decimal(spent), Decimal(1000)))
+            for at, spent in samples
+        ],
+        seen=[(AGENT_BUDGETS, "", span) for span in (*spans, (now - 30 * length, now))],
+    )
+    async with remembering(tmp_path, observed) as history:
+        hands = Hands()
+        hands.at = now
+        outlook = Outlook(Store(), history, hands)
+        assert len(outlook.spent_in_period(budget)) == 0
+        await outlook.work_out([budget])
+        spent = outlook.spent_in_period(budget)
+        known = [at for at, figure in enumerate(spent) if not isnan(figure)]
+        assert len(spent) == 120
+        assert known == [*range(9, 60), *range(89, 120)]
+        assert [round(spent[at]) for at in (9, 59, 119)] == [10, 60, 120]
 
 
 async def until(seen: Callable[[], bool]) -> None:

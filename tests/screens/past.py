@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
+from math import nan
 from random import Random
-from typing import Any
 
 import pytest
 
 from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
-from agentco_tui.live.history import BudgetSample, History, HistoryError, Reader, Track
 from agentco_tui.live.outlook import Day, Outlook
-from agentco_tui.model import Budget, BudgetScope
-from tests.screens.harness import NOW, Stage
+from agentco_tui.model import Budget
+from tests.screens.harness import NOW
 
-HOUR, DAY = 3_600.0, 86_400.0
+DAY = 86_400.0
 
 
 def day_of(name: str, most: float) -> Day:
@@ -67,52 +64,18 @@ class KnownOutlook(Outlook):
     def spent_by_hour(self, budget: Budget) -> Day:
         return day_of(budget.id, 9.0) if self.known and budget.spent else ()
 
+    def spent_in_period(self, budget: Budget) -> Sequence[float]:
+        """A month in which it grew to what is spent now, but for two days that nobody saw."""
+        if not self.known or budget.spent is None:
+            return ()
+        spent = float(budget.spent.amount)
+        return [nan if 70 <= at < 80 else spent * (at / 119) ** 2 for at in range(120)]
+
     def waiting_by_hour(self, company: str | None) -> Day:
         return day_of(company or "all", 40.0) if self.known else ()
 
     def entries_by_hour(self, agent: str | None) -> Day:
         return day_of(agent or "all", 30.0) if self.known else ()
-
-
-class KnownReader(Reader):
-    """A month in which each budget grew to what is spent of it now, but for two days of gap."""
-
-    def __init__(self, spent: dict[str, Decimal]) -> None:
-        self.spent = spent
-
-    def budget(
-        self,
-        scope: BudgetScope,
-        subject: str,
-        since: float,
-        until: float | None = None,
-        *,
-        every: float = 0.0,
-    ) -> Track[BudgetSample]:
-        spent, hours = self.spent.get(f"{scope}:{subject}", Decimal(0)), int((NOW - since) / HOUR)
-        samples = [
-            BudgetSample(since + at * HOUR, spent * at * at / (hours * hours), None)
-            for at in range(hours + 1)
-        ]
-        return Track(tuple(samples), ((since, NOW - 9 * DAY), (NOW - 7 * DAY, NOW)))
-
-
-class KnownHistory(History):
-    def __init__(self, spent: dict[str, Decimal]) -> None:
-        self.spent = spent
-        self.asked = 0
-        self.waits: asyncio.Event | None = None  # what it waits for before it answers
-        self.fails = False
-
-    async def ask(self, read: Callable[[Reader], Any]) -> Any:
-        self.asked += 1
-        if self.fails:
-            raise HistoryError("the disk is full")
-        if self.waits is not None:
-            await self.waits.wait()
-        return read(KnownReader(self.spent))
-
-    def close(self, patience: float = 0.0) -> None: ...
 
 
 @contextmanager
@@ -121,15 +84,3 @@ def remembering() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("agentco_tui.screens.session.Outlook", KnownOutlook)
         yield
-
-
-def remember(s: Stage) -> KnownHistory:
-    """From now on the dashboard has a history."""
-    budgets = [budget for each in s.session.store.budgets.values() for budget in each]
-    spent = {
-        f"{b.scope}:{'' if b.scope is BudgetScope.ALL else b.id}": b.spent.amount
-        for b in budgets
-        if b.spent
-    }
-    s.session.history = history = KnownHistory(spent)
-    return history

@@ -14,7 +14,7 @@ from agentco_tui.keys import Place
 from agentco_tui.screens.dialogs.base import Question
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NARROW, PATIENT, WIDE, Stage, settings_for, stage
-from tests.screens.past import remember, remembering
+from tests.screens.past import remembering
 
 PHONE, LARGE = (45, 20), (200, 50)
 SIZES = (NARROW, WIDE)
@@ -95,9 +95,6 @@ async def staged(
         async with stage(platform, folder, place=scene.place, size=size, **chosen) as s:
             if wait:
                 await s.poll()
-            if scene.past:
-                remember(s)
-                s.session.outlook.on_change()
             if scene.fails:
                 platform.faults.add("*:status=503")
                 platform.world.advance(48)
