@@ -15,7 +15,6 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.history import History
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.precedent import Alike, KnownPast
 from agentco_tui.live.snooze import Snoozes
 from agentco_tui.live.store import Names, named
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
@@ -54,7 +53,6 @@ class Session(Services):
             self.look, poller, self.decisions, snoozes=self.snoozes, outlook=self.outlook
         )
         self.traces: dict[str, Trace | ApiError] = {}  # the last ones read, by their tasks' ids
-        self.past: dict[Alike, KnownPast] = {}  # what is known of tasks alike, as it was read last
         self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
 
     async def trace_of(self, task: Task) -> Trace | ApiError:

@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, ClassVar
 
 from agentco_tui.live import insight
-from agentco_tui.live.precedent import alike_of
 from agentco_tui.model import SharedTask, Task
-from agentco_tui.screens.decision_facts import like_items
 from agentco_tui.screens.decision_notes import (
     decision_items,
     fate_of,
@@ -19,7 +17,7 @@ from agentco_tui.screens.decision_notes import (
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.widgets.table.layout import R
-from agentco_tui.widgets.text_pane import Gap, Item
+from agentco_tui.widgets.text_pane import Item
 from agentco_tui.widgets.tones import Cell
 
 NEAR = 1_000  # lines looked through for the next that waits
@@ -54,12 +52,7 @@ class TaskLines(ListView[R]):
             read = None if decision.outcome is None else decision.outcome.record
             if isinstance(read, Task) and fate is not None:
                 record = read
-        items += details(record, self.look, raw=self._raw, fate=fate)
-        known, each = self.session.past.get(alike_of(record)), alike_of(record)
-        says = known is not None and (known.enough or known.precedents[each].count)
-        if says and fate is None and insight.waits_for_person(record):
-            items += [Gap(), *like_items(self.session, known, [record])]
-        return items
+        return [*items, *details(record, self.look, raw=self._raw, fate=fate)]
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Say on tasks' lines how far a decision is, and on these ghosts what it came to."""

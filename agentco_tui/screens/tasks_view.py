@@ -23,7 +23,6 @@ from agentco_tui.live.precedent import agent_of, alike_of
 from agentco_tui.model import SharedTask, Task, TaskState
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.screens.decision_facts import read_precedents
 from agentco_tui.screens.decision_notes import READ_AFTER, fate_of
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.list_view import MANY
@@ -307,14 +306,6 @@ class TasksView(TaskLines[Task]):
         if self.subject() == task and self.display and self.app.screen is self.screen:
             self.session.read[task.id] = task.content
             self.session.decisions.look_at(task.id)
-            if insight.waits_for_person(task):
-                read = partial(self._read_past, task)
-                start_worker(self, read, "read how tasks alike fared", group="past", exclusive=True)
-
-    async def _read_past(self, task: Task) -> None:
-        await read_precedents(self.session, [task])
-        if self.subject() == task:
-            self.show_detail()
 
     def _marked_tasks(self, ids: Iterable[str]) -> list[Task]:
         store, rows = self.session.store, self.table.rows

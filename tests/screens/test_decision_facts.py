@@ -18,7 +18,7 @@ from agentco_tui.model import TaskState
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
 from agentco_tui.text import safe
 from tests.embedded import EmbeddedPlatform
-from tests.screens.harness import NOW, WIDE, Stage, Staging, text_of
+from tests.screens.harness import NOW, WIDE, Stage, Staging
 
 T = TypeVar("T")
 DAY = 86_400.0
@@ -105,7 +105,7 @@ async def test_what_is_read_later_moves_no_line(
         before = s.lines
         history.free.set()
         await s.sees("3 approved, 1 rejected, 1 failed afterwards")
-        await s.sees("cost 1 to 2 of the estimate, last 2 d ago")
+        await s.sees("cost ~1.5 of the estimate, last 2 d ago")
         changed = [
             at for at, (one, two) in enumerate(zip(before, s.lines, strict=True)) if one != two
         ]
@@ -114,26 +114,10 @@ async def test_what_is_read_later_moves_no_line(
         assert s.line_with("▲ 3 approved"), "half of it came to nothing"
 
 
-async def test_the_detail_says_it_too_once_it_has_stood_for_a_moment(
-    on: Staging, history: Held
-) -> None:
-    async with on(place="tasks", size=WIDE) as s:
-        s.session.history = history
-        history.free.set()
-        alike(s, 2)
-        await s.poll()
-        history.write([Observed(lives=lives(s.view.subject().agent.id))])
-        await s.press("j")
-        await s.wait_until(lambda: "3 approved, 1" in text_of(s.view.detail), "how they fared")
-        history.free.clear()
-        await s.press("a")
-        await s.sees("APPROVE", "cost 1 to 2 of the estimate, last 2 d ago")
-
-
 async def test_without_a_history_or_with_one_that_fails_it_says_so(
-    on: Staging, history: Held
+    on: Staging, history: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with on(place="tasks") as s:
+    async with on(place="tasks", running=True, size=WIDE) as s:
         await s.press("a")
         await s.sees("none like it is known")
         await s.press("n")
@@ -146,11 +130,17 @@ async def test_without_a_history_or_with_one_that_fails_it_says_so(
         seen = [(FeedName.PENDING, "", (NOW - 3 * 3_600, NOW))]
         history.write([Observed(seen=seen)])
         await s.press("a")
-        await s.sees("none like it from", "in the 3 h that are known")
+        await s.sees("none like it in the 3 h that are known")
         await s.press("n")
         history.write([Observed(seen=[(FeedName.PENDING, "", (NOW - 12 * DAY, NOW))])])
         await s.press("a")
-        await s.sees("first of its kind from")
+        await s.sees("first of its kind")
+        await s.press("n")
+        monkeypatch.setattr(Reader, "lives", lambda *_, **__: 1 / 0)
+        await s.press("a")
+        await s.sees("◌ how tasks like it fared could not be worked out")
+        await s.yes()
+        await s.wait_until(lambda: len(s.writes) == 1, "the approval")
 
 
 async def test_what_was_approved_from_here_is_precedent(on: Staging) -> None:
@@ -181,11 +171,10 @@ async def test_budgets_that_a_yes_passes_and_agents_that_stand_still(on: Staging
         ada = next(row for row in s.rows if s.view.table.rows.records[row].agent.name == "Ada")
         s.view.table.move_cursor_to(ada)
         await s.press("a")
-        await s.sees("✖ used up", "▲ Ada (out of money): what is approved will wait")
+        await s.sees("✖ used up")
         await s.press("n", "space", "g", "space", "space", "space", "a")
         await s.wait_until(lambda: isinstance(s.app.screen, BatchQuestion), "the question")
         await s.sees("Linus        $412.00 of $500.00 → ~$682.00 ✖ passes its limit")
-        await s.sees("Ada (out of money): 1 of these will wait", "to 4 budgets: the rest of the")
 
 
 async def test_a_budget_that_can_not_be_read_is_told(on: Staging) -> None:
@@ -217,20 +206,7 @@ async def test_the_past_of_the_embedded_platform_is_precedent(on: Staging, histo
         s.view.table.move_cursor_to(patch)
         await s.press("a")
         await s.wait_until(lambda: re.search(r"like this    [1-9] approved", s.text), "precedent")
-        await s.sees("cost 1 of the estimate, last ")
-
-
-async def test_what_can_not_be_worked_out_stops_no_decision(
-    on: Staging, history: Held, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with on(place="tasks", running=True, size=WIDE) as s:
-        monkeypatch.setattr(Reader, "lives", lambda *_, **__: 1 / 0)
-        s.session.history = history
-        history.free.set()
-        await s.press("a")
-        await s.sees("◌ how tasks like it fared could not be worked out")
-        await s.yes()
-        await s.wait_until(lambda: len(s.writes) == 1, "the approval")
+        await s.sees("cost ~1 of the estimate, last ")
 
 
 async def test_budgets_that_are_old_and_can_not_be_read_again_are_shown_with_their_age(
