@@ -180,11 +180,9 @@ class DecisionFacts:
             yield FieldLine(plain(""), more, Tone.WARNING, width)
         known = [each for each in added if each is not None]
         sums = [replace(each, derived=True) for each in added_up(each.sum for each in known)]
-        words = " + ".join(map(fmt.money, sums))
+        words = f"{' + '.join(map(fmt.money, sums))}, {', '.join({each.by: 0 for each in known})}"
         if not known:
             words = "cost unknown" + ", reading what tasks like it cost" * (self.known is None)
-        elif len(self.tasks) == 1:
-            words += f", {known[0].by}"
         elif unknown := len(added) - len(known):
             words += f", and {fmt.count(unknown)} of unknown cost"
         if any(stake.unlike for stake in found):
