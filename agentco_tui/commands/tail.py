@@ -26,9 +26,8 @@ from agentco_tui.commands.naming import company_of, id_of, learn_names
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
-from agentco_tui.live.backfill import PAUSE, Backfill
+from agentco_tui.live.backfill import Backfill
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
-from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import after_failure, fetch, of_all_companies
 from agentco_tui.live.sentences import deed, doer, sentence
 from agentco_tui.live.store import Names, Store
@@ -130,11 +129,10 @@ class News:
             self._query = await self._ask_for(client)
         window = self._store.activity
         before = {entry.id for entry in window}
-        query, reader = self._query, LogReader(client)
         if self._behind is None:
-            self._behind = Backfill(reader, self._store, Clock(), lambda: query, _rest)
-        reader = self._behind.reader
-        (await fetch(FeedName.ACTIVITY, client, self._store, query, log_reader=reader))()
+            query = self._query
+            self._behind = Backfill(client, self._store, Clock(), lambda: query, _at_once)
+        (await fetch(FeedName.ACTIVITY, client, self._store, self._query))()
         with suppress(ApiError):  # what it didn't bring is told as missing
             await self._behind.fill()
         if window.listing.unread:
@@ -159,8 +157,8 @@ class News:
                 log.info("%s", why)  # ids stand for them
 
 
-async def _rest() -> bool:
-    await asyncio.sleep(PAUSE)
+async def _at_once() -> bool:
+    """Nothing else is asked here meanwhile."""
     return True
 
 

@@ -1,15 +1,14 @@
 """The newest part of the activity log, merged from polls that overlap.
 
 The log can't be asked for "all since X", only for its newest entries, so two polls are known to
-join only where they share an entry, or where ids are numbers without holes and the next number
-follows. Where they don't, or where a number is left out, entries may be missing, and the window
-says so with a gap at that place.
+join only where they share an entry. Where they don't, or where ids are numbers and one is left
+out, entries may be missing, and the window says so with a gap at that place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Final
 
@@ -22,7 +21,7 @@ GAP_PREFIX = "gap:"
 MISSING = plain("entries may be missing here: more came than one poll can bring")
 NO_MORE = plain("entries may be missing here: the platform gave no more")
 DEFAULT_CAPACITY = 5_000
-_ENOUGH: Final = 20  # entries with numbers in a row that show how a log numbers its entries
+_ENOUGH: Final = 20  # entries that show whether a log numbers them; one in so many may be missing
 _NUMBERED: Final = re.compile(r"(.*?)(\d{1,18})", re.ASCII | re.DOTALL)
 
 
@@ -36,9 +35,7 @@ class ActivityWindow:
         self._entries: dict[str, Activity] = {}
         self._listing: Listing[Activity] | None = None
         self._numbered: bool | None = None
-        """Whether ids are numbers without holes; None until an answer shows it."""
-        self._holes: frozenset[str] = frozenset()
-        """Entries of the last answer before which a number is left out."""
+        """Whether ids are numbers; None until an answer shows it."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -56,22 +53,11 @@ class ActivityWindow:
         return None if entry_id is None else self._entries.get(entry_id)
 
     def joins(self, listing: Listing[Activity]) -> bool:
-        """Whether the listing shares an entry with the window, or goes on with the next number, so
-        that nothing is missing between. What is merely short doesn't: platforms cut limits down
-        without saying so.
+        """Whether the listing shares an entry with the window, so that nothing is missing between.
+        What is merely short doesn't: platforms cut limits down without saying so.
         """
         known, coming = self._entries, listing.records
-        if not known or not coming or any(entry.id in known for entry in coming):
-            return True
-        newest = known[next(reversed(known))]
-        return any(self._follows(newest, entry) for entry in coming)
-
-    def _follows(self, before: Activity, entry: Activity) -> bool:
-        """Whether the ids show that nothing is missing between two entries."""
-        left, right = _number(before), _number(entry)
-        if not self._numbered or left is None or right is None:
-            return False
-        return left == (right[0], right[1] - 1)
+        return not known or not coming or any(entry.id in known for entry in coming)
 
     def merge(
         self, listing: Listing[Activity], *, is_poll: bool = True
@@ -88,7 +74,6 @@ class ActivityWindow:
         if len(timed) < 2 or timed[0] >= timed[-1]:
             coming.reverse()
         coming.sort(key=lambda entry: entry.at.at if entry.at else timed[-1] if timed else 0.0)
-        self._look_for_holes(coming)
         merged = self._marked(self._merged(coming), coming, joined=self.joins(listing))
         if is_poll:
             self._listing = listing
@@ -130,18 +115,14 @@ class ActivityWindow:
             times.append(last)
         return [merged[place] for place in sorted(range(len(merged)), key=times.__getitem__)]
 
-    def _look_for_holes(self, coming: list[Activity]) -> None:
-        self._holes = frozenset()
-        numbers = [(number, entry) for entry in coming if (number := _number(entry))]
-        found = {number[1]: entry for number, entry in numbers}
-        is_one_row = len({number[0] for number, _ in numbers}) == 1
-        if len(found) < len(coming) or not is_one_row or self._numbered is False:
-            return
-        holes = {found[b].id for a, b in pairwise(sorted(found)) if b != a + 1}
-        if self._numbered:
-            self._holes = frozenset(holes)
-        elif len(found) >= _ENOUGH:
-            self._numbered = not holes
+    def _after_jumps(self, coming: list[Activity]) -> set[str]:
+        """The entries before which a number is left out, by their ids."""
+        found = {number: entry.id for entry in coming if (number := _number(entry))}
+        jumps = {found[b] for a, b in pairwise(sorted(found)) if b != (a[0], a[1] + 1)}
+        if self._numbered is None and len(coming) >= _ENOUGH:
+            is_few = len(jumps) * _ENOUGH <= len(coming)
+            self._numbered = is_few and len(found) == len(coming)
+        return jumps if self._numbered else set()
 
     def _marked(
         self, entries: list[Activity], coming: list[Activity], *, joined: bool
@@ -156,22 +137,17 @@ class ActivityWindow:
             return entries
         places = {entry.id: place for place, entry in enumerate(entries)}
         first, last = places[coming[0].id], places[coming[-1].id]
+        jumps = self._after_jumps(coming)
         marked: list[Activity] = []
         for place, entry in enumerate(entries):
             if first < place < last and is_gap(entry):
                 continue
             is_new_first = place == first and entry.id not in self._entries
             is_edge = is_new_first or (place == last + 1 and not joined)
-            if marked and (is_edge or is_gap(marked[-1])):
-                is_after_gap = is_gap(marked[-1])
-                if self._follows(marked[-2 if is_after_gap else -1], entry):
-                    is_edge = False
-                    del marked[len(marked) - is_after_gap :]
-            is_edge = is_edge or entry.id in self._holes
+            is_edge = is_edge or entry.id in jumps
             if is_edge and marked and not (is_gap(entry) or is_gap(marked[-1])):
-                gap_id = f"{GAP_PREFIX}{entry.id}"
-                gap = self._entries.get(gap_id) or Activity(
-                    id=gap_id,
+                gap = Activity(
+                    id=f"{GAP_PREFIX}{entry.id}",
                     id_derived=True,
                     at=entry.at,
                     text=MISSING,
@@ -181,32 +157,20 @@ class ActivityWindow:
             marked.append(entry)
         return marked
 
-    def gaps(self) -> list[tuple[Activity, Activity]]:
-        """The entries on both sides of each gap that nobody tried to fill yet, newest first."""
+    def gaps(self) -> list[tuple[Activity, Activity, Activity]]:
+        """The gaps that nobody tried to fill yet, newest first, each between its neighbours."""
         entries = list(self)
         trios = zip(entries, islice(entries, 1, None), islice(entries, 2, None), strict=False)
-        found = [(old, new) for old, gap, new in trios if is_gap(gap) and gap.text == MISSING]
-        return found[::-1]
+        return [trio for trio in trios if is_gap(trio[1]) and trio[1].text == MISSING][::-1]
 
-    def give_up(self, left: str, right: str) -> tuple[str, ...]:
-        """Note that what is missing between these entries, by their ids, can't be had; returns the
-        ids of the gaps there. Where it was told by a number alone, numbers say nothing any more.
+    def give_up(self, tried: Iterable[str]) -> tuple[str, ...]:
+        """Note that what is missing at these gaps can't be had; returns the ids of those that are
+        still there. From then on numbers say nothing: a log may leave some out.
         """
-        found = self.gaps_between(left, right)
-        for gap in found:
-            self._entries[gap.id] = replace(gap, text=NO_MORE)
-            if gap.id.removeprefix(GAP_PREFIX) in self._holes:
-                self._numbered = False
-        return tuple(gap.id for gap in found)
-
-    def gaps_between(self, left: str, right: str) -> list[Activity]:
-        """The gaps between two entries that nobody tried to fill yet; `left` may be gone by now."""
-        found, is_between = list[Activity](), left not in self._entries
-        for entry in self:
-            if is_between and is_gap(entry) and entry.text == MISSING:
-                found.append(entry)
-            is_between = (is_between or entry.id == left) and entry.id != right
-        return found
+        lacking = tuple(key for key in tried if key in self._entries)
+        for key in lacking:
+            self._entries[key], self._numbered = replace(self._entries[key], text=NO_MORE), False
+        return lacking
 
     def clear(self) -> tuple[str, ...]:
         """Forget all, because the question changed; returns the ids that went."""

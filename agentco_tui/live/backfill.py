@@ -7,22 +7,21 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
-from itertools import takewhile
 from math import inf
 from typing import Final
 
+from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import turn
 from agentco_tui.live.activity_window import GAP_PREFIX
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
-from agentco_tui.live.history import History, HistoryError, Observed, Reader, Span
-from agentco_tui.live.log_reader import LogReader, Rest, day_of
+from agentco_tui.live.history import History, HistoryError, Observed, Reader
+from agentco_tui.live.log_reader import LogReader, Rest, ends
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing
 
 PAST: Final = 24 * 3_600.0  # seconds of the log that are read at the first start on a platform
-TRIES: Final = 3
-PAUSE: Final = 1.0  # seconds before each question; doubled after each failure
+PAUSE: Final = 1.0  # seconds before each question; doubled with each in vain
 _LONGEST_WAIT: Final = 600.0
 _SLICE: Final = 500  # entries that are put into the window in one go
 
@@ -34,19 +33,20 @@ class Backfill:
 
     def __init__(
         self,
-        reader: LogReader,
+        client: Client,
         store: Store,
         clock: Clock,
         query: Callable[[], Query],
         rest: Rest,
     ) -> None:
         """`query` says what the feeds are asked about now."""
-        self.reader = reader
+        self.reader = LogReader(client)
         self._store, self._clock, self._query, self._rest = store, clock, query, rest
         self._wanted = asyncio.Event()
-        self._failures = self._in_vain = 0
+        self._in_vain = 0
         self._due = -inf  # steady clock: when a gap may be asked about again
         self._new: History | None = None  # where the past of the platform goes
+        store.subscribe(self._look)
 
     async def remember(self, history: History) -> None:
         """Begin to observe the store for a history. Of a platform that it doesn't know yet the last
@@ -72,69 +72,64 @@ class Backfill:
                 if self._new is not None:
                     await self._read_past(self._new)
                     self._new = None
-                if self._store.activity.gaps():
-                    await asyncio.sleep(max(PAUSE, self._due - self._clock.monotonic()))
-                    self._wanted.set()
             except ApiError as error:
                 log.info("a part of the log could not be read: %r", error)
-                pause = max(PAUSE * 2**self._failures, min(error.retry_after or 0, _LONGEST_WAIT))
-                await asyncio.sleep(pause)
-                self._wanted.set()
+                self._put_off(error.retry_after or 0.0)
             except Exception:
                 # A bug of ours here must not end what keeps the picture; the gap stays.
                 log.exception("reading a part of the log failed")
                 self._new = None
-
-    def look(self, change: Change) -> None:
-        """A poll of the log has been taken: begin if it left a gap."""
-        if any(key.startswith(GAP_PREFIX) for key in change.added):
-            self._wanted.set()
+                continue
+            if self._new is not None or self._store.activity.gaps():
+                await asyncio.sleep(max(PAUSE, self._due - self._clock.monotonic()))
+                self._wanted.set()
 
     async def fill(self) -> None:
-        """Fill the gaps of the window, the newest first; after one that was asked about in vain
-        none for a while, longer each time. Raises ApiError.
+        """Fill the gaps of the window, the newest first, and mark what can't be had; after one that
+        was asked about in vain none for a while, longer each time. Raises ApiError.
         """
         while self._clock.monotonic() >= self._due and (gaps := self._store.activity.gaps()):
             await self._fill(*gaps[0])
 
-    async def _fill(self, left: Activity, right: Activity) -> None:
-        """Read what is missing between two entries; what can't be had is marked so."""
+    def _look(self, change: Change) -> None:
+        """Begin if the log has got a gap."""
+        if any(key.startswith(GAP_PREFIX) for key in change.added):
+            self._wanted.set()
+
+    def _put_off(self, at_least: float) -> None:
+        self._in_vain += 1
+        pause = max(PAUSE * 2.0 ** min(self._in_vain, 10), at_least)
+        self._due = self._clock.monotonic() + min(pause, _LONGEST_WAIT)
+
+    async def _fill(self, left: Activity, gap: Activity, right: Activity) -> None:
         window, of = self._store.activity, self._query().log
         since = None if left.at is None else left.at.at
         until = None if right.at is None else right.at.at
-        day = None if until is None or self.reader.ignores_days else day_of(until)
-        newer = takewhile(lambda entry: entry.id != right.id, reversed(window))
-        skip = sum(day is None or each.at is None or day_of(each.at.at) == day for each in newer)
+        tried = {gap.id}  # with those that stand behind what was read
+
+        def stands() -> bool:
+            return of == self._query().log and any(key in window for key in tried)
 
         async def rest() -> bool:
-            return await self._rest() and of == self._query().log and right.id in window
+            return await self._rest() and stands()
 
-        can_help = self.reader.reaches(since, until, skip)
-        back = self.reader.back(of, until, since, rest, skip=skip, exists=True)
-        try:
-            if can_help:
-                async with aclosing(back) as parts:
-                    async for listing, _ in parts:
-                        part = within(listing, since, until).records
-                        for start in range(0, len(part), _SLICE):
-                            await turn()
-                            if of == self._query().log and right.id in window:
-                                # One more, so that it joins the slice after it.
-                                some = Listing(records=part[start : start + _SLICE + 1])
-                                self._publish(*window.merge(some, is_poll=False))
-                        has_left = any(entry.id == left.id for entry in part)
-                        if has_left or not window.gaps_between(left.id, right.id):
-                            break
-        except ApiError:
-            self._failures += 1
-            if self._failures < TRIES:
-                raise
-        self._failures = 0
-        if right.id in window:
-            lacking = window.give_up(left.id, right.id)
-            self._in_vain = self._in_vain + can_help if lacking else 0
-            pause = min(PAUSE * 2**self._in_vain, _LONGEST_WAIT) if lacking and can_help else 0.0
-            self._due = self._clock.monotonic() + pause
+        async with aclosing(self.reader.back(of, since, until, rest)) as answers:
+            async for listing in answers:
+                part = _within(listing, since, until)
+                for start in range(0, len(part), _SLICE):
+                    await turn()
+                    if stands():
+                        # One more, so that it joins the slice after it.
+                        some = Listing(records=part[start : start + _SLICE + 1])
+                        added, changed, removed = window.merge(some, is_poll=False)
+                        tried |= {key for key in added if key.startswith(GAP_PREFIX)}
+                        self._publish(added, changed, removed)
+                if not stands():
+                    break
+        lacking = window.give_up(tried)
+        self._in_vain = self._in_vain if lacking else 0
+        if lacking:
+            self._put_off(0.0)
             self._publish((), lacking, ())
 
     def _publish(self, *ids: tuple[str, ...]) -> None:
@@ -144,35 +139,29 @@ class Backfill:
         """Read the last 24 hours of all companies, for the history; raises ApiError. What is read
         twice is counted once there, for minutes are told whole.
         """
-        since = self._clock.now() - PAST
-        try:
-            async for listing, span in self.reader.back(ActivityFilter(), None, since, self._rest):
-                past = within(listing, since, inf)
-                history.hand(partial(_observe, past.records, (max(since, span[0]), span[1])))
-        except ApiError:
-            self._failures += 1
-            if self._failures < TRIES:
-                raise
-        self._failures = 0
+        of, since = ActivityFilter(), self._clock.now() - PAST
+        await self._rest()
+        await self.reader.try_days(of, Listing(records=tuple(self._store.activity)), 0)
+        async for listing in self.reader.back(of, since, None, self._rest):
+            history.hand(partial(_observe, _within(listing, since, inf)))
 
 
-def _observe(entries: Sequence[Activity], span: Span) -> Iterator[Observed]:
+def _observe(entries: Sequence[Activity]) -> Iterator[Observed]:
     from agentco_tui.live.history_sampler import observe_log  # noqa: PLC0415 (once in a history)
 
     observed = observe_log(entries)
-    if span[0] < span[1]:
-        observed.seen.append((FeedName.ACTIVITY, "", span))
+    oldest, newest = ends(Listing(records=tuple(entries)))
+    if oldest is not None and newest is not None:
+        observed.seen.append((FeedName.ACTIVITY, "", (oldest, newest)))
     yield observed
 
 
-def within(
+def _within(
     listing: Listing[Activity], since: float | None, until: float | None
-) -> Listing[Activity]:
-    """The part of an answer between two times, both included; all, if an entry or an end has none.
-
-    To merge all of it would take longer, for what is mostly known.
+) -> tuple[Activity, ...]:
+    """The entries of an answer between two times, both included; all, if an entry or an end has
+    none. To merge all of it would take longer, for what is mostly known.
     """
     if since is None or until is None or any(entry.at is None for entry in listing.records):
-        return listing
-    kept = (entry for entry in listing.records if entry.at and since <= entry.at.at <= until)
-    return Listing(records=tuple(kept))
+        return listing.records
+    return tuple(e for e in listing.records if e.at and since <= e.at.at <= until)

@@ -34,7 +34,6 @@ from agentco_tui.live.feeds import (
     Query,
     question,
 )
-from agentco_tui.live.log_reader import LogReader, count
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
@@ -60,8 +59,6 @@ SHARE_OF_TIME = 4
 """A feed is busy for at most one part in this many: a slow platform is asked less often."""
 
 ACTIVITY_LIMIT = 200  # entries asked for at a poll, where the person chose no limit
-ACTIVITY_CATCH_UP = 1_000
-"""Entries asked for once, where a poll doesn't join the entries that are known."""
 
 log = logging.getLogger(__name__)
 
@@ -109,8 +106,7 @@ class Poller:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._places_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
         self._focused = True
-        self.log = LogReader(client)
-        self.behind = Backfill(self.log, store, clock, lambda: self.query, self._rest)
+        self.behind = Backfill(client, store, clock, lambda: self.query, self._rest)
 
     async def run(self) -> None:
         """Poll until cancelled."""
@@ -266,12 +262,10 @@ class Poller:
                 self.store.take(feed, Listing(records=tuple(first), more=True))
 
         try:
-            take = await fetch(feed, self.client, self.store, query, begin, log_reader=self.log)
+            take = await fetch(feed, self.client, self.store, query, begin)
             is_ours = began >= turn.shown_from and question(feed, self.query) == asked
             if is_ours:
-                change = take()
-                if feed is FeedName.ACTIVITY:
-                    self.behind.look(change)
+                take()
         except ApiError as error:
             failure = error
         except Exception as error:
@@ -375,8 +369,6 @@ async def fetch(
     store: Store,
     query: Query,
     begins: Callable[[Sequence[Any]], None] | None = None,
-    *,
-    log_reader: LogReader | None = None,
 ) -> Take:
     """Ask for a feed once; `begins` as for `Client.tasks`. Raises ApiError."""
     company = query.company
@@ -398,30 +390,13 @@ async def fetch(
         case FeedName.ALERTS:
             listing = await client.budget_alerts()
         case FeedName.ACTIVITY:
-            return await _fetch_log(client, store, query, log_reader or LogReader(client))
+            of = query.log
+            # What the window would not keep need not come over the line.
+            limit = min(of.limit or ACTIVITY_LIMIT, store.activity.capacity)
+            days = of.from_date, of.to_date
+            entries = await client.activity(of.company, of.agent, *days, limit=limit)
+            return lambda: store.publish(Change(feed, *store.activity.merge(entries)))
     return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
-
-
-async def _fetch_log(client: Client, store: Store, query: Query, reader: LogReader) -> Take:
-    chosen = query.log
-    of = chosen.company, chosen.agent, chosen.from_date, chosen.to_date
-    # What the window would not keep need not come over the line.
-    limit = min(chosen.limit or ACTIVITY_LIMIT, store.activity.capacity)
-    log_entries = await client.activity(*of, limit=limit)
-    reader.take(log_entries)
-    more = reader.fitting(ACTIVITY_CATCH_UP)
-    if limit < more and not store.activity.joins(log_entries):
-        try:
-            further = await reader.ask(chosen, more)
-        except ApiError as error:
-            # Whether that limit is refused or too much for the platform: what it did answer is
-            # true, and the window shows the gap.
-            log.info("the log could not be caught up with: %r", error)
-        else:
-            log_entries = further
-            if count(further) < reader.fitting(more) and not store.activity.joins(further):
-                reader.cap = count(further)
-    return lambda: store.publish(Change(FeedName.ACTIVITY, *store.activity.merge(log_entries)))
 
 
 async def of_all_companies(

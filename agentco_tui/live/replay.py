@@ -19,13 +19,12 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, NotSent, Sent
 from agentco_tui.api.recording import Located, Recorded, Recording
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, SLOWER, Clock, FeedName, Freshness, Pace
-from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import Poller, Schedule, spacing
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import Activity, Listing, Record, Ref
+from agentco_tui.model import Listing, Record, Ref
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.schema import Kind
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import plain, safe
 
 R = TypeVar("R", bound=Record)
 
@@ -159,20 +158,6 @@ class ReplayClient(Client):
         return replace(found, records=tuple(own))
 
 
-class PolledLog(LogReader):
-    """The log as it was polled; an answer to a further question may be of another poll."""
-
-    async def ask(self, *about: Any, **options: Any) -> Listing[Activity]:
-        listing = await super().ask(*about, **options)
-        (_, first), *_, (_, last) = _asked.get() or [("", None)] * 2
-        if first is not None and last is not None and last.at < first.at:
-            raise NotSent(plain("not in the recording by then"))
-        return listing
-
-    def told(self) -> list[SafeText]:
-        return []
-
-
 class ReplayPoller(Poller):
     """Looks at a recording whenever it has something new; each feed is as fresh as it was then."""
 
@@ -180,7 +165,7 @@ class ReplayPoller(Poller):
 
     def __init__(self, *about: Any, **options: Any) -> None:
         super().__init__(*about, **options)
-        self.log, self._changed = PolledLog(self.client), asyncio.Event()
+        self._changed = asyncio.Event()
         self._astray = set(FeedName)  # feeds that were not asked since a jump
 
     async def run(self) -> None:

@@ -301,6 +301,6 @@ class ActivityView(ListView[Activity]):
         if alike:
             left.append(Cell(plain(lines), Tone.DIM))
         left.append(Cell(plain(says), tone))
-        for words in self.session.poller.log.told():
+        for words in self.session.poller.behind.reader.told():
             left.append(Cell(plain(f"  {signs.warning} {words}"), Tone.WARNING))
         return left, right

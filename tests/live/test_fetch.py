@@ -12,7 +12,7 @@ from agentco_tui.live.activity_window import NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAUSE
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Pace, Phase, Query, question
 from agentco_tui.live.log_reader import PAGE
-from agentco_tui.live.poller import ACTIVITY_CATCH_UP, ACTIVITY_LIMIT
+from agentco_tui.live.poller import ACTIVITY_LIMIT
 from agentco_tui.live.store import Change, Store
 from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, Choice, ChoosyPlatform, Stage, stage
@@ -116,45 +116,30 @@ async def polls(on: Stage, platform: ChoosyPlatform, *bursts: int) -> list[str]:
 SMALL = {"companies": 1, "agents": 2, "tasks": 2}
 
 
-@pytest.mark.parametrize(
-    ("bursts", "limits"),
-    [
-        ((5, 150, ACTIVITY_LIMIT - 1), [ACTIVITY_LIMIT] * 3),
-        ((ACTIVITY_LIMIT + 300, 5), [ACTIVITY_LIMIT, ACTIVITY_CATCH_UP, ACTIVITY_LIMIT]),
-    ],
-)
-async def test_polls_join_and_gaps_are_closed(bursts: tuple[int, ...], limits: list[int]) -> None:
+async def test_polls_join_and_what_they_missed_is_a_gap_until_it_is_read() -> None:
     with ChoosyPlatform(as_asked, **SMALL) as platform:
         happen(platform, 300)
         async with stage(platform, wanted=NONE) as on:
-            assert await polls(on, platform, *bursts) == list(map(str, limits))
-            assert shown(on) == written(platform)[-len(shown(on)) :]
-            assert len(shown(on)) >= ACTIVITY_LIMIT + sum(bursts)
-
-
-async def test_what_cannot_be_caught_up_with_is_a_gap_until_it_is_read() -> None:
-    with ChoosyPlatform(as_asked, **SMALL) as platform:
-        happen(platform, 300)
-        async with stage(platform, wanted=NONE) as on:
-            await polls(on, platform, ACTIVITY_CATCH_UP + 50, 5)
-            seen, log = shown(on), written(platform)
-            assert seen.count("gap") == 1
-            assert seen[seen.index("gap") + 1 :] == log[-ACTIVITY_CATCH_UP - 5 :]
-            assert seen[: seen.index("gap")] == log[-ACTIVITY_CATCH_UP - 255 :][:ACTIVITY_LIMIT]
+            bursts = 5, 150, ACTIVITY_LIMIT - 1
+            assert await polls(on, platform, *bursts) == [str(ACTIVITY_LIMIT)] * 3
+            held = ACTIVITY_LIMIT + sum(bursts)
+            assert shown(on) == written(platform)[-held:]
+            await polls(on, platform, ACTIVITY_LIMIT + 50, 5)
+            log = written(platform)[-held - ACTIVITY_LIMIT - 55 :]
+            assert shown(on) == [*log[:held], "gap", *log[held + 50 :]]
             platform.asked.clear()
             changes = list[Change]()
             on.store.subscribe(changes.append)
             on.hours.go_by(PAUSE)
             await on.until(lambda: "gap" not in shown(on))
-            assert shown(on) == log[-ACTIVITY_CATCH_UP - 255 :]
-            # One question, of the day it happened on, with as many entries as it takes.
+            assert shown(on) == log
+            # One question, of the day it happened on.
             day = str(datetime.fromtimestamp(platform.world.time(), UTC).date())
             ((path, query),) = platform.asked
             assert path == "/api/activity"
-            assert query == {"from": query["from"], "to": day, "limit": query["limit"]}
-            assert ACTIVITY_CATCH_UP < int(query["limit"]) <= ACTIVITY_CATCH_UP + 4 + PAGE
+            assert query == {"from": query["from"], "to": day, "limit": str(PAGE)}
             added = {key for change in changes for key in change.added}
-            assert added == set(log[-ACTIVITY_CATCH_UP - 55 :][:50])
+            assert added == set(log[held:][:50])
 
 
 async def test_a_feed_that_is_refused_holds_up_no_gap() -> None:
@@ -163,7 +148,7 @@ async def test_a_feed_that_is_refused_holds_up_no_gap() -> None:
         platform.faults.add("alerts:status=404")
         wanted = {**NONE, FeedName.ALERTS: Pace.REFRESH, FeedName.ACTIVITY: Pace.REFRESH}
         async with stage(platform, wanted=wanted) as on:
-            await polls(on, platform, ACTIVITY_CATCH_UP + 50)
+            await polls(on, platform, ACTIVITY_LIMIT + 50)
             assert "gap" in shown(on)
             on.hours.go_by(PAUSE)
             await on.until(lambda: "gap" not in shown(on))
@@ -177,7 +162,7 @@ async def test_a_gap_waits_until_nothing_fails_and_is_forgotten_with_its_questio
             await on.settled()
             platform.faults.add("alerts:status=500")
             await on.poller.read_again(FeedName.ALERTS)
-            await polls(on, platform, ACTIVITY_CATCH_UP + 50)
+            await polls(on, platform, ACTIVITY_LIMIT + 50)
             platform.asked.clear()
             for _ in range(5):
                 on.hours.go_by(PAUSE)
@@ -195,26 +180,21 @@ async def test_a_gap_waits_until_nothing_fails_and_is_forgotten_with_its_questio
             assert shown(on) == written(platform)[-100:]
 
 
-def refuses_large(status: int) -> Choice:
+@pytest.mark.parametrize("status", [422, 500])
+async def test_what_cannot_be_read_stays_a_gap(status: int) -> None:
     def choice(path: str, query: dict[str, str]) -> int | dict[str, str]:
         return status if int(query.get("limit", 0)) > ACTIVITY_LIMIT else query
 
-    return choice
-
-
-@pytest.mark.parametrize("status", [400, 404, 413, 422, 429, 500, 503])
-async def test_a_platform_that_refuses_the_larger_limit_is_read_with_a_gap(status: int) -> None:
-    with ChoosyPlatform(refuses_large(status), **SMALL) as platform:
+    with ChoosyPlatform(choice, **SMALL) as platform:
         happen(platform, 300)
         async with stage(platform, wanted=NONE) as on:
-            await polls(on, platform, ACTIVITY_LIMIT + 50, 5, ACTIVITY_LIMIT + 1)
-            # Half of it is asked for until it fits, and never again more than that.
-            assert limits(platform).count("1000") == (1 if status in (400, 404, 413, 422) else 2)
+            await polls(on, platform, ACTIVITY_LIMIT + 50, 5)
             seen, log = shown(on), written(platform)
-            assert seen.count("gap") == 2
-            assert [entry for entry in seen if entry != "gap"][-1] == log[-1]
-            last = len(seen) - seen[::-1].index("gap")
-            assert seen[last:] == log[-ACTIVITY_LIMIT:]
+            assert seen.count("gap") == 1
+            assert seen[seen.index("gap") + 1 :] == log[-ACTIVITY_LIMIT - 5 :]
+            on.hours.go_by(PAUSE)
+            await on.until(lambda: str(PAGE) in limits(platform))
+            assert shown(on) == seen
 
 
 async def test_a_platform_that_cuts_limits_down_quietly_is_read_with_a_gap() -> None:
@@ -227,13 +207,11 @@ async def test_a_platform_that_cuts_limits_down_quietly_is_read_with_a_gap() -> 
             await polls(on, platform, 19, 21, 3)
             seen, log = shown(on), written(platform)
             assert seen == [*log[-63:-24], "gap", *log[-23:]]
-            # That no more can be had of one day is known by now, and told.
-            platform.asked.clear()
-            on.hours.go_by(PAUSE)
             texts = partial(map, lambda entry: entry.text, on.store.activity)
-            await on.until(lambda: NO_MORE in texts())
-            assert limits(platform) == []
-            assert on.poller.log.told() == ["20 entries at most"]
+            while NO_MORE not in texts():
+                on.hours.go_by(PAUSE)
+                await on.arrived()
+            assert shown(on) == seen
 
 
 async def test_the_window_is_bounded_and_no_more_is_asked_for_than_it_holds() -> None:

@@ -7,7 +7,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import cast
 
@@ -19,16 +19,22 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, PlatformFailed
 from agentco_tui.live import backfill
 from agentco_tui.live.activity_window import MISSING, NO_MORE, ActivityWindow, is_gap
-from agentco_tui.live.backfill import PAST, TRIES, Backfill
+from agentco_tui.live.backfill import PAST, Backfill
 from agentco_tui.live.feeds import Clock, FeedName, Query
 from agentco_tui.live.history import History, Observed, Span
-from agentco_tui.live.log_reader import MOST, MOST_QUESTIONS, LogReader, midnight
+from agentco_tui.live.log_reader import MOST, MOST_QUESTIONS
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing, Moment
 from agentco_tui.text import plain
 
 TODAY = date(2026, 11, 23)
 DAY = 86_400.0
+
+
+def midnight(day: date) -> float:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
+
+
 NOON = midnight(TODAY) + DAY / 2
 
 
@@ -88,12 +94,12 @@ class Desk:
 
     def __init__(self, log: Log, now: float = NOON) -> None:
         self.log, self.store, self.rests = log, Store(), 0
-        self.reader = LogReader(cast("Client", log))
         clock = Clock()
         clock.now = lambda: now  # type: ignore[method-assign]
         self.hours = itertools.count(0.0, 3_600.0)
         clock.monotonic = lambda: next(self.hours)  # type: ignore[method-assign]
-        self.behind = Backfill(self.reader, self.store, clock, Query, self.rest)
+        self.behind = Backfill(cast("Client", log), self.store, clock, Query, self.rest)
+        self.reader = self.behind.reader
 
     async def rest(self) -> bool:
         self.rests += 1
@@ -179,31 +185,18 @@ def test_what_a_platform_does_not_give_is_marked_and_not_asked_for_again(
 
 
 @pytest.mark.parametrize("obeys_days", [True, False])
-def test_a_cap_is_noticed_and_no_platform_is_asked_in_vain_again(obeys_days: bool) -> None:
-    log = Log(steady(400), cap=100, obeys_days=obeys_days)
+def test_a_platform_that_caps_is_asked_for_other_days(obeys_days: bool) -> None:
+    log = Log(steady(100), cap=100, obeys_days=obeys_days)
     desk = Desk(log)
     desk.poll(100)
-    for _ in range(4):
-        asked = len(log.asked)
-        log.times += [log.times[-1] + 1.0 + turn for turn in range(150)]
-        desk.poll(100)
-        desk.fill()
-    assert len(log.asked) == asked
-    assert len(log.asked) < 8
-    assert desk.reader.told() == ["100 entries at most"]
-    assert desk.shown().count(NO_MORE) == 4
-    # The day before can be asked for by itself, where the platform knows of days.
-    log.times += steady(200, until=NOON + DAY / 3 * 2)
+    log.times += steady(150, until=NOON + DAY / 3 * 2)
     log.times += steady(80, until=NOON + DAY / 3 * 2 + DAY)
-    for _ in range(2):
-        asked = len(log.asked)
-        desk.poll(50)
-        desk.fill()
-    assert len(log.asked) == asked
-    told = ["100 entries at most"] if obeys_days else ["100 entries at most", "from and to ignored"]
+    desk.poll(50)
+    desk.fill()
+    told = ["100 entries at most"] if obeys_days else ["from and to ignored"]
     assert desk.reader.told() == told
-    found = [number in desk.shown() for number in ("1099", "1100", "1150", "1199", "1200", "1279")]
-    assert found == [False, obeys_days, obeys_days, True, True, True]
+    found = [number in desk.shown() for number in ("99", "149", "150", "249", "250", "329")]
+    assert found == [True, False, obeys_days, True, True, True]
 
 
 def test_a_log_that_is_faster_than_it_can_be_read_is_asked_for_less_and_less() -> None:
@@ -240,10 +233,8 @@ async def test_a_gap_that_had_to_wait_is_read_later(monkeypatch: pytest.MonkeyPa
     try:
         for number, left in ((6_000, 1), (300, 1)):
             log.times += steady(number, every=0.001, until=log.times[-1] + 10.0)
-            before = {entry.id for entry in desk.window}
-            desk.poll(100)
-            added = tuple(entry.id for entry in desk.window if entry.id not in before)
-            desk.behind.look(Change(FeedName.ACTIVITY, added))
+            merged = desk.window.merge(log.newest(100))
+            desk.store.publish(Change(FeedName.ACTIVITY, *merged))
             while MISSING in desk.shown():
                 await changed.wait()
                 changed.clear()
@@ -256,14 +247,14 @@ def test_a_limit_that_is_refused_is_halved_once() -> None:
     log = Log(steady(2_000), refused_from=700)
     desk = Desk(log)
     desk.poll(100)
-    for number, limits in ((500, [599]), (800, [599, 1_198, 599]), (800, [599])):
+    for number, limits in ((400, [1_000, 500]), (300, [500]), (600, [500])):
         log.asked.clear()
         log.times += [log.times[-1] + 1.0 + turn for turn in range(number)]
         desk.poll(100)
         desk.fill()
         assert [limit for *_, limit in log.asked] == limits
-    assert desk.reader.told() == ["599 entries at most"]
-    assert desk.shown().count(NO_MORE) == 2
+    assert desk.reader.told() == ["500 entries at most"]
+    assert desk.shown().count(NO_MORE) == 1
 
 
 def test_a_gap_over_midnight_is_read_day_by_day() -> None:
@@ -310,27 +301,14 @@ def test_a_platform_that_leaves_out_numbers_is_asked_once() -> None:
     assert desk.shown() == [entry.id for entry in log.entries()[10:]]
 
 
-def test_polls_that_meet_by_number_join_without_a_shared_entry() -> None:
-    log = Log(steady(40), names="evt_{:07d}")
-    desk = Desk(log)
-    desk.poll(30)
-    log.times += [NOON + 1.0 + turn for turn in range(30)]
-    assert desk.window.joins(log.newest(30))
-    desk.poll(30)
-    assert desk.shown() == [entry.id for entry in log.entries()[10:]]
-    log.times += [NOON + 100.0 + turn for turn in range(31)]
-    assert not desk.window.joins(log.newest(30))
-
-
-async def test_a_failure_is_tried_again_and_then_given_up() -> None:
+async def test_after_a_failure_the_gap_stays_until_it_can_be_read() -> None:
     log = Log(steady(40), names="e{}x")
     desk = Desk(log)
     desk.poll(10)
     log.times += [NOON + 1.0 + turn for turn in range(30)]
     desk.poll(10)
-    down = PlatformFailed(plain("it is down"), path="/api/activity")
-    log.failures = [down] * (TRIES - 1)
-    for _ in range(TRIES - 1):
+    log.failures = [PlatformFailed(plain("it is down"), path="/api/activity")] * 2
+    for _ in range(2):
         with pytest.raises(PlatformFailed):
             await desk.behind.fill()
         assert MISSING in desk.shown()
@@ -359,6 +337,7 @@ class Memory(History):
 def past(desk: Desk) -> tuple[dict[float, int], list[Span]]:
     """How many entries of each minute of the last 24 hours are remembered, and for which time."""
     memory = Memory()
+    desk.poll(10)
     while True:
         with suppress(PlatformFailed):
             asyncio.run(desk.behind._read_past(memory))
@@ -391,15 +370,16 @@ def test_every_entry_of_the_day_is_counted_once(
     now = midnight(TODAY) + hour * 3_600.0
     log = Log([now - age for age in ages for _ in range(times)], zone=-zone * 3_600.0)
     counts, spans = past(Desk(log, now))
-    assert counts == by_minute(at for at in log.times if at >= now - PAST)
-    assert spans == [(now - PAST, now)]
+    of_day = [at for at in log.times if at >= now - PAST]
+    assert counts == by_minute(of_day)
+    assert spans == [(of_day[0], now)]
 
 
 def test_the_past_is_whole_where_the_platform_fails_now_and_then() -> None:
     log = Log(steady(5_000, every=30.0))
     whole = past(Desk(log))
     assert whole == (by_minute(at for at in log.times if at >= NOON - PAST), [(NOON - PAST, NOON)])
-    log.failures = [PlatformFailed(plain("it is down"), path="/api/activity")] * (TRIES - 1)
+    log.failures = [PlatformFailed(plain("it is down"), path="/api/activity")] * 3
     assert past(Desk(log)) == whole
 
 
