@@ -335,7 +335,7 @@ def run_dashboard(
         guard = TerminalGuard(app, crash_folder=made_state_folder, redact=redact, on_end=keep)
         return guard.run()
     finally:
-        session.snoozes.sync(session.clock.now())
+        session.snoozes.sync()
         session.journal.close()
         # What was sent and is not settled; the dashboard is gone from the terminal.
         from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415 (only a dashboard that ends)

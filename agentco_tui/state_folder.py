@@ -28,7 +28,6 @@ FILE_MODE = 0o600
 HISTORY_FILE = "history.sqlite3"
 LONGEST_FILTER = 200
 MOST_PROFILES = 50
-MOST_LEFT = 100  # needs that are remembered
 
 
 def state_folder() -> Path:
@@ -75,7 +74,6 @@ class Remembered(msgspec.Struct, frozen=True):
     screen: str | None = None
     lists: dict[str, ListMemory] = {}
     left_at: float | None = None  # in seconds since 1970 by the platform's clock
-    left_needs: dict[str, str] = {}  # what needed a person then, but for tasks: key and name
 
 
 def read_state(path: Path, kind: type[T]) -> T | None:

@@ -259,11 +259,11 @@ class Journal:
         """The last attempt at a subject, as of the last time that the file was read here."""
         return self._last.get((platform_of(origin), verb, subject))
 
-    def latest(self, origin: str, verb: str) -> list[Earlier]:
-        """The last attempt at each subject, the newest last; as of `earlier`."""
+    def latest(self, origin: str) -> list[Earlier]:
+        """The last attempt at each subject and verb, the newest last; as of `earlier`."""
         platform = platform_of(origin)
         with self._mutex:
-            return [last for key, last in self._last.items() if key[:2] == (platform, verb)]
+            return [last for key, last in self._last.items() if key[0] == platform]
 
     def unfinished(self) -> tuple[list[Attempt], list[Settled]]:
         """What this process doesn't know the outcome of, and outcomes that it could not write."""

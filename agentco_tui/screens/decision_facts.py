@@ -21,7 +21,7 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.batch_summary import added_up
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import JournalError, seconds_of
-from agentco_tui.actions.outcome import OutcomeKind, Verb
+from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.background import beside
 from agentco_tui.live.decision_money import Stake, added_by, stakes
 from agentco_tui.live.feeds import FeedName
@@ -55,7 +55,7 @@ async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
     """
     journal, here = list[Earlier](), dict[str, TaskLife]()
     with suppress(JournalError):
-        journal = await session.journaled(session.journal.latest, session.origin, Verb.APPROVE)
+        journal = await session.journaled(session.journal.latest, session.origin)
     for one in journal:
         if one.settled is not None and one.settled.outcome == OutcomeKind.APPROVED_HERE:
             here[one.attempt.subject] = life_of(one)

@@ -22,7 +22,7 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
 from agentco_tui.model import Activity, Agent, Alert, Budget, Listing, Task
 from agentco_tui.screens.cells import Look
-from agentco_tui.text import joined, plain
+from agentco_tui.text import plain
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -204,8 +204,7 @@ def with_snoozed(column: Column[Need], look: Look) -> Column[Need]:
         if column.key == "need":
             return Cell(plain("snoozed"), Tone.DIM)
         if column.key == "consequence":
-            told = snooze.back(look.clock.now()), snooze.said
-            return Cell(joined(filter(None, told), ": "), Tone.DIM)
+            return Cell(snooze.told(look.clock.now()), Tone.DIM)
         return Cell(plain(" ") if column.key == "level" else shown.text, Tone.DIM)
 
     def drawn(need: Need, width: int) -> Cell:

@@ -79,7 +79,7 @@ class MainScreen(SizedScreen[None]):
         self._awaited: Spot | None = None  # whose line the first answers have yet to bring
         self._decided: set[str] = set()
         self._seconds = 0
-        self.absence = Absence(session, remembered.left_at, remembered.left_needs)
+        self.absence = Absence(session, remembered.left_at)
 
     def compose(self) -> ComposeResult:
         """The first screen is composed with the frame, not mounted later: so the first picture is
@@ -301,7 +301,7 @@ class MainScreen(SizedScreen[None]):
 
     def remembered(self) -> Remembered:
         visited = {str(place): view.memory for place, view in self.views.items()}
-        return Remembered(self.place, {**self._remembered.lists, **visited}, *self.absence.left())
+        return Remembered(self.place, {**self._remembered.lists, **visited}, self.absence.sign)
 
     def set_paces(self) -> None:
         all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists
@@ -337,7 +337,10 @@ class MainScreen(SizedScreen[None]):
         if self.view.leave():
             return
         if self.behind:
+            to = self.behind[-1]
             self._move(*self.behind)
+            if to.since is not None:
+                self.dialogs.since(to.since)
         elif self.view.reading:
             self._stand(Spot(self.place))
 
@@ -436,7 +439,7 @@ class MainScreen(SizedScreen[None]):
         """Write what was snoozed here, and take up what was in other dashboards."""
         snoozes, told = self.session.snoozes, self.session.snoozes.trouble
         with suppress(JournalError):  # the program is ending, and writes it then
-            if await self.session.journaled(snoozes.sync, self.session.clock.now()):
+            if await self.session.journaled(snoozes.sync):
                 self.session.needs.look(self)
         if snoozes.trouble is not None and snoozes.trouble != told:
             self.say(f"{signs.warning} {snoozes.trouble}", bad=True)

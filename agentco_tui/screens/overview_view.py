@@ -43,7 +43,7 @@ from agentco_tui.screens.overview_panels import (
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.screens.trail import PLACE_OF
-from agentco_tui.text import SafeText, cell_width, joined, plain, safe, signs
+from agentco_tui.text import SafeText, cell_width, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
@@ -361,8 +361,8 @@ class OverviewView(TaskLines[Need]):
         need, room = self.need(), self.detail.scrollable_content_region.size
         items = preview_items(need, self.session, *room)
         if need is not None and (snooze := need.snooze) is not None:
-            back = joined([snooze.back(self.look.clock.now()), snooze.said], ": ")
-            items[-1] = Cells((Cell(plain(f"snoozed, {back}"), Tone.DIM),))
+            back = plain(f"snoozed, {snooze.told(self.look.clock.now())}")
+            items[-1] = Cells((Cell(back, Tone.DIM),))
         self.detail.show(items)
 
     def _show_moved(self) -> None:

@@ -48,7 +48,7 @@ class Session(Services):
         # The embedded platform begins anew each time.
         kept = None if profile == "demo" else journal.path.parent / "snoozed.json"
         self.snoozes = Snoozes(kept, f"{profile} {platform_of(origin)}")
-        self.snoozes.sync(0.0)
+        self.snoozes.sync()
         self.needs = FoundNeeds(
             self.look, poller, self.decisions, snoozes=self.snoozes, outlook=self.outlook
         )

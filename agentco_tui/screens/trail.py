@@ -36,6 +36,7 @@ class Spot(msgspec.Struct, frozen=True):
     is_open: bool = False
     filter: str | None = None  # None: whatever it is
     name: SafeText = SafeText("")
+    since: str | None = None  # where the page of what happened stood over it: the line opened there
 
 
 def name_of(record: model.Record, names: Names) -> SafeText:

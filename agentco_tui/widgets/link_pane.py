@@ -36,7 +36,8 @@ class LinkPane(TextPane):
 
     _links: Mapping[int, str] = {}  # the first line of each, and where it leads
     _at = -1  # the line with the cursor
-    _moved = False  # whether somebody moved here: before, it stands on the first
+    first = ""  # where the line leads on which it stands at first, if there is one
+    _moved = False  # whether somebody moved here
 
     def show_top(self) -> None:
         self._moved = False
@@ -45,12 +46,12 @@ class LinkPane(TextPane):
 
     def _break(self) -> None:
         super()._break()
-        kept, self._links = self._links.get(self._at), {}
+        kept, self._links = self._links.get(self._at) if self._moved else self.first, {}
         for at, line in enumerate(self.lines):
             key = next((cell.key for cell in line if isinstance(cell, Pressable)), None)
             if key and key not in self._links.values():
                 self._links[at] = key
-        where = {key: at for at, key in self._links.items() if self._moved}
+        where = {key: at for at, key in self._links.items()}
         self._put(where.get(kept or "", next(iter(self._links), -1)))
 
     def _put(self, at: int) -> None:

@@ -474,6 +474,8 @@ def test_a_late_outcome_corrects_the_first(path: Path, journal: Journal) -> None
         assert earlier is not None
         assert earlier.settled is not None
         assert (earlier.settled.outcome, earlier.settled.corrects) == ("approved", "not done")
+        assert one.latest(ORIGIN) == [earlier]
+        assert one.latest("https://other.example") == []
     other.close()
 
 

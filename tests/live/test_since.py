@@ -19,18 +19,17 @@ from agentco_tui.live.history import (
     TaskLife,
 )
 from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.insight import Level
 from agentco_tui.live.since import (
     LEAST_GAP,
-    Happened,
+    Chapter,
     Happening,
-    Known,
+    Past,
     gaps_of,
     happened,
-    log_past,
-    merged,
-    read_past,
+    held,
+    remembered,
     spent_over,
+    to_minute,
 )
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -53,6 +52,11 @@ from agentco_tui.text import safe
 NOW = 1_790_000_000.0
 HOUR = 3_600.0
 SINCE = NOW - 8 * HOUR
+NOTHING = Past([(SINCE, NOW)], [], [])
+NIGHT = [
+    f"from {to_minute(SINCE + hours * HOUR, NOW)} to {to_minute(SINCE + (hours + 1) * HOUR, NOW)}"
+    for hours in (2, 1)
+]
 
 
 def sample(at: float, spent: int | None) -> BudgetSample:
@@ -77,9 +81,13 @@ def entry(number: int, at: float, verb: str, **more: object) -> Activity:
     return Activity(id=f"e{number}", at=Moment(at), verb=safe(verb), agent=Ref("a1"), **more)  # type: ignore[arg-type]
 
 
-def told(found: Happened, name: str) -> list[str]:
-    chapter = next(chapter for chapter in found.chapters if chapter.name == name)
-    return [f"{each.who}: {each.text} ×{each.times} {each.key}" for each in chapter.happenings]
+def told(chapters: list[Chapter], name: str) -> list[str]:
+    for chapter in chapters:
+        if chapter.name == name:
+            return [
+                f"{each.who}: {each.text} ×{each.times} {each.key}" for each in chapter.happenings
+            ]
+    return []
 
 
 def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
@@ -102,7 +110,7 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
             (FeedName.COMPANY_BUDGETS, "c1", "USD", sample(NOW - HOUR, 150)),
         ],
         seen=[
-            (FeedName.COMPANY_BUDGETS, "", (SINCE - 60, SINCE + 2 * HOUR)),
+            (FeedName.ACTIVITY, "", (SINCE - 60, SINCE + 2 * HOUR)),
             (FeedName.ACTIVITY, "", (SINCE + 3 * HOUR, NOW)),
         ],
         lives=[life, before],
@@ -119,56 +127,55 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
         ],
     )
     file.write([observed])
-    past = file.read(read_past(SINCE, ["c1"]))
+    past = file.read(remembered(SINCE, ["c1"]))
     file.close()
     found = happened(past, a_store(), AlertLimits(), (SINCE, NOW))
     assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 agents:a1"]
     assert told(found, "Went wrong") == ["Ada: tool failed ×3 agents:a1"]
     assert told(found, "Spent") == ["Acme: ~$50.00, now $150.00 of $1,000.00 ×1 budget:company:c1"]
     assert told(found, "Alerts") == ["came and went: about Ada ×1 budget:agent:a1"]
-    assert found.gaps == ((SINCE + 2 * HOUR, SINCE + 3 * HOUR),)
+    assert told(found, "Not known") == [f": not all is known {NIGHT[0]} ×1 "]
 
 
 def test_without_a_history_the_log_that_is_held_tells() -> None:
     store = a_store()
     task = Ref("t1", safe("Refund 214"))
     entries = (
-        entry(0, SINCE - HOUR, "task.approved", task=task, actor=Ref("u1", safe("Theo"))),
+        entry(0, SINCE - HOUR, "task.approved", task=Ref("t0"), actor=Ref("u1", safe("Theo"))),
         entry(1, SINCE + HOUR, "task.approved", task=task, actor=Ref("u2", safe("Wanda"))),
-        entry(5, SINCE + 2 * HOUR, "task.failed", task=task, severity=Severity.INFO),
-        entry(2, NOW - 60, "tool.failed", severity=Severity.WARNING, text=safe("Too slow: 3 s")),
+        Activity(id="gap:e2", id_derived=True),
+        entry(
+            2,
+            SINCE + 2 * HOUR,
+            "tool.failed",
+            severity=Severity.WARNING,
+            text=safe("Too slow: 3 s"),
+        ),
         entry(3, NOW - 30, "tool.failed", severity=Severity.WARNING, text=safe("Too slow: 4 s")),
         entry(4, NOW - 10, "tool.called", severity=Severity.INFO),
     )
-    store.activity.merge(Listing(records=entries[1:]))
-    past = merged(log_past(entries[1:], SINCE, NOW), Known())
+    store.activity.merge(Listing(records=(*entries[:2], *entries[3:])))
+    past = held(entries, SINCE, NOW, safe("only the log"))
     found = happened(past, store, AlertLimits(), (SINCE, NOW))
-    assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 activity:e1"]
+    assert told(found, "Decided") == ["Wanda: approved Refund 214 ×1 activity:e1"]
     assert told(found, "Went wrong") == ["Ada: Too slow: 4 s ×2 activity:e3"]
-    assert told(found, "Spent") == []
-    assert found.gaps == ((SINCE, SINCE + HOUR),)
-    twice = merged(past, log_past(entries[1:], SINCE, NOW))
-    assert told(happened(twice, store, AlertLimits(), (SINCE, NOW)), "Went wrong") == [
-        "Ada: Too slow: 4 s ×2 activity:e3"
-    ], "what both know is counted once"
-    assert merged(log_past(entries, SINCE, NOW), Known()).lives == past.lives, (
-        "what was before is left out"
-    )
+    assert told(found, "Spent") == ["Acme: now $150.00 of $1,000.00 ×1 budget:company:c1"]
+    unknown = [f": not all is known {NIGHT[1]} ×1 ", ": only the log ×1 "]
+    assert told(found, "Not known") == unknown
 
 
 def test_what_was_sent_from_here_is_told_once() -> None:
-    life = TaskLife(id="t1", title=safe("Refund"), first_seen=1.0, decided=NOW - 60)
+    lives = [
+        TaskLife(id="t1", title=safe("Refund"), first_seen=1.0, decided=NOW - 60),
+        TaskLife(id="t2", title=safe("Before"), first_seen=1.0, decided=SINCE - 60),
+    ]
     mine = Happening(NOW - 61, safe("approved Refund"), safe("from here"))
-    limit = Happening(NOW - 30, safe("set limit Ada"), safe("from here"))
-    found = happened(
-        Known(lives=[life]),
-        a_store(),
-        AlertLimits(),
-        (SINCE, NOW),
-        here=[("t1", mine), ("attempt-2", limit)],
-    )
+    limit = Happening(NOW - 30, safe("set limit Ada"), safe("from here"), key="agents:a1")
+    sent = {"t1": mine, "t2": mine, "attempt-3": limit}
+    past = Past([(SINCE, NOW)], lives, [])
+    found = happened(past, a_store(), AlertLimits(), (SINCE, NOW), sent)
     assert told(found, "Decided") == [
-        "from here: set limit Ada ×1 ",
+        "from here: set limit Ada ×1 agents:a1",
         "from here: approved Refund ×1 ",
     ]
 
@@ -182,18 +189,8 @@ def test_what_waits_newly_is_told_the_worst_first() -> None:
         Task(id="when", title=safe("When?")),
     ]
     store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
-    found = happened(Known(), store, AlertLimits(), (SINCE, NOW))
-    assert told(found, "Newly waiting") == [": Late ×1 tasks:late", ": New ×3 tasks:n2"]
-
-
-def test_needs_are_compared_with_those_of_then() -> None:
-    now = {"agent:a1": Happening(None, safe("Ada")), "all:": Happening(None, safe("all"))}
-    left = {"all:": "all", "company:c1": "Acme\x1b[2J"}
-    found = happened(Known(), a_store(), AlertLimits(), (SINCE, NOW), left=left, needs=now)
-    assert told(found, "Other needs") == ["gone: Acme␛[2J ×1 ", "new: Ada ×1 "]
-    nothing = happened(Known(), a_store(), AlertLimits(), (SINCE, NOW))
-    assert "Other needs" not in [chapter.name for chapter in nothing.chapters]
-    assert {each.level for chapter in nothing.chapters for each in chapter.happenings} <= {Level.OK}
+    found = happened(NOTHING, store, AlertLimits(), (SINCE, NOW))
+    assert told(found, "Newly waiting") == [": Late ×1 tasks:late", ": New ×3 tasks:n0"]
 
 
 @pytest.mark.parametrize(

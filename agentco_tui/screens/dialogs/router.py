@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from msgspec.structs import replace
+
 from agentco_tui import format as fmt
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
@@ -74,13 +76,16 @@ class DialogRouter:
         screen = TraceScreen(self._session, task)
         self._frame.app.push_screen(screen, lambda yes: self.approve(task) if yes else None)
 
-    def since(self) -> None:
-        def opened(key: str | None) -> None:
-            place, _, row = (key or "").partition(":")
-            if place:
-                self._frame.go(cast("Place", place), row or None, is_open=bool(row))
+    def since(self, at: str = "") -> None:
+        """What happened while one was away; `esc` comes back to the line that was opened, `at`."""
 
-        self._frame.app.push_screen(SinceScreen(self._frame), opened)
+        def opened(key: str | None) -> None:
+            if key:
+                frame, (place, _, row) = self._frame, key.partition(":")
+                frame.go(cast("Place", place), row, is_open=True)
+                frame.behind = (*frame.behind[:-1], replace(frame.behind[-1], since=key))
+
+        self._frame.app.push_screen(SinceScreen(self._frame, at), opened)
 
     def form(self, command_id: str, subject: Record | None) -> None:
         verb = COMMANDS_BY_ID[command_id].verb
