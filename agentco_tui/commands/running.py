@@ -148,14 +148,16 @@ def logged(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def connected(settings: Settings) -> AsyncIterator[Client]:
-    """A client for the settings' platform. Raises SettingsError if it cannot be made of them."""
+async def connected(settings: Settings, key: KeyInUse | None = None) -> AsyncIterator[Client]:
+    """A client for the settings' platform; `key` as in `logged`. Raises SettingsError if it cannot
+    be made of them.
+    """
     from agentco_tui.api.client import open_client  # noqa: PLC0415 - the dashboard begins without
 
     try:
         client = open_client(
             settings.base_url,
-            settings.key,
+            key or settings.key,
             ca_file=settings.ca_file,
             trust_env=settings.trust_env,
             key_source=settings.key_source,
