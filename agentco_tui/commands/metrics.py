@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.arguments import UsageError
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
@@ -24,7 +23,7 @@ from agentco_tui.commands.running import Exit, complain, connected, logged, writ
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load
 from agentco_tui.live.history import History, HistoryError
-from agentco_tui.state_folder import HISTORY_FILE, made_state_folder
+from agentco_tui.state_folder import HISTORY_FILE, state_folder
 
 if TYPE_CHECKING:
     from agentco_tui.commands.series import Watch
@@ -53,7 +52,12 @@ async def _watched(settings: Settings, key: KeyInUse | None, given: Given) -> in
 
     goes_on = given["listen"] is not None or given["textfile"] is not None
     async with connected(settings, key) as client:
-        company, history = settings.company, _history(settings, client)
+        company, history = settings.company, None
+        if settings.history:
+            path, about = state_folder() / HISTORY_FILE, (settings.profile, str(settings.base_url))
+            most, redact = settings.history_mb * 1_000_000, client.transport.key.redact
+            history = History(path, *about, redact=redact, most_bytes=most)
+            history.on_trouble = complain
         with suppress(TimeoutError):
             async with asyncio.timeout(SECONDS):
                 company = await company_or_words(settings, client)
@@ -80,19 +84,6 @@ async def _watched(settings: Settings, key: KeyInUse | None, given: Given) -> in
                 await asyncio.to_thread(history.close, CLOSING)
 
 
-def _history(settings: Settings, client: Client) -> History | None:
-    if not settings.history:
-        return None
-    try:
-        path = made_state_folder() / HISTORY_FILE
-    except OSError:  # without a folder there is nothing to look ahead by
-        return None
-    about, redact = (settings.profile, str(settings.base_url)), client.transport.key.redact
-    history = History(path, *about, redact=redact, most_bytes=settings.history_mb * 1_000_000)
-    history.on_trouble = complain
-    return history
-
-
 async def _tell(watch: Watch, given: Given, every: float) -> int:
     """Serve, or write again and again, until cancelled; else print once."""
     from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 (an extra)
@@ -115,7 +106,7 @@ async def _tell(watch: Watch, given: Given, every: float) -> int:
     if given["textfile"] is None:
         with suppress(HistoryError, TimeoutError):
             async with asyncio.timeout(SECONDS):
-                await watch.outlook.work_out(watch.subjects())
+                await watch.outlook.work_out(watch.budgets())
         write(await asyncio.to_thread(generate_latest, registry))
         return Exit.OK if watch.is_up() else Exit.NO_ANSWER
     told: str | None = None  # why it can't be written, as it was said last; "" if it can

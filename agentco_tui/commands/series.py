@@ -6,11 +6,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from agentco_tui import __version__
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import at_once
@@ -35,7 +34,6 @@ _LONGEST: Final = 120  # cells of a label
 _BUDGET: Final = ("scope", "id", "name", "company", "currency")
 _QUEUE: Final = _BUDGET[:3]
 FAMILIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "build_info": ("The program and the platform that it asks", ("version", "profile", "platform")),
     "feed_up": ("1 if the last question of a feed was answered", ("feed",)),
     "feed_age_seconds": ("Since a feed was last answered", ("feed",)),
     "needs": ("What needs a person", ("level", "kind")),
@@ -50,20 +48,38 @@ FAMILIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "budget_forecast_high": ("Spent at the end of the period: less in 9 of 10", _BUDGET),
     "budget_hit_probability_ratio": ("That the limit is reached before the end", _BUDGET),
     "budget_gone_seconds": ("Until the money is gone, where that is likely", _BUDGET),
-    "series_left_out": ("Companies and agents without series, so that there aren't too many",
-        ("scope",)),
-}  # fmt: skip
+    "series_left_out": ("Series that had no place, so that there aren't too many", ()),
+}
 """What is told: words and labels of each family, `agentco_` before its name."""
 
-Told = dict[tuple[str, tuple[str, ...]], float]
-"""Figures by family and labels."""
 
+class Told:
+    """Figures by family and labels, `most` of them at most, each told once."""
 
-def tell(told: Told, name: str, value: object, *labels: object) -> None:
-    """Add a figure; None is not told. Labels are cleaned here, and what is told first stays."""
-    if value is not None:
-        words = tuple(safe(str(label or ""), _LONGEST) for label in labels)
-        told.setdefault((name, words), float(str(value)))
+    def __init__(self, most: int) -> None:
+        self._most, self._left_out = most - 1, 0
+        self._figures: dict[tuple[str, tuple[str, ...]], float] = {}
+
+    def add(self, name: str, value: object, *labels: object) -> None:
+        """Tell a figure; None is not told. Labels are cleaned here."""
+        key = name, tuple(safe(str(label or ""), _LONGEST) for label in labels)
+        if value is None or key in self._figures:
+            return
+        if len(self._figures) < self._most:
+            self._figures[key] = float(str(value))
+        else:
+            self._left_out += 1
+
+    def families(self) -> Iterable[Metric]:
+        """As prometheus_client takes them."""
+        families = {
+            name: GaugeMetricFamily(f"agentco_{name}", f"{words}.", labels=labels)
+            for name, (words, labels) in FAMILIES.items()
+        }
+        families["series_left_out"].add_metric((), self._left_out)
+        for (name, labels), value in self._figures.items():
+            families[name].add_metric(labels, value)
+        return families.values()
 
 
 class Watch:
@@ -78,7 +94,7 @@ class Watch:
         most: int,
     ) -> None:
         """`most` is how many series are told at most."""
-        self._most = most - len(BudgetScope)  # for what was left out
+        self._most = most
         self._settings, self._key = settings, client.transport.key
         self._store, self._loop = Store(), asyncio.get_running_loop()
         self._clock = Clock(lambda: client.transport.measured.clock_skew)
@@ -112,19 +128,13 @@ class Watch:
         """Whether anything was answered."""
         return any(fresh.answered_at is not None for fresh in self._store.freshness.values())
 
-    def subjects(self, companies: Iterable[str] = ()) -> list[Budget]:
-        """The budgets of what is in scope: of the whole, companies, then agents, each the worst
-        share first; of these companies also where none is known, then without figures.
-        """
-        store, scope = self._store, self.poller.query.company
-        every = {key: Budget(id=key, scope=BudgetScope.COMPANY) for key in companies}
-        found = [*store.budget] or [Budget(id="", scope=BudgetScope.ALL)]
-        for budgets in ({**every, **store.company_budgets.records}, store.agent_budgets.records):
-            found += sorted(budgets.values(), key=lambda each: -(each.share or 0))
-        if scope is None:
-            return found
-        company_of = Names(store).company_of
-        return [each for each in found[1:] if in_scope(company_of(each), scope)]
+    def budgets(self) -> list[Budget]:
+        """Of what is in scope: the whole, companies, then agents, each the worst share first."""
+        scope, company_of, found = self.poller.query.company, Names(self._store).company_of, []
+        for budgets in self._store.budgets.values():
+            ours = (each for each in budgets if in_scope(company_of(each), scope))
+            found += sorted(ours, key=lambda each: -(each.share or 0))
+        return found
 
     def collect(self) -> Iterable[Metric]:
         """For prometheus_client, which asks in a thread of its own."""
@@ -132,87 +142,66 @@ class Watch:
 
     async def _collected(self) -> Iterable[Metric]:
         """What is known now, also of feeds that fail by now."""
-        told, store, settings = Told(), self._store, self._settings
-        tell(told, "build_info", 1, __version__, settings.profile, settings.base_url)
+        told, freshness = Told(self._most), self._store.freshness
         for feed in FEEDS:
-            fresh = store.freshness[feed]
-            tell(told, "feed_up", int(fresh.phase is Phase.LIVE), feed)
-            tell(told, "feed_age_seconds", fresh.age(self._clock.monotonic()), feed)
-        for (level, kind), times in self._needs().items():
-            tell(told, "needs", times, level, kind)
-        waiting, names, left_out = self._waiting(), Names(store), Counter[str]()
-        subjects = self.subjects(filter(None, waiting))
-        for at, budget in enumerate(subjects):
-            of, sum_, company = budget.scope, budget.limit or budget.spent, names.company_of(budget)
-            subject = "" if of is BudgetScope.ALL else budget.id
-            figures = self._figures(budget)
-            if of is not BudgetScope.AGENT:
-                figures |= waiting.get(subject, {})
-            if len(told) + len(figures) > self._most:
-                left_out.update(each.scope for each in subjects[at:])
-                subjects = subjects[:at]
-                break
-            owner = names.company(company) if company and of is BudgetScope.AGENT else None
-            about = of, subject, names.budget(budget), owner, sum_ and sum_.currency
-            for name, value in figures.items():
-                tell(told, name, value, *about[: len(FAMILIES[name][1])])
-        for scope in (BudgetScope.COMPANY, BudgetScope.AGENT):
-            tell(told, "series_left_out", left_out[scope], scope)
-        self.outlook.want(subjects)
-        families = {
-            name: GaugeMetricFamily(f"agentco_{name}", f"{words}.", labels=labels)
-            for name, (words, labels) in FAMILIES.items()
-        }
-        for (name, labels), value in told.items():
-            families[name].add_metric(labels, value)
-        return families.values()
+            told.add("feed_up", int(freshness[feed].phase is Phase.LIVE), feed)
+            told.add("feed_age_seconds", freshness[feed].age(self._clock.monotonic()), feed)
+        self._tell_needs(told)
+        if freshness[FeedName.PENDING].answered_at is not None:
+            self._tell_queue(told)
+        for budget in self.budgets():
+            self._tell_budget(told, budget)
+        return told.families()
 
-    def _needs(self) -> Counter[tuple[str, str]]:
+    def _tell_needs(self, told: Told) -> None:
         """How many of each level and kind, by the rules of the dashboard."""
         store, scope, limits = self._store, self.poller.query.company, self._settings.alerts
-        failed = {feed: why for feed in FEEDS if (why := store.freshness[feed].failure)}
         log = at_once(read_log(reversed(store.activity)))
         now, outlook = self._clock.now(), self.outlook
-        judged = judge(store, failed, scope, now, limits, outlook=outlook, log=log)
-        levels = (Level.WARNING, Level.CRITICAL)
-        found = Counter({(of.name.lower(), str(kind)): 0 for of in levels for kind in NeedKind})
-        found.update((each.level.name.lower(), str(each.kind)) for each in judged.findings)
-        return found
+        judged = judge(store, {}, scope, now, limits, outlook=outlook, log=log)
+        found = Counter((each.level, each.kind) for each in judged.findings)
+        for level in (Level.WARNING, Level.CRITICAL):
+            for kind in NeedKind:
+                told.add("needs", found[level, kind], level.name.lower(), kind)
 
-    def _waiting(self) -> dict[str, dict[str, float]]:
-        """What waits, by the id of its company, and of all ("")."""
+    def _tell_queue(self, told: Told) -> None:
+        """What waits of all, where all are asked about, and of each company."""
         store, now, scope = self._store, self._clock.now(), self.poller.query.company
-        if store.freshness[FeedName.PENDING].answered_at is None:
-            return {}
-        since: dict[str, list[float]] = {"": [], **{each.id: [] for each in store.companies}}
-        company_of = Names(store).company_of
+        companies = [each.id for each in store.companies if scope in (None, each.id)]
+        since: dict[str, list[float]] = {each: [] for each in ("", *companies)}
+        names = Names(store)
         for task in filter(waits_for_person, store.pending):
-            for key in {"", (company_of(task) or Ref()).id or scope or ""}:
+            company = names.company_of(task) or Ref(id=scope)
+            for key in {"", company.id or ""} if in_scope(company, scope) else ():
                 since.setdefault(key, []).append(waiting_since(task) or now)
-        return {
-            key: {
-                "tasks_waiting": len(times),
-                "oldest_wait_seconds": max(0.0, now - min(times, default=now)),
-            }
-            for key, times in since.items()
-        }
+        if scope is not None:
+            del since[""]
+        for key, times in since.items():
+            about = ("company", key, names.company(Ref(id=key))) if key else ("all", "", "all")
+            told.add("tasks_waiting", len(times), *about)
+            oldest = max(0.0, now - min(times, default=now))
+            told.add("oldest_wait_seconds", oldest, *about)
 
-    def _figures(self, budget: Budget) -> dict[str, Any]:
-        """The figures of a budget by family; what isn't known is left out."""
+    def _tell_budget(self, told: Told, budget: Budget) -> None:
+        of, sum_, names = budget.scope, budget.limit or budget.spent, Names(self._store)
+        company = names.company_of(budget) if of is BudgetScope.AGENT else None
+        subject = "" if of is BudgetScope.ALL else budget.id
+        owner, currency = company and names.company(company), sum_ and sum_.currency
         forecast, burn = self.outlook.forecast(budget), self.outlook.burn(budget)
-        figures: dict[str, Any] = {
-            "budget_limit": budget.limit and budget.limit.amount,
-            "budget_spent": budget.spent and budget.spent.amount,
-            "budget_share_ratio": budget.share,
-            "budget_burn_factor": burn.factor if burn else 0 if burn is None else None,
+        figures: dict[str, object] = {
+            "limit": budget.limit and budget.limit.amount,
+            "spent": budget.spent and budget.spent.amount,
+            "share_ratio": budget.share,
+            "burn_factor": burn.factor if burn else 0 if burn is None else None,
         }
         if isinstance(forecast, Forecast):
             gone = forecast.gone
             figures |= {
-                "budget_rate_per_hour": forecast.rate,
-                "budget_forecast_low": forecast.low,
-                "budget_forecast_high": forecast.high,
-                "budget_hit_probability_ratio": forecast.hit,
-                "budget_gone_seconds": gone and max(0.0, gone[1] - self._clock.now()),
+                "rate_per_hour": forecast.rate,
+                "forecast_low": forecast.low,
+                "forecast_high": forecast.high,
+                "hit_probability_ratio": forecast.hit,
+                "gone_seconds": gone and max(0.0, gone[1] - self._clock.now()),
             }
-        return {name: figure for name, figure in figures.items() if figure is not None}
+        for name, value in figures.items():
+            told.add(f"budget_{name}", value, of, subject, names.budget(budget), owner, currency)

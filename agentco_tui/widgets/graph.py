@@ -111,13 +111,12 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
         return rows
 
     def _axis(self, room: int, until: int) -> SafeText:
-        """When it begins, now, and when it ends; now only where there is room for it."""
-        rest = room - cell_width(self.starts) - cell_width(self.ends)
-        if rest < 1:
-            return fit(self.starts, room)
-        now = plain(" " * max(1, until - 1 - cell_width(self.starts)) + f"{signs.up} now")
-        between = now if self.passed < 1 and cell_width(now) < rest else plain("")
-        return plain(f"{self.starts}{fit(between, rest)}{self.ends}")
+        """When it begins, now, and when it ends where there is room for that."""
+        left = self.starts
+        if self.passed < 1:
+            left = plain(f"{fit(left, max(cell_width(left) + 1, until - 1))}{signs.up} now")
+        rest = room - cell_width(left) - cell_width(self.ends)
+        return plain(f"{left}{' ' * rest}{self.ends}") if rest > 0 else fit(left, room)
 
 
 def _sign(level: int, empty: str, *, lowest: bool) -> str:
