@@ -191,20 +191,15 @@ class DashboardApp(KeyApp):
     def on_app_focus(self) -> None:
         """The terminal has the person's eyes again."""
         self.session.poller.set_attention(True)
-        self._person_is_here()
 
     def on_app_blur(self) -> None:
         """Nobody looks: the screen is polled as slowly as what is only counted."""
         self.session.poller.set_attention(False)
-        self._person_is_here()
 
     async def turn_comes(self, event: events.Key) -> bool:
-        self._person_is_here()
-        return await super().turn_comes(event)
-
-    def _person_is_here(self) -> None:
         if self.main_screen is not None:
             self.main_screen.look_for_absence()
+        return await super().turn_comes(event)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A worker that failed ends the app: its error is told by the guard, not lost."""

@@ -7,7 +7,7 @@ picture of now; they may run in a thread.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
@@ -83,26 +83,19 @@ def to_minute(at: float, now: float) -> SafeText:
     return plain(words[:5]) if words.count(":") == 2 else words
 
 
-def remembered(since: float, companies: Iterable[str]) -> Callable[[Reader], Past]:
-    """A read of the history; of these companies' budgets, and of the whole."""
-    ids = [*companies]
-
-    def read(reader: Reader) -> Past:
-        spent = {each: reader.budget(BudgetScope.COMPANY, each, since).samples for each in ids}
-        spent[""] = reader.budget(BudgetScope.ALL, "", since).samples
-        counts, seen = reader.activity(since)
-        return Past(seen, reader.lives(since), counts, reader.alerts(since), spent)
-
-    return read
+def remembered(since: float, companies: Iterable[str], reader: Reader) -> Past:
+    """What the history knows; also of these companies' budgets."""
+    spent = {each: reader.budget(BudgetScope.COMPANY, each, since).samples for each in companies}
+    spent[""] = reader.budget(BudgetScope.ALL, "", since).samples
+    counts, seen = reader.activity(since)
+    return Past(seen, reader.lives(since), counts, reader.alerts(since), spent)
 
 
 def held(entries: Sequence[Activity], since: float, read_to: float, why: SafeText) -> Past:
     """The same of a log that is held, oldest first, and was read at `read_to`."""
-    timed = [entry for entry in entries if entry.at is not None or is_gap(entry)]
-    at = [None if is_gap(each) or each.at is None else each.at.at for each in timed]
-    spans = pairwise([*at, read_to])
-    seen = [(one, other) for one, other in spans if one is not None and other is not None]
-    observed = observe_log([each for each in timed if each.at and each.at.at >= since])
+    at = [each.at.at if each.at and not is_gap(each) else None for each in entries]
+    seen = [(one, other) for one, other in pairwise([*at, read_to]) if one and other]
+    observed = observe_log([each for each in entries if each.at and each.at.at >= since])
     return Past(seen, observed.lives, observed.counts, why=why)
 
 
@@ -146,7 +139,7 @@ def happened(
         for first, last in gaps_of(past.seen, since, now)
     ]
     unknown += [past.why] if past.why else []
-    missing = [Happening(None, words, level=Level.UNKNOWN) for words in unknown]
+    missing = [Happening(None, words, level=Level.WARNING) for words in unknown]
     told = [Chapter(plain("Not known"), missing)] if missing else []
     for name, found, none in (
         ("Decided", _decided(past, store, since, sent), "nothing was decided"),
@@ -155,6 +148,7 @@ def happened(
         ("Alerts", _alerts(past, store, names, limits, since), "no alert came or went"),
         ("Newly waiting", _waiting(store, names, limits, span), "nothing is new"),
     ):
+        found.sort(key=lambda each: (-each.level, -each.times, -(each.at or 0.0)))
         told.append(Chapter(plain(name), found, plain(none)))
     return told
 
@@ -177,11 +171,11 @@ def _decided(
             way = ways.get(life.id) or f"agents:{life.agent}" * bool(life.agent)
             found.append(Happening(life.decided, text, life.decided_by or mine.who, level, way))
     found += (replace(mine, key=ways.get(task, mine.key)) for task, mine in own.items())
-    return sorted(found, key=lambda each: -(each.at or 0.0))
+    return found
 
 
 def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
-    """Failures and warnings of one agent and verb in one line, the worst and most often first."""
+    """Failures and warnings of one agent and verb in one line."""
     newest = {_kind(entry): entry for entry in store.activity}
     times, last = Counter[tuple[str | None, str, Severity]](), dict[object, float]()
     for each in past.counts:
@@ -197,7 +191,7 @@ def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
             way = f"activity:{known.id}" if known else f"agents:{agent}" * bool(agent)
             who = names.agent(Ref(id=agent)) if agent else plain("")
             found.append(Happening(last[kind], text, who, LEVELS[severity], way, count))
-    return sorted(found, key=lambda each: (-each.level, -each.times, -(each.at or 0.0)))
+    return found
 
 
 def _kind(entry: Activity) -> tuple[str | None, str, Severity]:
@@ -239,11 +233,11 @@ def _alerts(
             word = plain("came and went" if life.first_seen >= since else "went")
             way = f"budget:{life.scope}:{life.subject or ''}"
             found.append(Happening(life.gone, text, word, key=way))
-    return sorted(found, key=lambda each: (-each.level, -(each.at or 0.0)))
+    return found
 
 
 def _waiting(store: Store, names: Names, limits: AlertLimits, span: Span) -> list[Happening]:
-    """The worst first, those of one agent and title in one line."""
+    """Those of one agent and title in one line."""
     found, (since, now) = dict[object, Happening](), span
     for task in store.pending:
         at = insight.waiting_since(task)
@@ -255,4 +249,4 @@ def _waiting(store: Store, names: Names, limits: AlertLimits, span: Span) -> lis
         if (known := found.get((level, alike))) is not None:
             this = replace(known, at=min(at, known.at or at), times=known.times + 1)
         found[level, alike] = this
-    return sorted(found.values(), key=lambda each: (-each.level, each.at or 0.0))
+    return [*found.values()]

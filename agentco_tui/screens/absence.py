@@ -30,7 +30,7 @@ class Absence:
 
     def look(self, *, is_here: bool = True) -> SafeText | None:
         """What to say to a person who was away for long: as soon as the platform's time is known
-        after the start, and at a key, or when the terminal's focus comes or goes.
+        after the start, and at a key.
         """
         session = self._session
         if session.store.freshness[FeedName.PENDING].answered_at is None:

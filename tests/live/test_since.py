@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -127,7 +128,7 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
         ],
     )
     file.write([observed])
-    past = file.read(remembered(SINCE, ["c1"]))
+    past = file.read(partial(remembered, SINCE, ["c1"]))
     file.close()
     found = happened(past, a_store(), AlertLimits(), (SINCE, NOW))
     assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 agents:a1"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -30,23 +29,9 @@ if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
     from agentco_tui.screens.overview_view import OverviewView
 
-LONGEST = 30 * 86_400.0  # seconds that a moment may be away
+LONGEST = 30 * 86_400.0  # seconds of a snooze
 CLIPBOARD = "clipboard"
-SPANS = ("1h", "15m", "4h", "08:00", "worse")
-
-
-def moment_of(words: str, now: float) -> float | None:
-    """The moment that "4h", or "08:00" by the local clock, means next, in seconds since 1970; None
-    if that is none, or further ahead than `LONGEST`.
-    """
-    try:
-        if (seconds := span(words)) is not None:
-            return now + seconds if 0 < seconds <= LONGEST else None
-        today = datetime.fromtimestamp(now)
-        then = datetime.combine(today, datetime.strptime(words, "%H:%M").time())
-        return (then if then > today else then + timedelta(days=1)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
+SPANS = ("1h", "15m", "4h", "worse")
 
 
 def snooze(ask: FormRequest) -> FormPlan | SafeText:
@@ -60,9 +45,10 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
     def read(values: Values) -> Snooze:
         typed, until = values["for"].casefold() or SPANS[0], None
         if typed != "worse":
-            until = moment_of(typed, session.clock.now())
-            if until is None:
-                raise FormError({"for": plain("give 15m, 4h or 2d, a time as 08:00, or worse")})
+            seconds = span(typed) or 0.0
+            if not 0 < seconds <= LONGEST:
+                raise FormError({"for": plain("give 15m, 4h or 2d, or worse")})
+            until = session.clock.now() + seconds
         elif need.level >= Level.CRITICAL:
             raise FormError({"for": plain("it can't get worse than critical: give a time")})
         return Snooze(need.level, until, values["note"][:LONGEST_NOTE])
@@ -71,7 +57,7 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
         view.snooze(need, meant)
         ask.frame.say(f"{signs.good} snoozed: {what}")
 
-    hint = "1h if empty; 15m, 4h, 08:00 (when it is that next), worse (until it is)"
+    hint = "1h if empty; 15m, 4h, 2d, worse (until it is)"
     fields = (
         FormField("for", "for", "", hint, lambda typed, _: completed(typed, SPANS)),
         FormField("note", "note", "", "what is promised to be looked at; may stay empty"),
@@ -84,11 +70,6 @@ def hand_over(ask: FormRequest) -> FormPlan:
     frame, session = ask.frame, ask.frame.session
     now, since = session.clock.now(), frame.absence.shift_since
 
-    def read(values: Values) -> str:
-        if not values["to"]:
-            raise FormError({"to": plain("name a file, or say clipboard")})
-        return values["to"]
-
     async def send(to: str, _: Form) -> None:
         text = session.client.transport.key.redact(await handover_of(frame, since))
         text = "\n".join(map(clipboard_text, text.split("\n")))
@@ -96,17 +77,25 @@ def hand_over(ask: FormRequest) -> FormPlan:
             frame.app.copy_to_clipboard(text)
             frame.say("the hand-over was sent to the terminal's clipboard")
             return
+
+        def write() -> Path:
+            path = Path(to).expanduser().resolve()
+            with atomic_write(path) as file:
+                file.write(text.encode())
+            return path
+
         try:
-            path = await session.journaled(write_new, to, text)
+            path = await session.journaled(write)
         except (AtomicWriteError, RuntimeError, ValueError) as error:
             raise FormError({"to": plain(str(error))}) from error
         frame.say(f"{signs.good} the hand-over was written to {safe(str(path), 200)}")
 
     stamp = fmt.moment(Moment(now))[:16].replace(" ", "-").replace(":", "")
     told = "in the folder that the program was started in; must not exist yet. Or: clipboard"
-    fields = [FormField("to", "to", f"handover-{stamp}.md", told)]
+    name = f"handover-{stamp}.md"
+    fields = [FormField("to", "to", name, told)]
     what = plain(f"what happened since {to_minute(since, now)}")
-    return FormPlan(ask.title("HAND OVER", what), fields, read, send)
+    return FormPlan(ask.title("HAND OVER", what), fields, lambda told: told["to"] or name, send)
 
 
 async def handover_of(frame: MainScreen, since: float) -> str:
@@ -146,16 +135,6 @@ def state_of(session: Session) -> list[SafeText]:
     if old:
         state.append(f"{signs.unknown} not as of now: {', '.join(old)}")
     return list(map(plain, state))
-
-
-def write_new(name: str, text: str) -> Path:
-    """Write a file that there is none of yet; its path. Raises AtomicWriteError, and others for a
-    name that names none.
-    """
-    path = Path(name).expanduser().resolve()
-    with atomic_write(path) as file:
-        file.write(text.encode())
-    return path
 
 
 SHIFT_FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 HOUR = 3_600.0
 SPANS = (1, 2, 4, 8, 12, 24, 72, 168)  # hours to look back
 FIRST, MOST = 5, 500  # lines of one chapter, and when all of it is asked for
-MORE = "more"  # where the line leads that stands for the rest
+MORE = "more:"  # before the name of a chapter: where the line leads that stands for its rest
 WHO = 24  # columns of when and who
 
 
@@ -38,7 +39,8 @@ async def gather(frame: MainScreen, since: float) -> list[Chapter]:
     why, past = plain("without a history only what the log still holds is known"), None
     if session.history is not None:
         try:
-            past = await session.history.ask(remembered(since, store.companies.records))
+            read = partial(remembered, since, tuple(store.companies.records))
+            past = await session.history.ask(read)
         except HistoryError as error:
             why = plain(str(error))
     if past is None:
@@ -64,7 +66,7 @@ class SinceScreen(WholeScreen[str]):
         super().__init__([])
         self.frame, self.pane = frame, DetailPane(classes="dialog--body")
         self.pane.first = at
-        self._found: Sequence[Chapter] | None = None
+        self._found: Sequence[Chapter] = ()
         self._is_whole = False  # whether all of each chapter is shown
 
     def on_mount(self) -> None:
@@ -76,43 +78,39 @@ class SinceScreen(WholeScreen[str]):
     def action_look_back(self, way: int) -> None:
         """Show the next longer time, or (-1) the next shorter one."""
         absence, now = self.frame.absence, self.frame.session.clock.now()
-        span = round((now - absence.shift_since) / HOUR, 2)
+        span = round((now - absence.shift_since) / HOUR, 1)
         beyond = [each for each in SPANS[::way] if (each - span) * way > 0]
         if beyond:
             absence.since = now - beyond[0] * HOUR
             self._read_anew()
 
     def _read_anew(self) -> None:
-        self._found = None
-        self.show_items()
+        now, since = self.frame.session.clock.now(), self.frame.absence.shift_since
+        words = plain(f" SINCE {to_minute(since, now)} ")
+        span = Cell(plain(f"({fmt.duration(now - since)})"))
+        zone = Cell(plain(f"{fmt.zone(now)} "), Tone.DIM)
+        self.title_line.show([Cell(words, Tone.STRONG), span], [zone])
+        self.pane.show([Text(plain("reading what happened"), Tone.DIM)])
         start_worker(self, self._read, "read what happened", exclusive=True)
 
     async def _read(self) -> None:
         self._found = await gather(self.frame, self.frame.absence.shift_since)
-        self.show_items()
+        self._show_found()
+
+    def _show_found(self) -> None:
+        now = self.frame.session.clock.now()
+        self.pane.show(item for each in self._found for item in self._chapter(each, now))
 
     def action_handover(self) -> None:
         self.frame.action_handover()
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
-        if message.key == MORE:
+        if message.key.startswith(MORE):
             self._is_whole = True
-            self.show_items()
+            self._show_found()
         else:
             self.dismiss(message.key)
-
-    def show_items(self) -> None:
-        now, since = self.frame.session.clock.now(), self.frame.absence.shift_since
-        words = f" SINCE {to_minute(since, now)} "
-        self.title_line.show(
-            [Cell(plain(words), Tone.STRONG), Cell(plain(f"({fmt.duration(now - since)})"))],
-            [Cell(plain(f"{fmt.zone(now)} "), Tone.DIM)],
-        )
-        if self._found is None:
-            self.pane.show([Text(plain("reading what happened"), Tone.DIM)])
-        else:
-            self.pane.show(item for each in self._found for item in self._chapter(each, now))
 
     def _chapter(self, chapter: Chapter, now: float) -> Iterable[Item]:
         found, rows = chapter.happenings, list[list[Cell]]()
@@ -128,6 +126,6 @@ class SinceScreen(WholeScreen[str]):
             yield Cells((Cell(plain(" ")), *(there if each.key else row)))
         if len(found) > len(shown):
             more = plain(f"  and {fmt.count(len(found) - len(shown))} more")
-            yield Cells((Cell(plain(" ")), Pressable(more, Tone.DIM, MORE)))
+            yield Cells((Cell(plain(" ")), Pressable(more, Tone.DIM, f"{MORE}{chapter.name}")))
         elif not found:
             yield Text(plain(f"  {chapter.none}"), Tone.DIM)
