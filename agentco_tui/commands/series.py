@@ -155,10 +155,9 @@ class Watch:
 
     def _tell_needs(self, told: Told) -> None:
         """How many of each level and kind, by the rules of the dashboard."""
-        store, scope, limits = self._store, self.poller.query.company, self._settings.alerts
+        store, scope = self._store, self.poller.query.company
         log = at_once(read_log(reversed(store.activity)))
-        now, outlook = self._clock.now(), self.outlook
-        judged = judge(store, {}, scope, now, limits, outlook=outlook, log=log)
+        judged = judge(self.outlook, {}, scope, self._clock.now(), log=log)
         found = Counter((each.level, each.kind) for each in judged.findings)
         for level in (Level.WARNING, Level.CRITICAL):
             for kind in NeedKind:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from agentco_tui import format as figures
+from agentco_tui.actions.journal import platform_of
 from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.background import at_once
 from agentco_tui.commands.naming import company_or_words
@@ -22,20 +23,16 @@ from agentco_tui.commands.running import connected, error_json, running, say, sa
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import Clock, FeedName, Query
 from agentco_tui.live.history import History, HistoryError
-from agentco_tui.live.insight import (
-    Level,
-    alert_level,
-    in_scope,
-    is_open,
-)
+from agentco_tui.live.insight import Level, alert_level, is_open
 from agentco_tui.live.log_findings import LogFindings
 from agentco_tui.live.need_words import sentence_of
-from agentco_tui.live.needs import needs, queue, stuck
+from agentco_tui.live.needs import Need, find, of_company
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
+from agentco_tui.live.snooze import Snooze, Snoozes
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import Activity, Agent, Alert, AlertLimits, Budget, Task
-from agentco_tui.state_folder import HISTORY_FILE, state_folder
+from agentco_tui.model import Budget
+from agentco_tui.state_folder import HISTORY_FILE, SNOOZED_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
 SECONDS = 25.0
@@ -133,7 +130,10 @@ async def _look(settings: Settings) -> Judgement:
                 answer()
         clock = Clock(lambda: client.transport.measured.clock_skew)
         outlook = await _remembered(settings, store, clock)
-        return judge(store, failed, company, clock.now(), settings.alerts, outlook=outlook)
+        platform = f"{settings.profile} {platform_of(str(settings.base_url))}"
+        snoozes = Snoozes(state_folder() / SNOOZED_FILE, platform)
+        snoozes.sync()
+        return judge(outlook, failed, company, clock.now(), snoozed=snoozes.all)
 
 
 async def _remembered(settings: Settings, store: Store, clock: Clock) -> Outlook:
@@ -142,7 +142,7 @@ async def _remembered(settings: Settings, store: Store, clock: Clock) -> Outlook
     """
     path = state_folder() / HISTORY_FILE
     if not settings.history or not path.exists():
-        return Outlook(store)
+        return Outlook(store, limits=settings.alerts)
     history = History(path, settings.profile, str(settings.base_url))
     outlook = Outlook(store, history, clock, settings.alerts)
     agents = sorted(store.agent_budgets, key=lambda budget: -(budget.share or 0))
@@ -156,54 +156,32 @@ async def _remembered(settings: Settings, store: Store, clock: Clock) -> Outlook
 
 
 def judge(
-    store: Store,
+    outlook: Outlook,
     failed: Mapping[FeedName, ApiError],
     company: str | None,
     now: float,
-    limits: AlertLimits,
     *,
-    outlook: Outlook | None = None,
     log: LogFindings | None = None,
+    snoozed: Mapping[str, Snooze] | None = None,
 ) -> Judgement:
-    """For all companies, or for the one with the id `company`; `now` is the platform's time.
-    `outlook` and `log` are what a command knows besides that goes on.
+    """For all companies, or for the one with the id `company`; `now` is the platform's time, `log`
+    what a command knows besides that goes on. What is `snoozed` (by its need's key) is said to be,
+    and counts all the same.
     """
-    names, outlook, log = Names(store), outlook or Outlook(store), log or LogFindings()
-
-    def ours(record: Task | Agent | Budget | Alert | Activity) -> bool:
-        return in_scope(names.company_of(record), company)
+    store, put_off = outlook.store, snoozed or {}
+    names = Names(store)
 
     def known(feed: FeedName, value: int) -> int | None:
         return None if feed in failed else value
 
-    def of_known_agent(alert: Alert) -> bool:
-        """False for an alert about an agent that is not among those of the company asked for."""
-        if company is None or alert.company is not None or not len(store.agents):
-            return True
-        about = alert.agent
-        return about is None or about.id is None or about.id in store.agents.records
+    def told(need: Need) -> str:
+        words, snooze = sentence_of(need, names, outlook, now), put_off.get(need.key)
+        return words if snooze is None else f"{words}; snoozed, {snooze.told(now)}"
 
-    agents = [agent for agent in store.agents if ours(agent)]
-    alerts = [alert for alert in store.alerts if ours(alert) and of_known_agent(alert)]
-    budgets = [*store.company_budgets, *store.agent_budgets]
-    whole = [] if company is not None else list(store.budget)
-    waits = at_once(queue(filter(ours, store.pending), now, limits, len(store.pending)))
-    found = needs(
-        tasks=waits.worst,
-        budgets=[*whole, *filter(ours, budgets)],
-        alerts=alerts,
-        agents=agents,
-        limits=limits,
-        now=now,
-        queue=waits,
-        outlook=outlook,
-        repeated=[each for each in log.repeated if ours(each.newest)],
-        standing=[(at, t) for at, t in at_once(stuck(log, (), outlook, now)) if ours(t)],
-    )
-    findings = [
-        Finding(need.level, need.kind, need.record.id, sentence_of(need, names, outlook, now))
-        for need in found
-    ]
+    ours = of_company(store, company)
+    log, most = log or LogFindings(), len(store.pending)
+    waits, found = at_once(find(outlook, company, log, now, most))
+    findings = [Finding(need.level, need.kind, need.record.id, told(need)) for need in found]
     for reason, parts in _reasons(failed):
         findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))
     for each in (store.pending, store.company_budgets, store.agent_budgets, store.alerts):
@@ -212,8 +190,8 @@ def judge(
             text = f"{each.feed}: {unread} could not be read{why}"
             findings.append(Finding(Level.UNKNOWN, "part", None, text))
     findings.sort(key=lambda finding: -_RANK(finding.level))
-    told = store.pending.listing
-    levels = [alert_level(alert, limits) for alert in alerts if is_open(alert)]
+    alerts = filter(ours, store.alerts)
+    levels = [alert_level(alert, outlook.limits) for alert in alerts if is_open(alert)]
     critical = levels.count(Level.CRITICAL)
     warning = levels.count(Level.WARNING)
     by_level = {"critical": critical, "warning": warning, "info": len(levels) - critical - warning}
@@ -223,12 +201,12 @@ def judge(
         company_name=None if company is None else names.scope(company),
         findings=tuple(findings),
         companies=known(FeedName.COMPANIES, 1 if company else len(store.companies)),
-        agents=known(FeedName.AGENTS, len(agents)),
+        agents=known(FeedName.AGENTS, len([*filter(ours, store.agents)])),
         pending=known(FeedName.PENDING, waits.count),
-        pending_is_least=told.capped or told.more,
+        pending_is_least=store.pending.listing.capped or store.pending.listing.more,
         oldest_wait=None if waits.oldest is None else max(0.0, now - waits.oldest),
         alerts=None if FeedName.ALERTS in failed else by_level,
-        budget=store.company_budgets.get(company) if company else next(iter(whole), None),
+        budget=store.company_budgets.get(company) if company else next(iter(store.budget), None),
         failed=failed,
     )
 

@@ -7,9 +7,9 @@ agree; `need_words` says it in words.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Mapping
-from enum import IntEnum, StrEnum
-from itertools import islice
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from enum import StrEnum
+from itertools import chain, islice
 from math import inf
 
 import msgspec
@@ -21,15 +21,17 @@ from agentco_tui.live.insight import (
     Level,
     alert_level,
     budget_level,
+    in_scope,
     is_failing,
     priority_rank,
     task_level,
     waiting_since,
     waits_for_person,
 )
-from agentco_tui.live.log_findings import HOUR, LogFindings, Repeated
+from agentco_tui.live.log_findings import AT_WORK, HOUR, LogFindings
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.snooze import Snooze
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -40,7 +42,6 @@ from agentco_tui.model import (
     BudgetScope,
     Ref,
     Task,
-    TaskState,
 )
 
 _CHUNK = 250  # records between two pauses
@@ -60,19 +61,22 @@ class NeedKind(StrEnum):
     FAILURES = "failures"
 
 
-class Because(IntEnum):
-    """What a need comes by among those of its level: the order of consequences."""
+class Because(StrEnum):
+    """What a need is ranked by among those of its level: the order of consequences."""
 
-    DECIDED = -1  # a yes that is not known to have been done
-    STOPS = 0  # money is gone or an agent stopped, and work waits for it
-    WHOLE = 1  # money of a company, or of all
-    URGENT = 2  # urgent and high tasks
-    SOON = 3  # an agent's money is gone within a day
-    RUNAWAY = 4  # far above its own habit
-    STUCK = 5  # said yes to, and nothing moves
-    REPEATS = 6  # the same failure over and over
-    ONE = 7  # what is wrong with one agent, and no work waits for it
-    WAIT = 8  # the other tasks, by how long they wait
+    DECIDED = "a yes that is not known to be done"
+    STOPS = "work that waits for it"
+    WHOLE = "money of more than one agent"
+    URGENT = "urgent and high tasks"
+    SOON = "money that is gone before its period is over"
+    RUNAWAY = "far above its own habit"
+    STUCK = "a yes after which nothing moves"
+    REPEATS = "the same failure over and over"
+    ONE = "one agent, and nothing is stopped"
+    WAIT = "how long tasks wait"
+
+
+_PLACES = {because: place for place, because in enumerate(Because)}
 
 
 class Need(msgspec.Struct, frozen=True):
@@ -81,26 +85,24 @@ class Need(msgspec.Struct, frozen=True):
     level: Level
     kind: NeedKind
     record: Task | Budget | Alert | Agent | Activity
-    rank: tuple[float, ...]
-    """Order among the needs of one level, smaller first; begins with why."""
+    because: Because
+    rank: tuple[float, ...] = ()
+    """Order among the needs of one level with the same because, smaller first."""
     handle: str = ""
     """Whom or what it is about, where that is more than its record."""
     alike: tuple[Task, ...] = ()
     """All that it stands for, where several tasks are alike."""
     beside: tuple[Alert | Agent | Budget | Task, ...] = ()
     """What belongs to it and is not told again: its agent, alerts, further tasks that stand."""
-    held: int = 0
-    """Tasks that wait with the agent or company that it is about."""
-    stands: int = 0
-    """Tasks of it that were said yes to, and can't go on."""
+    count: int = 0
+    """Tasks that wait for whom it is about; of a task those of its agent; how many stand still, or
+    how often it failed."""
     longest: bool = False
     """Of a task: whether none of its agent's waits longer."""
     since: float | None = None
     gone: float | None = None
     """When the money will be gone."""
     runaway: Runaway | None = None
-    times: int = 1
-    """How often it failed."""
     snooze: Snooze | None = None
     """It is put off."""
 
@@ -114,16 +116,12 @@ class Need(msgspec.Struct, frozen=True):
         """Of all that it stands for: each is snoozed by itself."""
         return [f"{self.kind}:{task.id}" for task in self.alike] or [self.key]
 
-    @property
-    def because(self) -> Because:
-        return Because(int(self.rank[0]))
-
 
 class _Subject:
     """What is known against an agent, a company or the whole."""
 
     def __init__(self) -> None:
-        self.level = Level.OK
+        self.level = Level.WARNING
         self.budget: Budget | None = None
         self.agent: Agent | None = None
         self.alerts: list[Alert] = []
@@ -132,62 +130,53 @@ class _Subject:
         self.stuck: list[tuple[float, Task]] = []
 
 
-Key = tuple[BudgetScope, str]
-
-
-def money_ahead(
-    budget: Budget, limits: AlertLimits, outlook: Outlook | None, now: float
-) -> tuple[Level, float | None]:
-    """How badly a budget needs a person, as it is and by what lies ahead of it; and when its money
-    will be gone: at the rate of now if that burns, else as forecast before the end of its period.
+def of_company(
+    store: Store, company: str | None
+) -> Callable[[Task | Agent | Budget | Alert | Activity], bool]:
+    """Whether a record is of that company, or of any if None. What names none is, but for the money
+    of all and alerts about agents that are not among those of the company.
     """
-    level = budget_level(budget, limits)
-    if outlook is None or budget.unlimited or (budget.share or 0) >= 1:
-        return level, None
-    ahead, burn, gone = outlook.forecast(budget), outlook.burn(budget), None
-    if isinstance(ahead, Forecast) and ahead.gone is not None and ahead.gone[1] < ahead.ends:
-        gone = ahead.gone[1]
-    if burn:
-        gone = min(now + burn.gone_in, gone or inf)
-        level = max(level, Level.CRITICAL if burn.critical else Level.WARNING)
-    if gone is None:
-        return level, None
-    return max(level, Level.WARNING), round(gone / STEP) * STEP
+    names = Names(store)
+
+    def is_ours(record: Task | Agent | Budget | Alert | Activity) -> bool:
+        if company is None:
+            return True
+        if isinstance(record, Budget) and record.scope is BudgetScope.ALL:
+            return False
+        owner = names.company_of(record)
+        if owner is None and isinstance(record, Alert) and record.agent and len(store.agents):
+            return names.agent_of(record.agent) is not None
+        return in_scope(owner, company)
+
+    return is_ours
 
 
-def needs(
-    *,
-    tasks: Iterable[Need],
-    budgets: Iterable[Budget],
-    alerts: Iterable[Alert],
-    agents: Iterable[Agent],
-    limits: AlertLimits,
-    now: float = 0.0,
-    queue: Queue | None = None,
-    outlook: Outlook | None = None,
-    repeated: Iterable[Repeated] = (),
-    standing: Iterable[tuple[float, Task]] = (),
-) -> list[Need]:
-    """Everything that needs a person, the worst first; the needs of `tasks` as `queue` finds them.
+def find(
+    outlook: Outlook, company: str | None, log: LogFindings, now: float, most: int
+) -> Generator[None, None, tuple[Queue, list[Need]]]:
+    """What waits, and everything that needs a person, the worst first, of a company or of all; of
+    tasks that wait the `most` that come first. Pauses often.
 
     All that is known against one agent, one company or the whole is one need: its budget, alerts
-    about it, that it is stopped or runs away, and how much work waits for it. `standing` are tasks
-    that were said yes to and stand still (`stuck`). Where nothing is given, nothing is told of it.
+    about it, that it is stopped or runs away, and how much work waits for it.
     """
-    known: dict[Key, _Subject] = {}
-    queue = queue or Queue()
+    store, limits, known = outlook.store, outlook.limits, dict[tuple[BudgetScope, str], _Subject]()
+    is_ours = of_company(store, company)
+    waits = yield from queue(filter(is_ours, store.pending), now, limits, most, Names(store))
 
     def subject(scope: BudgetScope, of: str | None) -> _Subject:
         return known.setdefault((scope, of or ""), _Subject())
 
-    for budget in budgets:
-        level, gone = money_ahead(budget, limits, outlook, now)
+    companies = [(each.spent, each.limit) for each in store.company_budgets]
+    for budget in filter(is_ours, chain(*store.budgets.values())):
+        if budget.scope is BudgetScope.ALL and (budget.spent, budget.limit) in companies:
+            continue  # there is one company only
+        level, gone = money_ahead(budget, outlook, now)
         if level >= Level.WARNING:
             its = subject(budget.scope, "" if budget.scope is BudgetScope.ALL else budget.id)
             its.level, its.budget, its.gone = level, budget, gone
-    for alert in alerts:
-        level = alert_level(alert, limits)
-        if level >= Level.WARNING:
+    for alert in filter(is_ours, store.alerts):
+        if (level := alert_level(alert, limits)) >= Level.WARNING:
             about, scope = alert.agent or alert.company or Ref(), BudgetScope.ALL
             if alert.agent or alert.company:
                 scope = BudgetScope.AGENT if alert.agent else BudgetScope.COMPANY
@@ -195,54 +184,56 @@ def needs(
             its.level = max(its.level, level)
             its.alerts.append(alert)
     stands = dict[str, list[tuple[float, Task]]]()
-    for at, task in standing:
+    for at, task in filter(lambda each: is_ours(each[1]), _stuck(log, outlook, now)):
         stands.setdefault((task.agent and task.agent.id) or "", []).append((at, task))
-    company_of = dict[str, str | None]()
-    for agent in agents:
-        company_of[agent.id] = agent.company.id if agent.company else None
-        runaway = (outlook and outlook.runaway(agent.id)) or None
+    for agent in filter(is_ours, store.agents):
+        key, runaway = (BudgetScope.AGENT, agent.id), outlook.runaway(agent.id) or None
         is_idle = agent.state in NOT_AT_WORK
-        waits = queue.held[agent.id] + len(stands.get(agent.id, ()))
-        key = BudgetScope.AGENT, agent.id
-        if key in known or runaway or is_failing(agent) or (is_idle and waits):
+        holds = is_idle and (waits.held[key] or agent.id in stands)
+        if key in known or runaway or is_failing(agent) or holds:
             its = subject(*key)
-            its.level = max(its.level, Level.WARNING)
             its.agent, its.runaway = agent, runaway
             if is_idle or _is_spent(its.budget):
                 its.stuck = stands.pop(agent.id, [])
-    whole = known.get((BudgetScope.ALL, ""))
-    for (scope, _), its in known.items():
-        if scope is BudgetScope.COMPANY and whole and _is_same(its.budget, whole.budget):
-            del known[BudgetScope.ALL, ""]  # there is one company only
-            break
-    found = [
-        _of_subject(scope, of, its, _held(scope, of, queue, company_of))
-        for (scope, of), its in known.items()
-    ]
-    found += (_stuck(agent, each) for agent, each in stands.items())
-    found += (_repeated(each) for each in repeated if _goes_on(each, now))
-    return sorted((*found, *tasks), key=_order)
+    found = [_of_subject(*key, its, waits.held[key]) for key, its in known.items()]
+    found += (_standing(agent, each) for agent, each in stands.items())
+    for each in log.repeated:
+        if is_ours(each.newest) and now - each.times[0] <= HOUR:
+            found.append(
+                Need(
+                    Level.WARNING,
+                    NeedKind.FAILURES,
+                    each.newest,
+                    Because.REPEATS,
+                    (-each.times[0],),
+                    handle=f"{NeedKind.FAILURES}:{each.handle}",
+                    since=each.times[-1],
+                    count=len(each.times),
+                )
+            )
+    return waits, sorted((*found, *waits.worst), key=_order)
 
 
-def _is_same(one: Budget | None, other: Budget | None) -> bool:
-    if one is None or other is None or one.spent is None:
-        return False
-    return (one.spent, one.limit) == (other.spent, other.limit)
+def money_ahead(budget: Budget, outlook: Outlook, now: float) -> tuple[Level, float | None]:
+    """How badly a budget needs a person, as it is and by what lies ahead of it; and when its money
+    will be gone: at the rate of now if that burns, else as forecast before the end of its period.
+    """
+    level = budget_level(budget, outlook.limits)
+    if budget.unlimited or _is_spent(budget):
+        return level, None
+    ahead, burn, gone = outlook.forecast(budget), outlook.burn(budget), inf
+    if isinstance(ahead, Forecast) and ahead.gone is not None and ahead.gone[1] < ahead.ends:
+        gone = ahead.gone[1]
+    if burn:
+        gone = min(now + burn.gone_in, gone)
+        level = max(level, Level.CRITICAL if burn.critical else Level.WARNING)
+    if gone == inf:
+        return level, None
+    return max(level, Level.WARNING), round(gone / STEP) * STEP
 
 
 def _is_spent(budget: Budget | None) -> bool:
     return budget is not None and budget.share is not None and budget.share >= 1
-
-
-def _held(scope: BudgetScope, of: str, queue: Queue, company_of: Mapping[str, str | None]) -> int:
-    """How many tasks wait with it: with a company by what they say, else by their agents."""
-    if scope is BudgetScope.AGENT:
-        return queue.held[of]
-    if scope is BudgetScope.ALL:
-        return queue.count
-    if queue.of_company:
-        return queue.of_company[of]
-    return sum(n for agent, n in queue.held.items() if company_of.get(agent or "") == of)
 
 
 def _of_subject(scope: BudgetScope, of: str, its: _Subject, held: int) -> Need:
@@ -250,105 +241,76 @@ def _of_subject(scope: BudgetScope, of: str, its: _Subject, held: int) -> Need:
     its.alerts.sort(key=lambda alert: (-(alert.at.at if alert.at else 0.0), alert.id))
     agent, budget, share = its.agent, its.budget, -float((its.budget and its.budget.share) or 0)
     is_idle = agent is not None and agent.state in NOT_AT_WORK
-    blocked = held + len(its.stuck) if is_idle or _is_spent(budget) else 0
+    waits = held + len(its.stuck)
     times = [alert.at.at for alert in its.alerts if alert.at]
     since, rank = min(times, default=None), tuple[float, ...]()
-    if blocked:
-        rank = (Because.STOPS, -blocked, share)
+    if waits and (is_idle or _is_spent(budget)):
+        because, rank = Because.STOPS, (-waits, share)
     elif scope is not BudgetScope.AGENT and (of or budget):
-        rank = (Because.WHOLE, its.gone or inf, share)
+        because, rank = Because.WHOLE, (its.gone or inf, share)
     elif its.gone is not None:
-        rank = (Because.SOON, its.gone)
+        because, rank = Because.SOON, (its.gone, share)
     elif its.runaway is not None:
-        rank = (Because.RUNAWAY, its.runaway.since[0])
+        because, rank = Because.RUNAWAY, (its.runaway.since[0], share)
     else:
-        rank = (Because.ONE, share, -max(times, default=0.0))
+        because, rank = Because.ONE, (share, -max(times, default=0.0))
     if its.runaway is not None and since is None:
         since = its.runaway.since[0]
-    told = [each for each in (budget, agent, *its.alerts) if each is not None]
+    told = [each for each in (budget, *its.alerts, agent) if each is not None]
     if agent is not None and (is_failing(agent) or (budget is None and (its.runaway or is_idle))):
         told.sort(key=lambda each: each is not agent)
-    elif budget is None:
-        told.sort(key=lambda each: each is agent)
     record, *beside = told
     return Need(
         its.level,
         NeedKind(type(record).__name__.lower()),
         record,
+        because,
         rank,
         handle=f"{scope}:{of}",
         beside=(*beside, *(task for _, task in its.stuck)),
-        held=held,
-        stands=len(its.stuck),
+        count=waits,
         since=since,
         gone=its.gone,
         runaway=its.runaway,
     )
 
 
-def _stuck(agent: str, standing: list[tuple[float, Task]]) -> Need:
+def _stuck(log: LogFindings, outlook: Outlook, now: float) -> Iterator[tuple[float, Task]]:
+    """Tasks that were said yes to and in which nothing moved for longer than usual, with since
+    when.
+    """
+    store = outlook.store
+    for at, task in log.at_work.values():
+        agent_id, listed = (task.agent and task.agent.id) or "", store.tasks.get(task.id) or task
+        agent, usual = store.agents.get(agent_id), outlook.usual_run(agent_id) or log.usual_run
+        is_idle = agent is not None and agent.state in (*NOT_AT_WORK, AgentState.IDLE)
+        patience = STANDS_IDLE if is_idle else STANDS_BUSY
+        if usual is not None:
+            patience = max(STANDS_AT_LEAST, TIMES_USUAL * usual)
+        stands = now - at > patience and listed.state in AT_WORK
+        if stands and store.pending.get(task.id) is None:
+            yield at, task
+
+
+def _standing(agent: str, stuck: list[tuple[float, Task]]) -> Need:
     """The tasks of one agent that stand still, as one: that which stands longest."""
-    standing.sort(key=lambda each: (each[0], each[1].id))
-    (since, first), *rest = standing
+    stuck.sort(key=lambda each: (each[0], each[1].id))
+    (since, first), *rest = stuck
     return Need(
         Level.WARNING,
         NeedKind.STUCK,
         first,
-        (Because.STUCK, since),
+        Because.STUCK,
+        (since,),
         handle=f"{NeedKind.STUCK}:{agent or first.id}",
         beside=tuple(task for _, task in rest),
-        stands=len(standing),
+        count=len(stuck),
         since=since,
     )
 
 
-def _goes_on(repeated: Repeated, now: float) -> bool:
-    return now - repeated.times[0] <= HOUR
-
-
-def _repeated(each: Repeated) -> Need:
-    return Need(
-        Level.WARNING,
-        NeedKind.FAILURES,
-        each.newest,
-        (Because.REPEATS, -each.times[0]),
-        handle=f"{NeedKind.FAILURES}:{each.handle}",
-        since=each.times[-1],
-        times=len(each.times),
-    )
-
-
-def stuck(
-    log: LogFindings, listed: Iterable[Task], outlook: Outlook, now: float
-) -> Generator[None, None, list[tuple[float, Task]]]:
-    """Tasks that were said yes to and in which nothing moved for longer than usual, with since
-    when; `listed` are tasks of any status as they were read a moment ago. Pauses often.
-    """
-    moved, rest = dict(log.at_work), iter(listed)
-    while chunk := list(islice(rest, _CHUNK)):
-        for task in chunk:
-            if task.state not in (TaskState.APPROVED, TaskState.RUNNING):
-                moved.pop(task.id, None)
-            elif ats := [m.at for m in (task.updated, task.decided) if m]:
-                moved[task.id] = max(*ats, moved.get(task.id, (0.0, task))[0]), task
-        yield
-    found = []
-    for at, task in moved.values():
-        agent_id = (task.agent and task.agent.id) or ""
-        agent = outlook.store.agents.get(agent_id)
-        usual = outlook.usual_run(agent_id) or log.usual_run
-        if usual is not None:
-            patience = max(STANDS_AT_LEAST, TIMES_USUAL * usual)
-        else:
-            is_idle = agent is not None and agent.state in (*NOT_AT_WORK, AgentState.IDLE)
-            patience = STANDS_IDLE if is_idle else STANDS_BUSY
-        if now - at > patience and outlook.store.pending.get(task.id) is None:
-            found.append((at, task))
-    return found
-
-
-def _order(need: Need) -> tuple[int, tuple[float, ...], str]:
-    return -need.level, need.rank, need.key
+def _order(need: Need) -> tuple[int, int, tuple[float, ...], str]:
+    return -need.level, _PLACES[need.because], need.rank, need.key
 
 
 def grouped(found: Iterable[Need], apart: Collection[str]) -> list[Need]:
@@ -359,7 +321,7 @@ def grouped(found: Iterable[Need], apart: Collection[str]) -> list[Need]:
     for need in found:
         task, alike = need.record, None
         if isinstance(task, Task) and not task.shared_id and task.id not in apart:
-            alike = need.level, task.title, need.snooze
+            alike = need.kind, need.level, task.title, need.snooze
         groups.setdefault(alike or need.key, []).append(need)
     return [
         replace(group[0], alike=tuple(n.record for n in group if isinstance(n.record, Task)))
@@ -369,64 +331,61 @@ def grouped(found: Iterable[Need], apart: Collection[str]) -> list[Need]:
     ]
 
 
-def _task_rank(task: Task, since: float | None) -> tuple[float, ...]:
-    """Among the needs of a level: high and urgent ones early, then by how long they wait."""
-    rank = priority_rank(task.priority)
-    first = (Because.URGENT, rank) if rank <= 1 else (Because.WAIT, 0.0)
-    return (*first, inf if since is None else since)
-
-
 class Queue(msgspec.Struct):
     """What waits for a person: how much of it, and its worst."""
 
     count: int = 0
     oldest: float | None = None  # seconds since 1970; None if no task says since when it waits
     levels: Counter[Level] = msgspec.field(default_factory=Counter)  # from a warning on
-    held: Counter[str | None] = msgspec.field(default_factory=Counter)  # by the agent's id
-    of_company: Counter[str | None] = msgspec.field(default_factory=Counter)
-    longest: dict[str | None, float] = {}  # since when the oldest of each agent waits
+    held: Counter[tuple[BudgetScope, str]] = msgspec.field(default_factory=Counter)
+    """With whom, by id: an agent, a company, or all ("")."""
     worst: list[Need] = []
 
 
 def queue(
-    pending: Iterable[Task], now: float, limits: AlertLimits, most: int
+    pending: Iterable[Task], now: float, limits: AlertLimits, most: int, names: Names
 ) -> Generator[None, None, Queue]:
-    """What waits, with the `most` tasks that come first, in the order of `needs`; pauses often."""
+    """What waits, with the `most` tasks that come first, in the order of `find`; pauses often."""
     rest, found, kept = iter(pending), Queue(), list[Need]()
-    last: tuple[float, ...] | None = None
+    longest: dict[str, float] = {}  # since when the oldest of each agent waits
+    last: tuple[object, ...] | None = None
     while chunk := list(islice(rest, _CHUNK)):
         for task in filter(waits_for_person, chunk):
             found.count += 1
-            since = waiting_since(task)
-            if since is not None and (found.oldest is None or since < found.oldest):
-                found.oldest = since
-            if task.company is not None:
-                found.of_company[task.company.id] += 1
-            if task.agent is not None:
-                agent = task.agent.id
-                found.held[agent] += 1
-                if since is not None and since < found.longest.get(agent, inf):
-                    found.longest[agent] = since
+            since, agent, company = waiting_since(task), _agent_of(task), names.company_of(task)
+            if since is not None:
+                found.oldest = min(since, found.oldest or inf)
+                longest[agent] = min(since, longest.get(agent, inf))
+            found.held[BudgetScope.AGENT, agent] += 1
+            found.held[BudgetScope.COMPANY, (company and company.id) or ""] += 1
             level = task_level(task, now, limits)
             if level >= Level.WARNING:
                 found.levels[level] += 1
-                rank = _task_rank(task, since)
+                need = _of_task(level, task, since)
                 # What comes after the last of those kept can't be among the first.
-                if last is None or (-level, *rank) <= last:
-                    kept.append(Need(level, NeedKind.TASK, task, rank))
+                if last is None or _order(need) <= last:
+                    kept.append(need)
         if len(kept) > 2 * most:
             kept = sorted(kept, key=_order)[:most]
-            last = (-kept[-1].level, *kept[-1].rank)
+            last = _order(kept[-1])
         yield
-    found.worst = [_among(found, need) for need in sorted(kept, key=_order)[:most]]
+    found.held[BudgetScope.ALL, ""] = found.count
+    for need in sorted(kept, key=_order)[:most]:
+        agent = _agent_of(need.record)
+        is_longest = need.since is not None and need.since == longest[agent]
+        held = found.held[BudgetScope.AGENT, agent]
+        found.worst.append(replace(need, count=held, longest=is_longest))
     return found
 
 
-def _among(queue: Queue, need: Need) -> Need:
-    """A task's need with what it is among its agent's."""
-    task = need.record
-    if not isinstance(task, Task) or task.agent is None:
-        return need
-    agent, since = task.agent.id, waiting_since(task)
-    longest = since is not None and since == queue.longest.get(agent)
-    return replace(need, held=queue.held[agent], longest=longest)
+def _agent_of(record: object) -> str:
+    """The id of a task's agent."""
+    return (isinstance(record, Task) and record.agent and record.agent.id) or ""
+
+
+def _of_task(level: Level, task: Task, since: float | None) -> Need:
+    """Among the needs of a level: high and urgent ones early, then by how long they wait."""
+    priority, waits = priority_rank(task.priority), inf if since is None else since
+    because = Because.URGENT if priority <= 1 else Because.WAIT
+    rank = min(2.0, priority), waits
+    return Need(level, NeedKind.TASK, task, because, rank, since=since)

@@ -150,7 +150,6 @@ class MainScreen(SizedScreen[None]):
         self.show_frame()
 
     def take_outlook(self) -> None:
-        self.session.needs.look(self, queue_too=False)
         with self.app.batch_update():
             for view in self.views.values():
                 view.take_outlook()
@@ -189,7 +188,7 @@ class MainScreen(SizedScreen[None]):
         self.look_for_absence(is_here=False)
         self.session.poller.look_for_late()
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
-            self.session.needs.look(self)  # a task becomes urgent by waiting alone
+            self.session.needs.look(self)  # for what the clock, the log and the outlook make one
         if not self.session.thin or self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.view.tick()
             self.show_frame()

@@ -13,7 +13,7 @@ from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.insight import NOT_AT_WORK, Level
-from agentco_tui.live.need_words import trust_of, words_of
+from agentco_tui.live.need_words import NeedWords, trust_of
 from agentco_tui.live.needs import Need
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.model import Agent, Budget, BudgetScope, Task, Trace
@@ -50,25 +50,23 @@ def one_line(*texts: SafeText | None) -> SafeText:
     return plain("  ".join(" ".join(clip(text, MOST).split()) for text in texts if text))
 
 
-def preview_items(need: Need | None, session: Session, width: int, height: int) -> list[Item]:
-    """What follows if nobody acts and what ranks it here, and in one line more or two, what the
-    record under the cursor is about.
+def preview_items(need: Need, words: NeedWords, session: Session, width: int) -> list[Item]:
+    """What follows if nobody acts and what ranks it here, and in two lines, of which the first says
+    most, what the record under the cursor is about.
     """
-    if need is None:
-        return []
     look, names, first, second = session.look, session.names, plain(""), plain("")
-    words, facts = words_of(need, names, session.outlook, look.clock.now()), list[SafeText | None]()
+    facts = list[SafeText | None]()
     match record := need.record:
         case Task():
             about = about_of(record, look) or plain("no description was sent")
             first, second, *_ = (*wrap(about, max(1, width)), plain(""))
-            tasks = need.alike or (record,)
             company = names.company(names.company_of(record))
-            facts = [words.agent, None if need.alike else company, trust_of(tasks, names)]
+            facts = [words.agent, None if need.alike else company]
+            facts.append(trust_of(need.alike or (record,), names))
             trace = session.traces.get(record.id)
             if isinstance(trace, Trace) and trace.steps:
-                first, step = about, trace.steps[-1]
-                second = plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}")
+                step, second = trace.steps[-1], about
+                first = plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}")
                 ago = "" if step.at is None else f", {fmt.ago(look.clock.now() - step.at.at)}"
                 facts.append(plain(f"{fmt.count(len(trace.steps))} steps{ago}"))
         case Budget():
@@ -86,10 +84,8 @@ def preview_items(need: Need | None, session: Session, width: int, height: int) 
     left += [Cell(plain(f"  {signs.separator}  ranked by {words.reason}"), Tone.DIM)]
     known = (each for each in facts if each and each != signs.missing)
     right = Cell(joined(known, f" {signs.separator} "), Tone.DIM)
-    about_it = [Cells((Cell(first),)), Cells((Cell(second, Tone.DIM),))]
-    if height < len(about_it) + 1:
-        about_it = about_it[-1:] if second.startswith(signs.arrow) else about_it[:1]
-    return [Cells(tuple(left if words.consequence else left[2:]), (right,)), *about_it]
+    left = left if words.consequence else left[2:]
+    return [Cells((*left,), (right,)), Cells((Cell(first),)), Cells((Cell(second, Tone.DIM),))]
 
 
 def about_of(record: model.Record, look: Look) -> SafeText:
@@ -121,7 +117,7 @@ def at_work(agent: Agent | None, session: Session) -> SafeText:
     """Whether an agent works, and how many of its tasks wait for a person."""
     if agent is None:
         return plain("")
-    idle, waits = agent.state in NOT_AT_WORK, session.needs.queue.held[agent.id]
+    idle, waits = agent.state in NOT_AT_WORK, session.needs.queue.held[BudgetScope.AGENT, agent.id]
     tasks = f"{fmt.count(waits)} {'task' if waits == 1 else 'tasks'}"
     words = [agent.status or plain(str(agent.state))] * idle
     words += [plain(f"{'holds' if idle else 'waits with'} {tasks}")] * (waits > 0)

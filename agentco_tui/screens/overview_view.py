@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from msgspec.structs import replace
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -25,7 +26,6 @@ from agentco_tui.model import Budget, Task
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.decision_notes import said_of
-from agentco_tui.screens.found_needs import with_snoozed
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.overview_panels import (
@@ -46,7 +46,7 @@ from agentco_tui.screens.trail import PLACE_OF
 from agentco_tui.text import SafeText, cell_width, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
+from agentco_tui.widgets.text_pane import Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.width import fit_ends
 
@@ -117,13 +117,27 @@ class OverviewView(TaskLines[Need]):
         self._bad_only: bool | None = None  # None: while so much happens
 
     def words(self, need: Need) -> NeedWords:
-        return words_of(need, self.look.names, self.session.outlook, self.look.clock.now())
+        """What is snoozed says when it returns, and what is promised, in place of what follows."""
+        now = self.look.clock.now()
+        words = words_of(need, self.look.names, self.session.outlook, now)
+        if need.snooze is None:
+            return words
+        return replace(words, why=plain("snoozed"), consequence=need.snooze.told(now))
 
     def columns(self) -> list[Column[Need]]:
         look, names, words = self.look, self.look.names, self.words
 
+        def level(need: Need) -> Level:
+            return need.level if need.snooze is None else Level.OK
+
+        def dim(need: Need, other: Tone = Tone.PLAIN) -> Tone:
+            return other if need.snooze is None else Tone.DIM
+
+        def bad(need: Need) -> Tone:
+            return dim(need, TONES[need.level])
+
         def tone(need: Need) -> Tone:
-            return Tone.STRONG if need.level >= Level.CRITICAL else Tone.PLAIN
+            return dim(need, Tone.STRONG if need.level >= Level.CRITICAL else Tone.PLAIN)
 
         def drawn(need: Need, width: int) -> Cell:
             """A title that is too long gives way to the number of its tasks."""
@@ -141,17 +155,17 @@ class OverviewView(TaskLines[Need]):
             return next(iter(found)) if len(found) == 1 else plain(f"{len(found)} companies")
 
         # fmt: off
-        columns = [
-            cells.level_column(lambda n: n.level),
+        return [
+            cells.level_column(level),
             cells.text_column("need", "WHY", (9, 9), lambda n: words(n).why,
-                lambda n: TONES[n.level], sort_key=lambda n: words(n).why, aliases=("why", "kind")),
+                bad, sort_key=lambda n: words(n).why, aliases=("why", "kind")),
             cells.age_column(look, "age", "SINCE", lambda n: words(n).since, descending_first=True,
-                cell=lambda n: Cell(look.wait(words(n).since), TONES[n.level]),
+                cell=lambda n: Cell(look.wait(words(n).since), bad(n)),
                 aliases=("since", "waits", "waiting")),
             cells.text_column("what", "WHAT", (22, 20), lambda n: words(n).what, tone,
                 grow=3, aliases=("task", "title"), drawn=drawn),
             cells.text_column("consequence", "IF LEFT ALONE", (20, 18),
-                lambda n: words(n).consequence, grow=2, priority=2, ticks=True,
+                lambda n: words(n).consequence, dim, grow=2, priority=2, ticks=True,
                 aliases=("if", "left", "then")),
             cells.text_column("figure", "FIGURE", (10, 6), lambda n: words(n).figure, priority=1,
                 sort_key=None, drawn=figure),
@@ -169,7 +183,6 @@ class OverviewView(TaskLines[Need]):
                 rank=cells.rank_of_priority),
         ]
         # fmt: on
-        return [with_snoozed(column, look) for column in columns]
 
     def compose(self) -> ComposeResult:
         yield self.title_line
@@ -357,12 +370,9 @@ class OverviewView(TaskLines[Need]):
         return plain(f"{signs.good if is_good else signs.unknown} {super().nothing()}{since}")
 
     def show_detail(self, *, top: bool = False) -> None:
-        """What the line is about, in two; the screen that enter opens has the rest."""
-        need, room = self.need(), self.detail.scrollable_content_region.size
-        items = preview_items(need, self.session, *room)
-        if need is not None and (snooze := need.snooze) is not None:
-            back = plain(f"snoozed, {snooze.told(self.look.clock.now())}")
-            items[-1] = Cells((Cell(back, Tone.DIM),))
+        """What the line is about; the screen that enter opens has the rest."""
+        need, width = self.need(), self.detail.scrollable_content_region.width
+        items = [] if need is None else preview_items(need, self.words(need), self.session, width)
         self.detail.show(items)
 
     def _show_moved(self) -> None:

@@ -20,6 +20,7 @@ from agentco_tui.live.store import Names, named
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
 from agentco_tui.screens.cells import Look
 from agentco_tui.screens.found_needs import FoundNeeds
+from agentco_tui.state_folder import SNOOZED_FILE
 from agentco_tui.text import SafeText, plain, safe
 
 TRACES_KEPT = 20
@@ -46,7 +47,7 @@ class Session(Services):
         self.look = Look(self.store, self.names, self.clock, settings.alerts)
         self.thin = settings.thin  # whether less is painted; also while the terminal is slow
         # The embedded platform begins anew each time.
-        kept = None if profile == "demo" else journal.path.parent / "snoozed.json"
+        kept = None if profile == "demo" else journal.path.parent / SNOOZED_FILE
         self.snoozes = Snoozes(kept, f"{profile} {platform_of(origin)}")
         self.snoozes.sync()
         self.needs = FoundNeeds(

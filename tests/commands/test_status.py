@@ -17,6 +17,8 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_file import HistoryFile
 from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live.insight import Level
+from agentco_tui.live.outlook import Outlook
+from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
@@ -265,7 +267,12 @@ SPENT = BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140"))
 DENIED = NotAllowed(plain("not allowed"), status=403)
 
 
-def _judge(company: str | None = None, limits: AlertLimits = LIMITS, **changed: Any) -> Judgement:
+def _judge(
+    company: str | None = None,
+    limits: AlertLimits = LIMITS,
+    snoozed: dict[str, Snooze] | None = None,
+    **changed: Any,
+) -> Judgement:
     """What is made of these answers; an ApiError stands for none."""
     store, failed = Store(), {}
     for name, answer in {**QUIET, **changed}.items():
@@ -275,7 +282,7 @@ def _judge(company: str | None = None, limits: AlertLimits = LIMITS, **changed: 
             store.take_overview(answer)
         else:
             getattr(store, name).replace(answer)
-    return judge(store, failed, company, NOW, limits)
+    return judge(Outlook(store, limits=limits), failed, company, NOW, snoozed=snoozed)
 
 
 def _alert(severity: Severity, **more: Any) -> Alert:
@@ -348,6 +355,13 @@ def test_the_worst_is_told_first_with_names() -> None:
     ]
     assert "1 of 7 questions without an answer" in headline(judged)
     assert judged.failed == {FeedName.BUDGET: DENIED}
+
+
+def test_what_is_snoozed_is_said_to_be_and_counts_all_the_same() -> None:
+    snoozed = {"task:t": Snooze(Level.CRITICAL, None, "ask Bob")}
+    judged = _judge(snoozed=snoozed, pending=_list(_task("t", 3600)))
+    assert judged.level is Level.CRITICAL
+    assert judged.findings[0].text == "task waits 1 h: Do t; snoozed, until worse: ask Bob"
 
 
 def test_only_one_company_counts() -> None:

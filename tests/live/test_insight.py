@@ -12,6 +12,9 @@ from msgspec.structs import replace
 from agentco_tui.background import at_once
 from agentco_tui.live import insight, needs
 from agentco_tui.live.insight import Level
+from agentco_tui.live.log_findings import LogFindings
+from agentco_tui.live.outlook import Outlook
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Agent,
     AgentState,
@@ -19,6 +22,7 @@ from agentco_tui.model import (
     AlertLimits,
     Budget,
     BudgetScope,
+    Listing,
     Moment,
     Ref,
     Severity,
@@ -33,6 +37,7 @@ MINUTE = 60.0
 
 
 LIMITS = AlertLimits()
+NAMES = Names(Store())
 
 
 def task(id: str, minutes: float | None, priority: str | None = "medium") -> Task:
@@ -135,7 +140,7 @@ def test_what_is_past_waiting_does_not_wait() -> None:
 
 def waiting(*tasks: Task) -> list[needs.Need]:
     """What of these tasks needs a person."""
-    return at_once(needs.queue(tasks, NOW, LIMITS, len(tasks))).worst
+    return at_once(needs.queue(tasks, NOW, LIMITS, len(tasks), NAMES)).worst
 
 
 def place(need: needs.Need) -> tuple[object, ...]:
@@ -148,19 +153,18 @@ def place(need: needs.Need) -> tuple[object, ...]:
 
 
 def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -> None:
-    found = needs.needs(
-        tasks=waiting(task("waits long", 300), task("high", 90, "high"), task("new", 1)),
-        budgets=[
-            budget("ag_1", "0.85"), budget("ag_2", "1.2"),
-            budget("cmp_1", "1.01", BudgetScope.COMPANY),
-        ],
-        alerts=[
-            alert("al_1", severity=Severity.CRITICAL, agent=Ref(id="ag_1")),
-            alert("al_2", severity=Severity.WARNING),
-        ],
-        agents=[Agent(id="ag_9", state=AgentState.ERROR), Agent(id="ag_1")],
-        limits=LIMITS,
-    )  # fmt: skip
+    store = Store()
+    tasks = task("waits long", 300), task("high", 90, "high"), task("new", 1)
+    store.pending.replace(Listing(records=tasks))
+    agents = budget("ag_1", "0.85"), budget("ag_2", "1.2")
+    store.agent_budgets.replace(Listing(records=agents))
+    company = budget("cmp_1", "1.01", BudgetScope.COMPANY)
+    store.company_budgets.replace(Listing(records=(company,)))
+    about = alert("al_1", severity=Severity.CRITICAL, agent=Ref(id="ag_1"))
+    store.alerts.replace(Listing(records=(about, alert("al_2", severity=Severity.WARNING))))
+    failing = Agent(id="ag_9", state=AgentState.ERROR), Agent(id="ag_1")
+    store.agents.replace(Listing(records=failing))
+    _, found = at_once(needs.find(Outlook(store), None, LogFindings(), NOW, 100))
     worst_first = ["cmp_1", "high", "ag_2", "ag_1", "waits long", "ag_9", "al_2"]
     assert [need.record.id for need in found] == worst_first
     assert [need.level for need in found] == sorted((n.level for n in found), reverse=True)
@@ -176,11 +180,12 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
     ]
     tasks = [done, task("untimed", None, "urgent"), task("unknown", None), *timed]
     needed = waiting(*tasks)
-    queue = at_once(needs.queue(tasks, NOW, LIMITS, 50))
+    queue = at_once(needs.queue(tasks, NOW, LIMITS, 50, NAMES))
     assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*queue.levels}
     assert queue.levels.total() == len(needed)
     waits = {"None": 24, "high": 24, "urgent": 24}
-    assert queue.held == waits, "also those that needn't be hurried"
+    held = {of: n for (scope, of), n in queue.held.items() if scope is BudgetScope.AGENT and of}
+    assert held == waits, "also those that needn't be hurried"
     assert queue.count == len(tasks) - 1
     assert queue.oldest == NOW - 115 * MINUTE
     assert queue.worst == needed[:50] == sorted(needed, key=place)[:50]
@@ -189,7 +194,9 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
 
 def test_of_tasks_that_wait_alike_the_first_by_id_is_kept_wherever_it_stands() -> None:
     tasks = [*(task(f"b{n}", 60) for n in range(300)), task("a", 60)]
-    assert [need.key for need in at_once(needs.queue(tasks, NOW, LIMITS, 1)).worst] == ["task:a"]
+    assert [need.key for need in at_once(needs.queue(tasks, NOW, LIMITS, 1, NAMES)).worst] == [
+        "task:a"
+    ]
 
 
 def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> None:
@@ -197,14 +204,12 @@ def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> 
     early = replace(task("t9", 20), title=plain("Publish"))
     shared = SharedTask(id="t8", title=plain("Publish"), sharers=2, nth=1, created=late[0].created)
     tasks = [*late, early, shared, task("t7", 90)]
-    found = needs.needs(
-        tasks=waiting(*tasks), budgets=[budget("a", "1")], alerts=(), agents=(), limits=LIMITS
-    )
+    found = waiting(*tasks)
     grouped = needs.grouped(found, {"t1"})
     (group,) = [need for need in grouped if need.alike]
     assert [each.id for each in group.alike] == ["t3", "t2", "t0"], "the worst first"
     assert group.key == "task:t3"
-    assert {need.record.id for need in grouped if not need.alike} == {"a", "t1", "t9", "t8", "t7"}
+    assert {need.record.id for need in grouped if not need.alike} == {"t1", "t9", "t8", "t7"}
     order = [need.key for need in found]
     assert [order.index(need.key) for need in grouped] == sorted(
         order.index(need.key) for need in grouped

@@ -8,7 +8,7 @@ import pytest
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.forecast import Runaway
-from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.model import Activity, Ref
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.text import plain
@@ -58,7 +58,8 @@ async def test_what_stands_still_and_what_fails_over_and_over_is_told_and_can_be
         for _ in range(13):
             s.platform.world.advance(100)
             await s.poll(FeedName.ACTIVITY, FeedName.PENDING)
-        (failing,) = [n for n in needs_of(s, NeedKind.FAILURES) if n.times > 9]
+        s.session.needs.look(s.main)
+        (failing,) = [n for n in needs_of(s, NeedKind.FAILURES) if n.count > 9]
         assert s.view.table.move_cursor_to(failing.key)
         await s.sees("ranked by the same failure over and over", "l limit")
         await s.press("l")
@@ -83,7 +84,9 @@ async def test_the_trace_of_the_task_that_failed_is_a_key_away(on: Staging) -> N
         task = next(iter(s.session.store.pending))
         entry = Activity(id="e", text=plain("It failed"), task=Ref(task.id, task.title))
         need = s.session.needs.shown[0]
-        record = type(need)(need.level, NeedKind.FAILURES, entry, need.rank, handle="failures:x")
+        record = type(need)(
+            need.level, NeedKind.FAILURES, entry, Because.REPEATS, handle="failures:x"
+        )
         s.view.table.load([(record.key, record)])
         assert s.view.offers()["tasks.trace"] == ""
         await s.press("t")
@@ -100,9 +103,7 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         since = NOW - 3_600, NOW
         away = Runaway(what="cost", window=3_600, now=36.0, most=4.0, mean=1.0, since=since)
         monkeypatch.setattr(s.session.outlook, "runaway", {kofi.id: away}.get)
-        waits = s.session.needs.queue
-        s.main.take_outlook()
-        assert s.session.needs.queue is waits, "what waits is not looked through for that"
+        s.session.needs.look(s.main)
         (need,) = [n for n in s.session.needs.shown if n.key == f"agent:{kofi.id}"]
         s.view.table.move_cursor_to(need.key)
         await s.sees("ranked by far above its own habit", "l limit")
