@@ -17,9 +17,11 @@ from msgspec.structs import replace
 from agentco_tui import format as fmt
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.history import AlertLife, BudgetSample, Counted, Reader, Span, TaskLife
+from agentco_tui.live.forecast import spending, summed
+from agentco_tui.live.history import AlertLife, BudgetSample, Counted, Reader, Span, TaskLife, Track
 from agentco_tui.live.history_sampler import observe_log
 from agentco_tui.live.insight import Level
+from agentco_tui.live.period import period_of
 from agentco_tui.live.sentences import deed
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
@@ -73,7 +75,7 @@ class Past(msgspec.Struct, frozen=True):
     lives: Sequence[TaskLife]
     counts: Sequence[Counted]
     alerts: Sequence[AlertLife] = ()
-    spent: Mapping[str, Sequence[BudgetSample]] = {}  # by the company's id, "" for the whole
+    spent: Mapping[str, Track[BudgetSample]] = {}  # by the company's id, "" for the whole
     why: SafeText | None = None  # why no more is known
 
 
@@ -85,8 +87,8 @@ def to_minute(at: float, now: float) -> SafeText:
 
 def remembered(since: float, companies: Iterable[str], reader: Reader) -> Past:
     """What the history knows; also of these companies' budgets."""
-    spent = {each: reader.budget(BudgetScope.COMPANY, each, since).samples for each in companies}
-    spent[""] = reader.budget(BudgetScope.ALL, "", since).samples
+    spent = {each: reader.budget(BudgetScope.COMPANY, each, since) for each in companies}
+    spent[""] = reader.budget(BudgetScope.ALL, "", since)
     counts, seen = reader.activity(since)
     return Past(seen, reader.lives(since), counts, reader.alerts(since), spent)
 
@@ -107,20 +109,6 @@ def gaps_of(seen: Iterable[Span], since: float, until: float) -> list[Span]:
             gaps.append((known_to, min(begin, until)))
         known_to = max(known_to, end)
     return gaps
-
-
-def spent_over(samples: Sequence[BudgetSample]) -> Decimal | None:
-    """What was spent from the first sample to the last; None if none tells it.
-
-    A figure that falls by more than half began anew with a new period; one that falls by less was
-    corrected.
-    """
-    known = [sample.spent for sample in samples if sample.spent is not None]
-    steps = (
-        now if 0 <= now < before / 2 else now - before  # what it began anew with
-        for before, now in pairwise(known)
-    )
-    return sum(steps, Decimal(0)) if known else None
 
 
 def happened(
@@ -144,7 +132,7 @@ def happened(
     for name, found, none in (
         ("Decided", _decided(past, store, since, sent), "nothing was decided"),
         ("Went wrong", _wrong(past, store, names), "nothing went wrong"),
-        ("Spent", _spent(past, store, names), "it isn't known what was spent"),
+        ("Spent", _spent(past, store, names, span), "it isn't known what was spent"),
         ("Alerts", _alerts(past, store, names, limits, since), "no alert came or went"),
         ("Newly waiting", _waiting(store, names, limits, span), "nothing is new"),
     ):
@@ -200,20 +188,20 @@ def _kind(entry: Activity) -> tuple[str | None, str, Severity]:
     return entry.agent.id if entry.agent else None, verb, entry.severity
 
 
-def _spent(past: Past, store: Store, names: Names) -> list[Happening]:
-    found = list[tuple[Decimal, Happening]]()
+def _spent(past: Past, store: Store, names: Names, span: Span) -> list[Happening]:
+    found, (since, now) = list[tuple[float, Happening]](), span
     for budget in (*store.budget, *store.company_budgets):
-        is_whole = budget.scope is BudgetScope.ALL
-        amount = spent_over(past.spent.get("" if is_whole else budget.id, ()))
+        track = past.spent.get("" if budget.scope is BudgetScope.ALL else budget.id, Track())
+        known, amount = spending(track, period_of(budget, now)), 0.0
         words = f"now {fmt.money(budget.spent)}"
-        if amount is not None and budget.spent is not None:
-            known = Money(amount, budget.spent.currency, derived=True)
-            words = f"{fmt.money(known)}, {words}"
+        if known is not None and budget.spent is not None:
+            (amount,) = summed(known.flows, now, now - since, 1)
+            came = Money(Decimal(f"{amount:.2f}"), budget.spent.currency, derived=True)
+            words = f"{fmt.money(came)}, {words}"
         if budget.limit is not None and not budget.unlimited:
             words += f" of {fmt.money(budget.limit)}"
         row = f"budget:{budget.scope}:{budget.id}"
-        about = Happening(None, plain(words), names.budget(budget), key=row)
-        found.append((-(amount or Decimal(0)), about))
+        found.append((-amount, Happening(None, plain(words), names.budget(budget), key=row)))
     return [about for _, about in sorted(found, key=lambda each: each[0])]
 
 

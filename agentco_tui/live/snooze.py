@@ -6,7 +6,9 @@ written. What can't be written holds for this run.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -14,6 +16,8 @@ import msgspec
 
 from agentco_tui.state_folder import read_state, write_state
 from agentco_tui.text import SafeText, plain, safe
+
+log = logging.getLogger(__name__)
 
 MOST = 1_000  # snoozes of one platform; the oldest go first
 LONGEST_NOTE = 200
@@ -52,7 +56,6 @@ class Snoozes:
         self._kept: dict[str, Snooze] = {}
         self._unwritten: dict[str, Snooze | None] = {}  # since the file was last written
         self._stamp = 0  # of the file as it was last read
-        self.trouble: SafeText | None = None  # why the file could not be written
 
     @property
     def all(self) -> dict[str, Snooze]:
@@ -65,22 +68,20 @@ class Snoozes:
 
     def sync(self) -> bool:
         """Write what is not written, and read what others wrote; whether that changed anything."""
-        path, changes, before = self._path, dict(self._unwritten), self._kept
+        path, changes, before, stamp = self._path, dict(self._unwritten), self._kept, 0
         if path is None:
             return False
-        try:
-            stamp = path.stat().st_mtime_ns if path.exists() else 0
-            if changes or stamp != self._stamp:
-                self._stamp, kept = stamp, read_state(path, Kept) or {}
-                ours = _changed(kept.get(self._platform, {}), changes)
+        with suppress(OSError):
+            stamp = path.stat().st_mtime_ns
+        if changes or stamp != self._stamp:
+            kept = read_state(path, Kept) or {}
+            ours = _changed(kept.get(self._platform, {}), changes)
+            self._stamp, self._kept = stamp, ours
+            try:
                 if changes:
                     write_state(path, {**kept, self._platform: dict([*ours.items()][-MOST:])})
-                self._kept = ours
-            self.trouble = None
-        except OSError as error:
-            why = safe(error.strerror or str(error), 200)
-            self.trouble = plain(f"what is snoozed holds for this run only: {why}")
-            return False
+            except OSError as error:
+                log.warning("what is snoozed holds for this run only: %s", error)
         for key, change in changes.items():
             if self._unwritten.get(key) is change:
                 del self._unwritten[key]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import suppress
 from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
@@ -405,11 +404,15 @@ class MainScreen(SizedScreen[None]):
         return KeyRenewal(self.session, self.say)
 
     async def _follow_journal(self) -> None:
-        """Tell of other dashboards, settle what other runs left, say when the journal fails."""
+        """Tell of other dashboards, settle what other runs left, say when the journal fails; with
+        it what is snoozed is written, and taken up.
+        """
         told = None
         while True:
             try:
                 found = await self.session.follow()
+                if await self.session.journaled(self.session.snoozes.sync):
+                    self.session.needs.look(self)
             except JournalError as error:
                 self.say(f"{signs.warning} {error.sentence}", bad=True)
                 return
@@ -420,7 +423,6 @@ class MainScreen(SizedScreen[None]):
             if found.trouble is not None and found.trouble != told:
                 self.say(f"{signs.warning} {found.trouble}", bad=True)
             told = found.trouble
-            await self._sync_snoozes()
             await asyncio.sleep(FOLLOW_EVERY)
 
     def look_for_absence(self, *, is_here: bool = True) -> None:
@@ -433,15 +435,6 @@ class MainScreen(SizedScreen[None]):
 
     def action_handover(self) -> None:
         self.dialogs.form("app.handover", None)
-
-    async def _sync_snoozes(self) -> None:
-        """Write what was snoozed here, and take up what was in other dashboards."""
-        snoozes, told = self.session.snoozes, self.session.snoozes.trouble
-        with suppress(JournalError):  # the program is ending, and writes it then
-            if await self.session.journaled(snoozes.sync):
-                self.session.needs.look(self)
-        if snoozes.trouble is not None and snoozes.trouble != told:
-            self.say(f"{signs.warning} {snoozes.trouble}", bad=True)
 
     @on(RecordTable.CursorMoved)
     def keep_clear(self) -> None:

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,7 +28,6 @@ from agentco_tui.live.since import (
     happened,
     held,
     remembered,
-    spent_over,
     to_minute,
 )
 from agentco_tui.live.store import Store
@@ -192,26 +190,6 @@ def test_what_waits_newly_is_told_the_worst_first() -> None:
     store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
     found = happened(NOTHING, store, AlertLimits(), (SINCE, NOW))
     assert told(found, "Newly waiting") == [": Late ×1 tasks:late", ": New ×3 tasks:n0"]
-
-
-@pytest.mark.parametrize(
-    ("figures", "spent"),
-    [
-        ([], None),
-        ([None], None),
-        ([100], 0),
-        ([100, 120, 150], 50),
-        ([900, 950, 10, 30], 80),  # a new period
-        ([100, 95, 105], 5),  # corrected
-        ([100, None, 130], 30),
-        ([0, 0], 0),
-    ],
-)
-def test_what_was_spent_over_resets_and_corrections(
-    figures: list[int | None], spent: int | None
-) -> None:
-    found = spent_over([sample(float(at), figure) for at, figure in enumerate(figures)])
-    assert found == (None if spent is None else Decimal(spent))
 
 
 spans = st.lists(st.tuples(st.floats(-1e4, 1e5), st.floats(0, 1e4)), max_size=8)
