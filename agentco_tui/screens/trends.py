@@ -19,7 +19,7 @@ from agentco_tui.screens import cells
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, cell_width, plain
+from agentco_tui.text import SafeText, cell_width, plain, signs
 from agentco_tui.widgets.graph import Plot, highest, spark
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.text_pane import Cells, Item
@@ -37,12 +37,17 @@ def spark_cell(day: Day, width: int = SPARK) -> Cell:
 
 def trend_column(day_of: Callable[[R], Day], priority: int) -> Column[R]:
     """The last 24 hours of a record, each on a scale of its own; once one of them is known."""
+
+    def drawn(record: R, width: int = SPARK) -> Cell:
+        cell = spark_cell(day_of(record), width)
+        return cell if cell.text else Cell(signs.missing, Tone.DIM)
+
     return cells.column(
         "trend",
         "24 H",
         (SPARK, LEAST_SPARK),
-        lambda record: spark_cell(day_of(record)),
-        drawn=lambda record, width: spark_cell(day_of(record), width),
+        drawn,
+        drawn=drawn,
         grow=1,
         comes_later=True,
         priority=priority,

@@ -111,12 +111,14 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
         return rows
 
     def _axis(self, room: int, until: int) -> SafeText:
-        """When it begins, now, and when it ends where there is room for that."""
-        left = self.starts
-        if self.passed < 1:
-            left = plain(f"{fit(left, max(cell_width(left) + 1, until - 1))}{signs.up} now")
-        rest = room - cell_width(left) - cell_width(self.ends)
-        return plain(f"{left}{' ' * rest}{self.ends}") if rest > 0 else fit(left, room)
+        """When it begins, now where there is room for that, too, and when it ends."""
+        reach = max(cell_width(self.starts) + 1, until - 1)
+        now = plain(f"{fit(self.starts, reach)}{signs.up} now")
+        for left in (now, self.starts) if self.passed < 1 else (self.starts,):
+            rest = room - cell_width(left) - cell_width(self.ends)
+            if rest > 0:
+                return plain(f"{left}{' ' * rest}{self.ends}")
+        return fit(self.starts, room)
 
 
 def _sign(level: int, empty: str, *, lowest: bool) -> str:

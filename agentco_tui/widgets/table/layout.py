@@ -83,7 +83,8 @@ def arrange(
     `min_width`, the one with most to give first; what then is still beyond the edge is left out.
     Room left over goes to the columns that grow, by their shares.
     """
-    kept = [index for index, column in enumerate(columns) if column.shown]
+    later = {index for index in unknown if columns[index].comes_later}
+    kept = [index for index, column in enumerate(columns) if column.shown and index not in later]
     if _total(columns[index].width for index in kept) > room:
         kept = [index for index in kept if index not in unknown]
 

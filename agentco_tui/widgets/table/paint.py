@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Generic, NamedTuple
 
-from msgspec.structs import replace
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -92,7 +91,7 @@ class TablePainter(Generic[R]):
         self._lines: list[RowLook] = []
         """The header and the rows as they were painted last."""
         self._thumb = range(0)
-        self._empty: set[int] = set()  # columns that are left out until they say something
+        self._awaits = False  # whether a column is left out until something is known in it
         self.pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
         """Records on the screen as they were laid out."""
 
@@ -110,33 +109,20 @@ class TablePainter(Generic[R]):
         ]
         unknown = {
             index
-            for index, column in enumerate(model.columns if sample else ())
+            for index, column in enumerate(model.columns)
             if column.priority and not column.ticks and index != model.sort_column
+            if sample or column.comes_later
             if all(column.cell(record).text.strip() == signs.missing for record in sample)
         }
-        self._empty = self._without_text()
-        columns = [
-            replace(column, shown=False) if index in self._empty else column
-            for index, column in enumerate(model.columns)
-        ]
-        self.places = arrange(columns, self._room, unknown)
+        self._awaits = any(model.columns[index].comes_later for index in unknown)
+        self.places = arrange(model.columns, self._room, unknown)
         self.pieces.clear()
 
     def renew(self) -> None:
         """Looks again at all cells on the screen; a column that came to be known is put in."""
         self.pieces.clear()
-        if self._empty and self._empty - self._without_text():
+        if self._awaits:
             self.rearrange()
-
-    def _without_text(self) -> set[int]:
-        """The columns that come later, and say nothing yet in the rows on the screen."""
-        model, top = self._model, self._view.top
-        rows: list[Any] = [model.record(i) for i in model.shown[top : top + self.size.height]]
-        return {
-            index
-            for index, column in enumerate(model.columns)
-            if column.comes_later and not any(column.cell(row).text for row in rows)
-        }
 
     def update(self, size: Size) -> list[Region]:
         """Works out how all looks now; gives the regions where that is different from before."""
