@@ -11,32 +11,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.arguments import UsageError
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load_for_demo
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.model import TaskState
 from agentco_tui.state_folder import HISTORY_FILE
-from agentco_tui.text import safe
 
-if TYPE_CHECKING:
-    from agentco_tui.demo.world import World
-    from agentco_tui.live.history import Observed
-
-UNIT = "USD?"  # as the sums of the plain shape are read, which doesn't say that they are whole
-_AT_ONCE = 4_000  # rows of a past
-_ENDED = {
-    "completed": TaskState.DONE,
-    "failed": TaskState.FAILED,
-    "rejected": TaskState.REJECTED,
-    "running": TaskState.RUNNING,
-}
 _NAMES = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
 
 
@@ -48,6 +31,8 @@ def serve(given: Given) -> int:
     ends, faults = given.get("until_stdin_closes", False), tuple(given.get("fault", ()))
     past = given.get("past")
     if past is not None:
+        from agentco_tui.commands.demo_past import remember_past  # noqa: PLC0415
+
         options["on_start"] = partial(remember_past, Path(past))
     try:
         return server.serve(until_stdin_closes=ends, faults=faults, **options)
@@ -68,67 +53,6 @@ def run(given: Given, env: Mapping[str, str], dashboard: Callable[[Settings, Pat
         with platform({**given, "past": str(past)}) as (address, key):
             settings = load_for_demo(given, env, BaseUrl.parse(address), ApiKey.parse(key))
             return dashboard(settings, past)
-
-
-def remember_past(path: Path, world: World, address: str) -> None:
-    """Write what a world was before its start into the history of the demo at an address. Raises
-    HistoryError.
-    """
-    from agentco_tui.live.history import History  # noqa: PLC0415 - only a platform that serves
-
-    history = History(path, "demo", str(BaseUrl.parse(address)))
-    try:
-        for observed in past_of(world):
-            history.write([observed])
-    finally:
-        history.close()
-
-
-def past_of(world: World) -> Iterator[Observed]:
-    """The past of a world as a dashboard would have observed it, some thousand rows at a time."""
-    from agentco_tui.demo.past import budgets_before, queues_before  # noqa: PLC0415
-    from agentco_tui.demo.world_state import DOLLAR  # noqa: PLC0415
-    from agentco_tui.live.history import BudgetSample, QueueSample, TaskLife  # noqa: PLC0415
-    from agentco_tui.live.history_records import Observed  # noqa: PLC0415
-
-    with world.living() as state:
-        tasks = [task for task in state.tasks.values() if task.decided is not None]
-        queues, budgets = list(queues_before(state)), budgets_before(state)
-        begun, now = state.period_start, state.start
-    feeds = {"all": FeedName.BUDGET, "company": FeedName.COMPANY_BUDGETS}
-    lives = [
-        TaskLife(
-            id=task.id,
-            title=safe(task.title),
-            agent=task.agent.id,
-            company=task.agent.company.id,
-            first_seen=task.created,
-            waiting_since=task.created,
-            decided=task.decided,
-            decided_by=safe(task.decided_by or ""),
-            ended=task.finished,
-            state=_ENDED.get(task.status),
-            estimate=Decimal(task.estimate) / DOLLAR,
-            cost=Decimal(task.cost) / DOLLAR if task.finished else None,
-            currency=safe("USD"),
-        )
-        for task in tasks
-    ]
-    queued = [(FeedName.PENDING, q.of, "", QueueSample(q.at, q.waiting, q.oldest)) for q in queues]
-    first = min((queue.at for queue in queues), default=now)
-    yield Observed(lives=lives, samples=[*queued], seen=[(FeedName.PENDING, "", (first, now))])
-    samples: list[tuple[FeedName, str, str, BudgetSample]] = []
-    first = begun
-    for was in budgets:
-        first = min(first, was.at)
-        limit = None if was.limit is None else Decimal(was.limit) / DOLLAR
-        sample = BudgetSample(was.at, Decimal(was.spent) / DOLLAR, limit)
-        samples.append((feeds.get(was.scope, FeedName.AGENT_BUDGETS), was.of, UNIT, sample))
-        if len(samples) >= _AT_ONCE:
-            yield Observed(samples=[*samples])
-            samples.clear()
-    asked = (*feeds.values(), FeedName.AGENT_BUDGETS)
-    yield Observed(samples=[*samples], seen=[(feed, "", (first, now)) for feed in asked])
 
 
 @contextmanager

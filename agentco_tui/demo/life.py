@@ -33,6 +33,9 @@ from agentco_tui.demo.world_state import (
 )
 
 HISTORY = 5 * DAY
+ENTRIES_AN_HOUR = 2_040.0  # that all agents together write
+_SPENT_AN_HOUR = 80.4 * DOLLAR  # by all agents together, if all cost what it costs in the stories
+_NEW_PRICE = 0.1  # share of that at which an agent works that has spent nothing before
 _TOLD_TASKS = 1_500  # so many of the latest tasks have their past in the activity log
 _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
 
@@ -50,11 +53,17 @@ class Life(WorldState):
         self._arrive = stream(seed, "arrive")
         self._colleague = stream(seed, "colleague")
         self._told_waiting: set[str] = set()
+        self._prices: dict[str, float] = {}
+        """What work of each agent costs beside the stories, so that it goes on at its old rate."""
         self._usual_queue = 0
         """How many pending tasks there were at first: colleagues help when there are more."""
 
     def begin(self, at: float) -> None:
         self._usual_queue = len(self.pending)
+        working = sum(agent.status == "active" for agent in self.agents.values())
+        hours = (at - self.period_start) / 3_600
+        for agent in self.agents.values():
+            self._prices[agent.id] = agent.spent / hours * working / _SPENT_AN_HOUR
         self._plan(at + self._talk.uniform(0.5, 3.0), "talk")
         self._plan(at + self._arrive.uniform(8.0, 20.0), "arrive")
         self._plan(at + self._colleague.uniform(25.0, 40.0), "colleague")
@@ -150,6 +159,9 @@ class Life(WorldState):
         self._turn += 1
         heapq.heappush(self._queue, (at, self._turn, what, task))
 
+    def _price(self, agent: DemoAgent) -> float:
+        return self._prices.get(agent.id, 0.0) or _NEW_PRICE
+
     def _chance(self, task: DemoTask) -> random.Random:
         return stream(self.seed, task.number, task.progress)
 
@@ -162,10 +174,10 @@ class Life(WorldState):
         chance = self._talk
         agent = self._somebody(chance)
         level, template = BOOK.talk[chance.randrange(len(BOOK.talk))]
-        known = facts(self.seed, chance.randrange(1, 100_000))
-        cost = chance.randrange(2_000, 22_000)
+        number, cost = chance.randrange(1, 100_000), chance.randrange(2_000, 22_000)
         if agent is not None:
-            words = fill(template, known)
+            words = fill(template, facts(self.seed, number))
+            cost = round(cost * self._price(agent))
             self.log(at, level, "agent.note", words, agent=agent, cost=cost)
             self.charge(agent, cost, at)
         self._plan(at + chance.uniform(1.2, 3.8), "talk")
@@ -176,6 +188,7 @@ class Life(WorldState):
         if agent is not None:
             story = chance.choice(stories.FOR_ROLE[agent.role])
             task = self.draft(agent, story, at, chance)
+            task.estimate = round(task.estimate * self._price(agent))
             task.cost = task.estimate // 3
             self.add_task(task)
             self.ask(task, at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import aclosing, suppress
 from functools import partial
 from math import inf
@@ -143,16 +143,15 @@ class Backfill:
         await self._rest()
         await self.reader.try_days(of, Listing(records=tuple(self._store.activity)), 0)
         async for listing in self.reader.back(of, since, None, self._rest):
-            history.hand(partial(_observe, _within(listing, since, inf)))
+            history.hand(partial(_observe, listing, since))
 
 
-def _observe(entries: Sequence[Activity]) -> Iterator[Observed]:
+def _observe(listing: Listing[Activity], since: float) -> Iterator[Observed]:
     from agentco_tui.live.history_sampler import observe_log  # noqa: PLC0415 (once in a history)
 
-    observed = observe_log(entries)
-    oldest, newest = ends(Listing(records=tuple(entries)))
-    if oldest is not None and newest is not None:
-        observed.seen.append((FeedName.ACTIVITY, "", (oldest, newest)))
+    observed, (oldest, newest) = observe_log(_within(listing, since, inf)), ends(listing)
+    if oldest is not None and newest is not None and newest > since:
+        observed.seen.append((FeedName.ACTIVITY, "", (max(oldest, since), newest)))
     yield observed
 
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.commands.demo import remember_past
+from agentco_tui.commands.demo_past import remember_past
 from agentco_tui.config import DEFAULT_PROFILE
 from agentco_tui.demo.world import World
 from agentco_tui.state_folder import HISTORY_FILE

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.commands.demo import past_of
+from agentco_tui.commands.demo_past import past_of
 from agentco_tui.commands.series import FAMILIES
 from agentco_tui.live.history import History
 from agentco_tui.state_folder import HISTORY_FILE

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import pytest
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
-from agentco_tui.commands.demo import remember_past
-from agentco_tui.demo.past import PastBudget, budgets_before, queues_before
+from agentco_tui.commands.demo_past import remember_past
+from agentco_tui.demo.life import ENTRIES_AN_HOUR
 from agentco_tui.demo.world import World
+from agentco_tui.demo.world_state import DOLLAR
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.history import History, Reader
 from agentco_tui.live.history_sampler import Sampler
@@ -32,43 +34,53 @@ def world() -> World:
     return World(7, speed=0, now=NOW)
 
 
-def test_the_past_ends_in_the_sums_of_the_start_and_falls_where_a_period_ends(world: World) -> None:
-    state, of = world.state, defaultdict[str, list[PastBudget]](list)
-    for was in budgets_before(state):
-        of[was.of].append(was)
-    owners = {**state.agents, **state.companies}
-    assert set(of) == {"", *owners}
-    for owner_id, owner in owners.items():
-        assert abs(of[owner_id][-1].spent - owner.spent) < 20
-    for budgets in of.values():
-        falls = [b for a, b in pairwise(budgets) if b.spent < a.spent]
-        assert all(fall.at - state.period_start <= 3_600 for fall in falls)
-        assert budgets[-1].at - budgets[0].at > 45 * DAY
-
-
-def test_the_queue_of_the_past_ends_in_that_of_the_start(world: World) -> None:
-    last = {was.of: was for was in queues_before(world.state)}
-    assert last[""].waiting == len(world.state.pending)
-    assert last[""].oldest == min(task.created for task in world.state.pending.values())
-    for company in world.state.companies.values():
-        assert last[company.id].waiting == company.pending
-
-
-async def test_the_history_of_a_demo_holds_its_past(world: World, tmp_path: Path) -> None:
-    path, address = tmp_path / "history.sqlite3", "http://127.0.0.1:8111"
+async def test_the_history_of_a_demo_ends_in_what_it_begins_with(
+    world: World, tmp_path: Path
+) -> None:
+    state, path, address = world.state, tmp_path / "history.sqlite3", "http://127.0.0.1:8111"
     remember_past(path, world, address)
+    agent = next(each for each in state.agents.values() if each.limit is None)
+
+    def read(reader: Reader) -> tuple[Any, ...]:
+        budgets = [
+            (owner, reader.budget(scope, of, 0.0))
+            for scope, owners in (
+                (BudgetScope.AGENT, state.agents),
+                (BudgetScope.COMPANY, state.companies),
+            )
+            for of, owner in owners.items()
+        ]
+        entries = reader.entries(NOW - 15 * DAY, 3_600.0, agent.id)
+        return budgets, reader.lives(0.0), reader.queue(None, 0.0), entries
+
     history = History(path, "demo", address)
     try:
-        whole = await history.ask(lambda reader: reader.budget(BudgetScope.ALL, "", 0.0))
-        lives = await history.ask(lambda reader: reader.lives(0.0))
-        queue = await history.ask(lambda reader: reader.queue(None, 0.0))
+        budgets, lives, queue, (entries, logged) = await history.ask(read)
     finally:
         history.close()
-    (span,) = whole.seen
-    assert span[1] - span[0] > 45 * DAY
-    assert len(whole.samples) > 1_000
+    for owner, track in budgets:
+        (span,) = track.seen
+        assert span[1] - span[0] > 45 * DAY
+        assert abs(track.samples[-1].spent * DOLLAR - owner.spent) < 20
+        falls = [b.at for a, b in pairwise(track.samples) if b.spent < a.spent]
+        assert all(at - state.period_start <= 7_200 for at in falls)
     assert {life.state for life in lives} >= {TaskState.DONE, TaskState.FAILED, TaskState.REJECTED}
-    assert queue.samples[-1].waiting == len(world.state.pending)
+    assert queue.samples[-1].waiting == len(state.pending)
+    assert queue.samples[-1].oldest == min(task.created for task in state.pending.values())
+    ((since, until),) = logged
+    assert len(entries) > (until - since) / 3_600 - 2 > 4.5 * 24
+
+
+def test_agents_go_on_at_the_rates_of_their_past(world: World) -> None:
+    active = [agent for agent in world.agents() if agent.status == "active"]
+    spent = {agent.id: agent.spent for agent in active}
+    days = (world.state.start - world.state.period_start) / DAY
+    world.advance(DAY)
+    ratios = [(agent.spent - spent[agent.id]) / (spent[agent.id] / days) for agent in active]
+    assert 0.7 < median(ratios) < 1.4
+    assert sum(ratio > 4 for ratio in ratios) < len(ratios) / 3  # who has run away
+    came = [entry for entry in world.activity() if entry.at > world.state.start]
+    assert 0.8 < len(came) / 24 / ENTRIES_AN_HOUR < 1.2
 
 
 async def test_the_sums_of_the_past_go_on_in_those_that_are_polled(tmp_path: Path) -> None:

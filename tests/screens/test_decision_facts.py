@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from agentco_tui.commands.demo import past_of
+from agentco_tui.commands.demo_past import past_of
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history import History, HistoryError, Observed, Reader, TaskLife
 from agentco_tui.model import TaskState
