@@ -15,11 +15,11 @@ from agentco_tui.demo.stories import stream
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DAY, DOLLAR, DemoAgent, WorldState
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import (
+from agentco_tui.live.history import History
+from agentco_tui.live.history_records import (
     AgentSample,
     BudgetSample,
     Counted,
-    History,
     Observed,
     QueueSample,
     Span,

@@ -22,7 +22,8 @@ from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, complain, connected, logged, write
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load
-from agentco_tui.live.history import History, HistoryError
+from agentco_tui.live.history import History
+from agentco_tui.live.history_records import HistoryError
 from agentco_tui.state_folder import HISTORY_FILE, state_folder
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import Clock, FeedName, Query
-from agentco_tui.live.history import History, HistoryError
+from agentco_tui.live.history import History
+from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.insight import Level, alert_level, is_open
 from agentco_tui.live.log_findings import LogFindings
 from agentco_tui.live.need_words import sentence_of

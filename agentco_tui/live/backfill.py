@@ -15,7 +15,9 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.background import turn
 from agentco_tui.live.activity_window import GAP_PREFIX
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
-from agentco_tui.live.history import History, HistoryError, Observed, Reader
+from agentco_tui.live.history import History
+from agentco_tui.live.history_reader import Reader
+from agentco_tui.live.history_records import HistoryError, Observed
 from agentco_tui.live.log_reader import LogReader, Rest, ends
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing

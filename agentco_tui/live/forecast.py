@@ -15,7 +15,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.live.history import BudgetSample, Span, Track
+from agentco_tui.live.history_records import BudgetSample, Span, Track
 from agentco_tui.live.period import DAY, HOUR, Period
 from agentco_tui.model import AlertLimits
 

@@ -1,6 +1,6 @@
 """The file of the history: its schema, what is written into it, how it is thinned, and damage.
 
-Every method but `close` may raise HistoryError, with a sentence for a person. A sample is stored
+Whatever uses the file may raise HistoryError, with a sentence for a person. A sample is stored
 where its figure differs from that before it, compared inside the transaction that writes it; so
 several programs that see the same store it once.
 """
@@ -11,27 +11,20 @@ import fcntl
 import logging
 import os
 import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from decimal import Decimal
-from math import inf
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, astuple
 
-from agentco_tui.live.history_reader import MENDED, MINUTE, Reader
+from agentco_tui.live.history_reader import HOUR, MENDED, MINUTE, Reader
 from agentco_tui.live.history_records import (
-    AgentSample,
-    BudgetSample,
-    Counted,
     HistoryError,
     Observed,
-    QueueSample,
-    Span,
     TaskLife,
 )
 from agentco_tui.state_folder import FILE_MODE, FOLDER_MODE
@@ -39,19 +32,24 @@ from agentco_tui.text import safe
 
 T = TypeVar("T")
 
+DAY: Final = 86_400
+TIERS: Final = ((2 * DAY, 600), (30 * DAY, HOUR))
+"""From which age on, in seconds, how many seconds have one sample; counts go by the hour from the
+last of these ages on."""
+KEPT: Final = 365 * DAY
+HALVINGS: Final = 18  # of all ages, at most, until the file is small enough
 PATIENCE: Final = 2.0  # seconds to wait for another program that writes
 TITLE: Final = 200  # cells
 _LARGEST: Final = 2**63 - 1  # that SQLite takes as a number
-_GONE: Final = (None, None, None)
 
 MIGRATIONS: Final = (
     """
     CREATE TABLE platform (id INTEGER PRIMARY KEY, profile TEXT NOT NULL, origin TEXT NOT NULL,
-        first REAL, UNIQUE (profile, origin));
+        UNIQUE (profile, origin));
     CREATE TABLE subject (platform INTEGER, kind TEXT, key TEXT, name TEXT, company TEXT,
         PRIMARY KEY (platform, kind, key)) WITHOUT ROWID;
     CREATE TABLE series (id INTEGER PRIMARY KEY, platform INTEGER, feed TEXT, subject TEXT,
-        unit TEXT, UNIQUE (platform, feed, subject, unit));
+        UNIQUE (platform, feed, subject));
     CREATE TABLE sample (series INTEGER, at REAL, a, b, c, PRIMARY KEY (series, at)) WITHOUT ROWID;
     CREATE TABLE seen (platform INTEGER, feed TEXT, scope TEXT, since REAL, until REAL,
         PRIMARY KEY (platform, feed, scope, since)) WITHOUT ROWID;
@@ -73,14 +71,19 @@ MIGRATIONS: Final = (
 )
 """Each takes the file from the version that is its place to the next."""
 
-_LATE: Final = """INSERT OR IGNORE INTO sample SELECT ?1, ?2, ?3, ?4, ?5 WHERE COALESCE(
+_SAMPLE: Final = """INSERT OR IGNORE INTO sample SELECT ?1, ?2, ?3, ?4, ?5 WHERE COALESCE(
     (SELECT (a, b, c) IS NOT (?3, ?4, ?5) FROM sample WHERE series = ?1 AND at < ?2
     ORDER BY at DESC LIMIT 1), (?3, ?4, ?5) IS NOT (NULL, NULL, NULL))"""
-"""A sample among others: only if it differs from that before it."""
+"""If it differs from that before it; a series doesn't begin with nothing."""
 _SAME: Final = """DELETE FROM sample WHERE series = ?1 AND (a, b, c) IS (?3, ?4, ?5) AND
     at = (SELECT at FROM sample WHERE series = ?1 AND at > ?2 ORDER BY at LIMIT 1) AND
     EXISTS (SELECT 1 FROM sample WHERE series = ?1 AND at = ?2 AND (a, b, c) IS (?3, ?4, ?5))"""
-"""That behind it, if it is the same."""
+"""That behind it, which another program was faster to write, if it is the same."""
+_SEEN: Final = """INSERT INTO seen SELECT ?1, ?2, ?3, COALESCE((SELECT since FROM seen WHERE
+    (platform, feed, scope) = (?1, ?2, ?3) AND since <= ?4 AND until >= ?4 - ?6
+    ORDER BY since DESC LIMIT 1), ?4), ?5 WHERE true
+    ON CONFLICT DO UPDATE SET until = max(until, excluded.until)"""
+"""As a part of the span that it meets, of whichever program."""
 _LIFE: Final = """INSERT INTO life VALUES (:platform, :id, :title, :agent, :company, :first_seen,
     :waiting_since, :decided, :decided_by, :ended, :state, :estimate, :cost, :currency, :first_seen,
     max(:first_seen, COALESCE(:decided, 0), COALESCE(:ended, 0)))
@@ -114,6 +117,26 @@ _NAME: Final = """INSERT INTO subject VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDA
     name = COALESCE(excluded.name, name), company = COALESCE(excluded.company, company)
     WHERE (name, company) IS NOT (excluded.name, excluded.company)"""
 
+_THIN: Final = """DELETE FROM sample WHERE series = ?1 AND at >= ?3 AND at < ?4 AND EXISTS
+    (SELECT 1 FROM sample AS later WHERE later.series = ?1 AND later.at > sample.at
+    AND later.at < (CAST(sample.at / ?2 AS INTEGER) + 1) * ?2)"""
+"""Leave the last sample of each step."""
+_TOO_OLD: Final = """DELETE FROM sample WHERE series = ?1 AND at <
+    (SELECT max(at) FROM sample WHERE series = ?1 AND at < ?2)"""
+"""All but the last one, for that still holds."""
+_OF_PLATFORM: Final = "tally IN (SELECT id FROM tally WHERE platform = :platform)"
+_THIN_REST: Final = (
+    # Minutes become hours.
+    f"""INSERT INTO counted SELECT tally, at / :hour * :hour AS began, 1, sum(n) FROM counted
+    WHERE {_OF_PLATFORM} AND at < :until AND NOT is_hour GROUP BY tally, began
+    ON CONFLICT DO UPDATE SET n = n + excluded.n""",  # noqa: S608 (our own words)
+    f"""DELETE FROM counted WHERE {_OF_PLATFORM}
+    AND (at < :end OR (at < :until AND NOT is_hour))""",  # noqa: S608 (our own words)
+    "DELETE FROM tally WHERE platform = :platform AND id NOT IN (SELECT tally FROM counted)",
+    "DELETE FROM life WHERE platform = :platform AND changed < :end",
+    "DELETE FROM alert WHERE platform = :platform AND gone < :end",
+    "DELETE FROM seen WHERE platform = :platform AND until < :end",
+)
 log = logging.getLogger(__name__)
 
 
@@ -121,102 +144,138 @@ class HistoryFile:
     """One connection, opened at the first use and again after a failure; for one thread."""
 
     def __init__(self, path: Path, profile: str, origin: str, redact: Callable[[str], str]) -> None:
-        self.path, self._redact = path, redact
+        self._path, self._redact = path, redact
         self._platform_key = profile, origin
         self._name = f"the history {safe(str(path), 200)}"
-        self.is_off = False  # nothing is written into it in this run
         self.files = 1  # another if one was damaged or taken away
         self._connection: sqlite3.Connection | None = None
         self._file: os.stat_result | None = None  # the one that is open
         self._platform = 0
-        self._series: dict[tuple[str, str], tuple[str, int]] = {}  # the unit of now, and its row
 
     def close(self) -> None:
-        connection, self._connection, self._platform = self._connection, None, 0
-        self._series = {}
+        connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(sqlite3.Error):
                 connection.close()
 
     def read(self, read: Callable[[Reader], T]) -> T:
-        with self._errors():
-            return read(Reader(self._open(), self._platform))
+        with self._used() as connection:
+            return read(Reader(connection, self._platform))
 
-    def write(self, batch: Sequence[Observed]) -> None:
+    def write(self, batch: Iterable[Observed]) -> None:
         """Write these in one transaction, or nothing of them."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            self._find_platform(connection, batch)
+        with self._used("BEGIN IMMEDIATE") as connection:
             for observed in batch:
                 self._write(connection, observed)
 
-        self.run(work)
+    def thin(self, most_bytes: int) -> Iterator[None]:
+        """Thin what has grown old, and make the file as small as it may be; a slice at each step,
+        so that neither other programs nor reads wait. A platform is as old as when it was last
+        seen, by its own clock.
+        """
+        last_seen = "SELECT platform, max(until) FROM seen GROUP BY platform"
+        for halved in range(HALVINGS):
+            with self._used() as connection:
+                platforms = connection.execute(last_seen).fetchall()
+                if halved and _size(connection) <= most_bytes:
+                    break
+            for platform, now in platforms:
+                yield from self._thin(platform, now, 0.5**halved)
+        free = 1
+        while free:
+            with self._used() as connection:
+                (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+                # Each step of it frees a page.
+                connection.executescript("PRAGMA incremental_vacuum(500)")
+            yield
+        with self._used() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-    def run(self, work: Callable[[sqlite3.Connection], T], *, bare: bool = False) -> T:
-        """Do something with the connection in a transaction, `bare` without one."""
-        with self._errors():
-            connection = self._open()
-            if bare:
-                return work(connection)
-            with self._transaction():
-                return work(connection)
+    def _thin(self, platform: int, now: float, part: float) -> Iterator[None]:
+        """One platform; all ages are that part of what they should be."""
+        done_to = "SELECT step, until FROM thinned WHERE platform = ?"
+        with self._used() as connection:
+            done = dict[int, float](connection.execute(done_to, (platform,)).fetchall())
+            found = connection.execute("SELECT id FROM series WHERE platform = ?", (platform,))
+            ids = found.fetchall()
+        steps = [
+            (step, done.get(step, 0.0), (now - age * part) // step * step) for age, step in TIERS
+        ]
+        end = now - KEPT * part
+        for (series,) in ids:
+            with self._used("BEGIN IMMEDIATE") as connection:
+                connection.executemany(_THIN, [(series, *step) for step in steps])
+                connection.execute(_TOO_OLD, (series, end))
+            yield
+        told = {"platform": platform, "hour": HOUR, "until": steps[-1][2], "end": end}
+        done_now = [(platform, step, until) for step, _, until in steps]
+        with self._used("BEGIN IMMEDIATE") as connection:
+            for statement in _THIN_REST:
+                connection.execute(statement, told)
+            connection.executemany("INSERT OR REPLACE INTO thinned VALUES (?, ?, ?)", done_now)
+        yield
 
     # Opening, and what goes wrong
 
+    @contextmanager
+    def _used(self, begin: str = "") -> Iterator[sqlite3.Connection]:
+        """The connection, in a transaction if one is to begin."""
+        try:
+            connection = self._open()
+            connection.execute(begin)
+            yield connection
+            if begin:
+                connection.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            self.close()
+            log.info("the history: %r", error)
+            if _is_damage(error):
+                aside = safe(self._set_aside(), 200)
+                words = f"{self._name} was damaged: it was set aside as {aside}, and begun anew"
+            elif isinstance(error, (sqlite3.OperationalError, OSError)):
+                why = safe(getattr(error, "strerror", None) or str(error), 120)
+                words = f"nothing can be remembered: {self._name} can't be used ({why}); "
+                words += "the dashboard goes on, and tries again"
+            else:
+                raise  # something that can't be stored
+            raise HistoryError(words) from error
+        except BaseException:
+            self.close()
+            raise
+
     def _open(self) -> sqlite3.Connection:
-        if self.is_off:
-            raise HistoryError(
-                f"{self._name} was written by a newer agentco-tui: it is left alone, and nothing"
-                " is remembered in this run"
-            )
         if self._connection is not None:
-            with suppress(FileNotFoundError):
-                if self._file is not None and os.path.samestat(self.path.stat(), self._file):
-                    return self._connection
+            if self._is_in_place():
+                return self._connection
             self.close()  # somebody took it away, or set it aside
             self.files += 1
         with self._alone():
             with suppress(FileExistsError):
                 flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
-                os.close(os.open(self.path, flags, FILE_MODE))
-            self._file = self.path.stat()
-            self._connection = connection = sqlite3.connect(
-                self.path, timeout=PATIENCE, isolation_level=None
-            )
-            if not self._migrate(connection):
-                self.close()
-                self.is_off = True
-                return self._open()
-        rows = connection.execute(
-            "SELECT id FROM platform WHERE (profile, origin) = (?, ?)", self._platform_key
-        ).fetchall()
-        self._platform = rows[0][0] if rows else 0
-        return connection
+                os.close(os.open(self._path, flags, FILE_MODE))
+            self._file = self._path.stat()
+            self._connection = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
+            _migrate(self._connection, self._name)
+        run, key = self._connection.execute, self._platform_key
+        query = "SELECT id FROM platform WHERE (profile, origin) = (?, ?)"
+        if not (rows := run(query, key).fetchall()):
+            run("INSERT OR IGNORE INTO platform (profile, origin) VALUES (?, ?)", key)
+            rows = run(query, key).fetchall()
+        [(self._platform,)] = rows
+        return self._connection
 
-    def _migrate(self, connection: sqlite3.Connection) -> bool:
-        """Bring the file to the newest version; False if it is of a version to come."""
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > len(MIGRATIONS):
+    def _is_in_place(self) -> bool:
+        """Whether the file that is open still has its name."""
+        try:
+            return self._file is not None and os.path.samestat(self._path.stat(), self._file)
+        except FileNotFoundError:
             return False
-        if version == 0:  # has an effect before there is a table only
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -1000")
-        connection.execute("PRAGMA journal_size_limit = 4000000")
-        for place in range(version, len(MIGRATIONS)):
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in filter(str.strip, MIGRATIONS[place].split(";")):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {place + 1}")
-            connection.execute("COMMIT")
-        return True
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep other programs from opening it, or from setting it aside."""
-        self.path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        folder = os.open(self._path.parent, os.O_RDONLY | os.O_CLOEXEC)
         try:
             with suppress(OSError):  # a network's folder may know no locks
                 fcntl.flock(folder, fcntl.LOCK_EX)
@@ -224,172 +283,67 @@ class HistoryFile:
         finally:
             os.close(folder)
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            held = self._file
-            self.close()
-            log.info("the history: %r", error)
-            why = safe(getattr(error, "strerror", None) or str(error), 120)
-            words = f"nothing can be remembered: {self._name} can't be used ({why}); "
-            words += "the dashboard goes on, and tries again"
-            if _is_damage(error):
-                aside = safe(self._set_aside(held), 200)
-                words = f"{self._name} was damaged: it was set aside as {aside}, and begun anew"
-            elif not isinstance(error, (sqlite3.OperationalError, OSError)):
-                raise  # something that can't be stored
-            raise HistoryError(words) from error
-        except BaseException:
-            self.close()
-            raise
-
-    def _set_aside(self, held: os.stat_result | None) -> str:
+    def _set_aside(self) -> str:
         """Give the damaged file another name, unless another program has; returns the name."""
         self.files += 1
-        aside = f"{self.path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
+        aside = f"{self._path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
         with suppress(OSError), self._alone():
-            if held is None or os.path.samestat(self.path.stat(), held):
+            if self._is_in_place():
                 for end in ("", "-wal", "-shm"):
                     with suppress(FileNotFoundError):
-                        Path(f"{self.path}{end}").rename(self.path.with_name(aside + end))
+                        Path(f"{self._path}{end}").rename(self._path.with_name(aside + end))
         return aside
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        assert self._connection is not None
-        run = self._connection.execute
-        run("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            with suppress(sqlite3.Error):
-                run("ROLLBACK")
-            raise
-        run("COMMIT")
 
     # Writing
 
-    def _find_platform(self, connection: sqlite3.Connection, batch: Iterable[Observed]) -> None:
-        ends = [span[0] for observed in batch for _, _, span in observed.seen]
-        connection.execute(
-            "INSERT INTO platform (profile, origin, first) VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
-            " SET first = min(COALESCE(first, excluded.first), COALESCE(excluded.first, first))",
-            (*self._platform_key, min(ends, default=None)),
-        )
-        (self._platform,) = connection.execute(
-            "SELECT id FROM platform WHERE (profile, origin) = (?, ?)", self._platform_key
-        ).fetchone()
-
     def _write(self, connection: sqlite3.Connection, observed: Observed) -> None:
-        platform, text = self._platform, self._text
-        names = [(platform, kind, key, text(name), of) for kind, key, name, of in observed.names]
-        connection.executemany(_NAME, names)
-        rows = defaultdict[int, list[tuple[Any, ...]]](list)
-        for feed, subject, unit, sample in observed.samples:
-            series = self._series_of(feed, subject, unit, sample.at)
-            rows[series].append((series, *self._figures(sample)))
-        for series, samples in rows.items():
-            self._store(series, sorted(samples, key=itemgetter(1)))
-        for feed, scope, at, ids in observed.present:
-            query = f"""SELECT id, subject FROM series WHERE platform = :platform AND feed = :feed
-                {_IN_COMPANY if scope else ""}"""  # noqa: S608 (our own words)
-            told = {"platform": platform, "feed": feed, "scope": scope}
-            known = connection.execute(query, told).fetchall()
-            for series, key in known:
-                if key not in ids:
-                    self._store(series, [(series, at, *_GONE)])
-        for feed, scope, span in observed.seen:
-            self._see(connection, feed, scope, span)
-        counts = [(platform, *self._counted(count)) for count in observed.counts]
-        connection.executemany(_TALLY, [row[:5] for row in counts])
-        connection.executemany(_COUNT, counts)
-        connection.executemany(_LIFE, map(self._life, observed.lives))
-        alerts = ({"platform": platform, **asdict(alert)} for alert in observed.alerts)
-        connection.executemany(_ALERT, alerts)
+        platform, many = self._platform, connection.executemany
+        names = [(platform, *key, self._cell(name), of) for *key, name, of in observed.names]
+        many(_NAME, names)
+        series = [(platform, feed, subject) for feed, subject, *_ in observed.samples]
+        many("INSERT OR IGNORE INTO series (platform, feed, subject) VALUES (?, ?, ?)", series)
+        found = "SELECT feed, subject, id FROM series WHERE platform = ?"
+        ids = {tuple(key): row for *key, row in connection.execute(found, (platform,))}
+        rows = [
+            # Of money the unit is a figure, too: where that changes, the sums are others.
+            (ids[feed, subject], *[*map(self._cell, astuple(sample)), unit or None][:4])
+            for feed, subject, unit, sample in observed.samples
+        ]
+        rows.sort(key=itemgetter(0, 1))
+        many(_SAMPLE, rows)
+        many(_SAME, rows)
+        many(_SEEN, [(platform, feed, scope, *span, MENDED) for feed, scope, span in observed.seen])
+        counts = [
+            (platform, each.agent or "", each.company or "", self._cell(each.kind), each.severity,
+             int(each.at) // MINUTE * MINUTE, each.count)
+            for each in observed.counts
+        ]  # fmt: skip
+        many(_TALLY, [row[:5] for row in counts])
+        many(_COUNT, counts)
+        many(_LIFE, map(self._life, observed.lives))
+        many(_ALERT, ({"platform": platform, **asdict(alert)} for alert in observed.alerts))
         if observed.standing is not None:
-            at, ids = observed.standing
+            at, standing = observed.standing
             query = "SELECT id FROM alert WHERE platform = ? AND gone IS NULL"
             left = connection.execute(query, (platform,)).fetchall()
-            gone = [(at, platform, key) for (key,) in left if key not in ids]
-            connection.executemany("UPDATE alert SET gone = ? WHERE platform = ? AND id = ?", gone)
-
-    def _series_of(self, feed: str, subject: str, unit: str, at: float) -> int:
-        """The row of a series; where its unit has changed, the one before ends."""
-        known = self._series.get((feed, subject))
-        if known is not None and known[0] == unit:
-            return known[1]
-        assert self._connection is not None
-        key = self._platform, feed, subject
-        run = self._connection.execute
-        run("INSERT OR IGNORE INTO series VALUES (NULL, ?, ?, ?, ?)", (*key, unit))
-        query = "SELECT unit, id FROM series WHERE (platform, feed, subject) = (?, ?, ?)"
-        found: dict[str, int] = dict(run(query, key).fetchall())
-        for other, series in found.items():
-            if other != unit:
-                self._store(series, [(series, at, *_GONE)])
-        self._series[feed, subject] = unit, found[unit]
-        return found[unit]
-
-    def _store(self, series: int, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Store those of these samples (series, time, figures; oldest first) that change it."""
-        connection = self._connection
-        assert connection is not None
-        newest = "SELECT * FROM sample WHERE series = ? ORDER BY at DESC LIMIT 1"
-        last = connection.execute(newest, (series,)).fetchone()
-        late = 0 if last is None else sum(row[1] <= last[1] for row in rows)
-        if late:  # another program was faster
-            connection.executemany(_LATE, rows[:late])
-            connection.executemany(_SAME, rows[:late])
-            last = connection.execute(newest, (series,)).fetchone()
-        # A series doesn't begin with nothing.
-        at, before = (-inf, _GONE) if last is None else (last[1], last[2:])
-        new: list[tuple[Any, ...]] = []
-        for row in rows[late:]:
-            if row[1] > at and row[2:] != before:
-                at, before = row[1], row[2:]
-                new.append(row)
-        connection.executemany("INSERT INTO sample VALUES (?, ?, ?, ?, ?)", new)
-
-    def _see(self, connection: sqlite3.Connection, feed: str, scope: str, span: Span) -> None:
-        """Join a span with those that it meets, of whichever program."""
-        key, (since, until) = (self._platform, feed, scope), span
-        where = "(platform, feed, scope) = (?, ?, ?)"
-        met = f"SELECT since, until FROM seen WHERE {where} AND since <= ? ORDER BY since DESC"  # noqa: S608 (our own words)
-        for start, end in connection.execute(met, (*key, until + MENDED)):
-            if end < since - MENDED:
-                break
-            since, until = min(start, since), max(end, until)
-        old = f"DELETE FROM seen WHERE {where} AND since BETWEEN ? AND ?"  # noqa: S608 (our own words)
-        connection.execute(old, (*key, since, until))
-        connection.execute("INSERT INTO seen VALUES (?, ?, ?, ?, ?)", (*key, since, until))
-
-    def _figures(self, sample: BudgetSample | QueueSample | AgentSample) -> tuple[Any, ...]:
-        match sample:
-            case BudgetSample(at, spent, limit):
-                return at, _text_of(spent), _text_of(limit), None
-            case QueueSample(at, waiting, oldest):
-                return at, waiting, oldest, None
-            case AgentSample(at, status, trust, completed):
-                fits = completed is not None and completed <= _LARGEST
-                return at, self._text(status), _text_of(trust), completed if fits else None
-
-    def _counted(self, count: Counted) -> tuple[object, ...]:
-        about = count.agent or "", count.company or "", self._text(count.kind), count.severity
-        return *about, int(count.at) // MINUTE * MINUTE, count.count
+            gone = [(at, platform, key) for (key,) in left if key not in standing]
+            many("UPDATE alert SET gone = ? WHERE platform = ? AND id = ?", gone)
 
     def _life(self, life: TaskLife) -> dict[str, Any]:
-        told: dict[str, Any] = {"platform": self._platform, **asdict(life)}
-        told |= {name: self._text(told[name]) for name in ("title", "decided_by", "currency")}
-        return told | {name: _text_of(told[name]) for name in ("estimate", "cost")}
+        told = {name: self._cell(value) for name, value in asdict(life).items()}
+        ids = {"platform": self._platform, "id": life.id, "agent": life.agent}
+        return told | ids | {"company": life.company}
 
-    def _text(self, text: str | None) -> str | None:
-        return None if text is None else self._redact(safe(text, TITLE) if text else "")
-
-
-_IN_COMPANY: Final = """AND subject IN (SELECT key FROM subject
-    WHERE platform = :platform AND kind = 'agent' AND company = :scope)"""
+    def _cell(self, value: object) -> object:
+        """As SQLite takes it: equal sums as the same text, no text with more than it may have."""
+        if isinstance(value, str):
+            return self._redact(safe(value, TITLE)) if value else ""
+        if isinstance(value, int):
+            return value if abs(value) <= _LARGEST else None
+        if isinstance(value, Decimal):
+            shortest = value.normalize()
+            return str(shortest if shortest == value else value)
+        return value
 
 
 @contextmanager
@@ -398,23 +352,43 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     HistoryError, and FileNotFoundError if there is none.
     """
     path.stat()
+    name = f"the history {safe(str(path), 200)}"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
-            (version,) = found.execute("PRAGMA user_version").fetchone()
-            if version > len(MIGRATIONS):
-                raise HistoryError(f"{safe(str(path), 200)} was written by a newer agentco-tui")
+            _version(found, name)
             found.execute("BEGIN")
             yield found
     except sqlite3.Error as error:
-        raise HistoryError(f"{safe(str(path), 200)} can't be read ({safe(str(error))})") from error
+        raise HistoryError(f"{name} can't be read ({safe(str(error))})") from error
 
 
-def _text_of(number: Decimal | None) -> str | None:
-    """As a text, the same for equal numbers."""
-    if number is None:
-        return None
-    shortest = number.normalize()
-    return str(shortest if shortest == number else number)
+def _version(connection: sqlite3.Connection, name: str) -> int:
+    """Of the file. Raises HistoryError if it is one to come."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise HistoryError(f"{name} was written by a newer agentco-tui: it is left alone")
+    return int(version)
+
+
+def _migrate(connection: sqlite3.Connection, name: str) -> None:
+    """Bring the file to the newest version. Raises HistoryError if it is of a version to come."""
+    version = _version(connection, name)
+    if version == 0:  # has an effect before there is a table only
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cache_size = -1000")
+    connection.execute("PRAGMA journal_size_limit = 4000000")
+    for place in range(version, len(MIGRATIONS)):
+        script = f"BEGIN IMMEDIATE; {MIGRATIONS[place]}; PRAGMA user_version = {place + 1}; COMMIT"
+        connection.executescript(script)
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    """How large the file is, but for what is free in it."""
+    names = ("page_count", "freelist_count", "page_size")
+    pages, free, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+    return int((pages - free) * size)
 
 
 def _is_damage(error: Exception) -> bool:

@@ -99,8 +99,6 @@ class Observed(msgspec.Struct, kw_only=True):
     of its sums ("USD", "USD?" where it is assumed, "" where there is none)."""
     seen: list[tuple[FeedName, str, Span]] = []
     """When a feed was asked and answered, with the company in scope ("" for all)."""
-    present: list[tuple[FeedName, str, float, frozenset[str]]] = []
-    """All ids that an answer held, in a scope, at a time: the figures of others end there."""
     names: list[tuple[str, str, SafeText | None, str | None]] = []
     """Kind ("company", "agent"), id, name, and the id of its company."""
     counts: list[Counted] = []
@@ -114,4 +112,4 @@ class Observed(msgspec.Struct, kw_only=True):
     def __len__(self) -> int:
         """Rows, about."""
         told = self.samples, self.seen, self.names, self.counts, self.lives, self.alerts
-        return sum(len(each) for each in told) + sum(len(each[3]) for each in self.present)
+        return sum(len(each) for each in told)

@@ -8,20 +8,19 @@ scope says nothing of who is not in it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from agentco_tui.background import turn_of_thread
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import BY_COMPANY, Clock, FeedName, Query
-from agentco_tui.live.history import (
+from agentco_tui.live.history import History
+from agentco_tui.live.history_records import (
     AgentSample,
     AlertLife,
     BudgetSample,
     Counted,
-    History,
     Observed,
     QueueSample,
     Span,
@@ -49,8 +48,7 @@ from agentco_tui.text import SafeText, safe
 
 SHORTEST_GAP: Final = 60.0
 """Seconds without an answer that are a gap, or three intervals of polls if those are longer."""
-_MOST_PICKED: Final = 5_000  # records that the event loop looks up one by one
-_CHUNK: Final = 500  # tasks between two pauses of the thread
+_CHUNK: Final = 500  # records between two pauses of the thread
 _LONGEST_KIND: Final = 60  # cells
 _MINUTE: Final = 60
 _ENDS: Final = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED)
@@ -58,14 +56,12 @@ _DECIDES: Final = (TaskState.APPROVED, TaskState.REJECTED)
 _TASK_WORDS: Final = word_set("task issue job todo ticket approval")
 
 
-class _Answered(NamedTuple):
+class _Answer(NamedTuple):
     """One answer of a feed."""
 
-    feed: FeedName
     scope: str  # the id of the company that was asked about; "" for all
     span: Span  # since the answer before, if that was no gap
-    steady: float  # the steady clock's time, and how long after it the next answer may come
-    patience: float
+    patience: float  # the steady clock's time until which the next answer leaves no gap
 
 
 class Sampler:
@@ -77,53 +73,53 @@ class Sampler:
         """`query` tells what the feeds are asked about now. What is there already is taken up."""
         self._history, self._store, self._query, self._clock = history, store, query, clock
         self._names = Names(store)
-        self._ids = dict[FeedName, list[str]]()  # of records that came or changed since an answer
-        self._left = set[FeedName]()  # feeds of which records went since an answer
-        self._answers = dict[FeedName, _Answered]()  # the last of each
+        self._answers = dict[FeedName, _Answer]()  # the last of each
         self._known = dict[FeedName, float]()  # when each answered, as its freshness says
-        self._queue: tuple[_Answered, Sequence[Task]] | None = None  # still to be counted
-        self._lost = 0  # in the thread only, as all below
-        self._whole = set[tuple[FeedName, str]]()  # feeds and scopes told whole in this run
         self._counted: tuple[object, ...] = ()  # of what the queue was counted last
-        self._companies = set[str]()  # of which there is a count
-        for feed in FeedName:
-            if store.freshness[feed].answered_at is not None:
-                log = [entry.id for entry in store.activity]
-                held = log if feed is FeedName.ACTIVITY else store.collections[feed].records
-                self._changed(Change(feed, added=(*held,)))
-                self._fresh(feed)
+        self._companies = set[str]()  # of which there is a count; in the history's thread only
+        self._lost = history.lost
+        self._tell_everything()
         store.subscribe(self._changed)
         store.follow_freshness(self._fresh)
 
     # In the event loop
 
+    def _tell_everything(self) -> None:
+        self._known.clear()
+        self._counted = ()
+        for feed in FeedName:
+            if self._store.freshness[feed].answered_at is not None:
+                held = self._store.collections.get(feed, self._store.activity)
+                self._changed(Change(feed, added=tuple(record.id for record in held)))
+                self._fresh(feed)
+
     def _changed(self, change: Change) -> None:
-        feed, came = change.feed, chain(change.added, change.changed)
-        if feed in (FeedName.PENDING, FeedName.TASKS):
-            # At once: what a write has read may be gone from the list with the next answer.
-            tasks = self._records(feed, [*came])
-            self._history.hand(partial(self._lives, feed, tasks, self._clock.now()))
-        elif feed is FeedName.ACTIVITY:
-            if change.added or change.changed:
-                entries, ids = tuple(self._store.activity), {*came}
-                self._history.hand(partial(self._entries, entries, ids))
+        """At once: what a write has read may be gone from the list with the next answer."""
+        feed, came = change.feed, (*change.added, *change.changed)
+        if not came or feed is FeedName.ALERTS:
+            return
+        if feed is FeedName.ACTIVITY:
+            self._history.hand(partial(_entries, tuple(self._store.activity), came))
         else:
-            self._ids.setdefault(feed, []).extend(came)
-            if change.removed:
-                self._left.add(feed)
+            records, at = self._store.collections[feed].records, self._clock.now()
+            self._history.hand(partial(self._records, feed, records, came, at))
 
     def _fresh(self, feed: FeedName) -> None:
-        fresh = self._store.freshness[feed]
-        if fresh.answered_at is None or fresh.answered_at == self._known.get(feed):
+        freshness = self._store.freshness
+        answered, due = freshness[feed].answered_at, freshness[feed].next_try_at
+        if answered is None or answered == self._known.get(feed):
             return
-        self._known[feed] = fresh.answered_at
-        planned = (fresh.next_try_at or fresh.answered_at) - fresh.answered_at
+        if self._lost != self._history.lost:
+            self._lost = self._history.lost
+            self._tell_everything()
+            return
+        self._known[feed] = answered
+        planned = (due or answered) - answered
         self._answered(feed, planned)
         if feed is FeedName.BUDGET:
             for part in (FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS):
                 # What came with the overview stands in.
-                is_unasked = self._store.freshness[part].answered_at is None
-                if is_unasked and self._store.collections[part]:
+                if freshness[part].answered_at is None and self._store.collections[part]:
                     self._answered(part, planned)
 
     def _answered(self, feed: FeedName, planned: float) -> None:
@@ -132,107 +128,60 @@ class Sampler:
         if feed is FeedName.ACTIVITY:
             scope = query.log.company or ""
         now, steady = self._clock.now(), self._clock.monotonic()
-        patience, since = max(SHORTEST_GAP, 3 * planned), now
-        last = self._answers.get(feed)
-        is_same = last is not None and last.scope == scope
-        if last is not None and is_same and steady - last.steady <= max(patience, last.patience):
+        since, last = now, self._answers.get(feed)
+        if last is not None and last.scope == scope and steady <= last.patience:
             since = min(now, last.span[1])
-        answer = _Answered(feed, scope, (since, now), steady, patience)
-        self._answers[feed] = answer
+        patience = steady + max(SHORTEST_GAP, 3 * planned)
+        answer = self._answers[feed] = _Answer(scope, (since, now), patience)
         if feed is FeedName.PENDING:
             listing = store.pending.listing
             if listing.whole:
-                self._queue = answer, listing.records
-                self._history.hand(self._count_queue)
+                versions = store.pending.version, store.agents.version, store.companies.version
+                is_counted = self._counted == (scope, *versions)
+                self._counted = scope, *versions
+                tasks = None if is_counted else listing.records
+                self._history.hand(partial(self._queues, answer, tasks))
         elif feed is FeedName.ACTIVITY:
             log = query.log
             if (log.agent, log.from_date, log.to_date) == (None, None, None):
-                self._history.hand(partial(self._read_log, answer, tuple(store.activity)))
+                self._history.hand(partial(_log_seen, answer, tuple(store.activity)))
         elif feed is FeedName.ALERTS:
             told = store.alerts.listing
-            self._history.hand(partial(self._alerts, answer, told.records, told.whole))
+            self._history.hand(partial(_alerts, answer, told.records, told.whole))
         elif feed is not FeedName.TASKS:
-            new, has_left = self._records(feed, self._ids.pop(feed, [])), feed in self._left
-            self._left.discard(feed)
-            everything = store.collections[feed].listing.records
-            self._history.hand(partial(self._figures, answer, new, everything, has_left))
-
-    def _records(self, feed: FeedName, ids: Sequence[str]) -> Sequence[Any]:
-        """The records with these ids as they are now; all of the feed instead of most of them."""
-        held = self._store.collections[feed]
-        if len(ids) > _MOST_PICKED:
-            return held.listing.records
-        return [record for key in ids if (record := held.records.get(key)) is not None]
+            seen = Observed(seen=[(feed, scope, answer.span)])
+            self._history.hand(lambda: [seen])
 
     # In the history's thread
 
-    def _is_first(self, answer: _Answered) -> bool:
-        """Whether all of a feed is to be told, and not only what is new."""
-        if self._lost != self._history.lost:
-            self._lost = self._history.lost
-            self._whole.clear()
-            self._counted = ()
-        key = answer.feed, answer.scope
-        is_first = key not in self._whole
-        self._whole.add(key)
-        return is_first
-
-    def _figures(
-        self,
-        answer: _Answered,
-        new: Sequence[Record],
-        everything: Sequence[Record],
-        has_left: bool,
+    def _records(
+        self, feed: FeedName, records: Mapping[str, Record], ids: Iterable[str], at: float
     ) -> Iterator[Observed]:
-        feed, scope, (_, at) = answer[:3]
-        observed = Observed(seen=[(feed, scope, answer.span)])
-        is_first = self._is_first(answer)
-        for record in everything if is_first else new:
+        """What those with these ids tell."""
+        observed = Observed()
+        for record in filter(None, map(records.get, ids)):
             match record:
-                case Company() as company:
-                    observed.names.append(("company", company.id, company.name, None))
-                case Agent() as agent:
-                    observed.names.append(("agent", agent.id, agent.name, _id(agent.company)))
-                    told = agent.status, agent.trust, agent.tasks_completed
-                    observed.samples.append((feed, agent.id, "", AgentSample(at, *told)))
-                case Budget() as budget:
-                    self._budget(observed, feed, at, budget)
-        if is_first or has_left:
-            is_one = feed is FeedName.BUDGET
-            here = frozenset("" if is_one else record.id for record in everything)
-            observed.present.append((feed, scope, at, here))
+                case Company():
+                    observed.names.append(("company", record.id, record.name, None))
+                case Agent():
+                    observed.names.append(("agent", record.id, record.name, _id(record.company)))
+                    told = AgentSample(at, record.status, record.trust, record.tasks_completed)
+                    observed.samples.append((feed, record.id, "", told))
+                case Budget():
+                    _budget(observed, feed, at, record)
+                case Task() if not record.shared_id:
+                    observed.lives.append(self._life(feed, record, at))
+            if len(observed) >= _CHUNK:
+                yield observed
+                observed = Observed()
         yield observed
 
-    def _budget(self, observed: Observed, feed: FeedName, at: float, budget: Budget) -> None:
-        first = budget.spent or budget.limit
-        unit = _unit(first)
-        spent, limit = (
-            sum_.amount if sum_ is not None and _unit(sum_) == unit else None
-            for sum_ in (budget.spent, budget.limit)
-        )
-        subject = "" if budget.scope is BudgetScope.ALL else budget.id
-        observed.samples.append((feed, subject, unit, BudgetSample(at, spent, limit)))
-        if subject and (budget.name or budget.company):
-            company = _id(budget.company)
-            observed.names.append((budget.scope.value, subject, budget.name, company))
-
-    def _count_queue(self) -> Iterator[Observed]:
-        """Count what waits, of the newest list only; again only where something has changed."""
-        job, self._queue = self._queue, None
-        if job is None:
-            return
-        (feed, scope, span, _, _), tasks = answer, _ = job
-        observed = Observed(seen=[(feed, scope, span)])
-        is_first, store = self._is_first(answer), self._store
-        told = scope, tasks, store.agents.version, store.companies.version
-        if is_first or any(a is not b for a, b in zip(told, self._counted, strict=True)):
-            self._counted = told
-            observed.samples = self._queues(scope, tasks, span[1])
-        yield observed
-
-    def _queues(self, scope: str, tasks: Sequence[Task], at: float) -> list[Any]:
+    def _queues(self, answer: _Answer, tasks: Sequence[Task] | None) -> Iterator[Observed]:
+        """Count what waits; None: as before."""
+        scope, span = answer[:2]
+        observed = Observed(seen=[(FeedName.PENDING, scope, span)])
         waiting, oldest, is_known = Counter[str](), dict[str, float](), True
-        for place, task in enumerate(tasks):
+        for place, task in enumerate(tasks or ()):
             if place % _CHUNK == 0:
                 turn_of_thread()
             if not waits_for_person(task):
@@ -245,48 +194,15 @@ class Sampler:
                 waiting[each] += 1
                 if since is not None:
                     oldest[each] = min(since, oldest.get(each, since))
-        if scope:
-            companies = {scope}
-        else:
-            companies = {""}
-            # A task may name its agent only, and whose that is may not be known yet.
-            if is_known or self._store.freshness[FeedName.AGENTS].answered_at is not None:
-                self._companies |= {*tuple(self._store.companies.records), *waiting}
-                companies |= self._companies
-        return [
-            (FeedName.PENDING, each, "", QueueSample(at, waiting[each], oldest.get(each)))
-            for each in companies
-        ]
-
-    def _alerts(
-        self, answer: _Answered, alerts: Sequence[Alert], is_whole: bool
-    ) -> Iterator[Observed]:
-        feed, scope, span = answer[:3]
-        standing = [alert for alert in alerts if is_open(alert)]
-        observed = Observed(seen=[(feed, scope, span)])
-        for alert in standing:
-            about = alert.agent or alert.company
-            of = BudgetScope.COMPANY if alert.agent is None else BudgetScope.AGENT
-            life = AlertLife(
-                id=alert.id,
-                scope=BudgetScope.ALL if about is None else of,
-                subject=_id(about),
-                severity=alert.severity,
-                first_seen=span[1] if alert.at is None else min(alert.at.at, span[1]),
-            )
-            observed.alerts.append(life)
-        if is_whole:
-            observed.standing = span[1], frozenset(alert.id for alert in standing)
-        yield observed
-
-    def _lives(self, feed: FeedName, tasks: Sequence[Task], at: float) -> Iterator[Observed]:
-        observed = Observed()
-        for task in tasks:
-            if not task.shared_id:
-                observed.lives.append(self._life(feed, task, at))
-            if len(observed) >= _CHUNK:
-                yield observed
-                observed = Observed()
+        companies = {scope}
+        # A task may name its agent only, and whose that is may not be known yet.
+        is_known = is_known or self._store.freshness[FeedName.AGENTS].answered_at is not None
+        if is_known and not scope:
+            self._companies |= {*tuple(self._store.companies.records), *waiting}
+            companies |= self._companies
+        for each in companies if tasks is not None else ():
+            told = QueueSample(span[1], waiting[each], oldest.get(each))
+            observed.samples.append((FeedName.PENDING, each, "", told))
         yield observed
 
     def _life(self, feed: FeedName, task: Task, at: float) -> TaskLife:
@@ -312,27 +228,62 @@ class Sampler:
             currency=None if told is None else told.currency,
         )
 
-    def _read_log(self, answer: _Answered, entries: Sequence[Activity]) -> Iterator[Observed]:
-        """When the log is known without a gap, as far back as it is held."""
-        now, start = answer.span[1], None
-        observed = Observed()
-        last = None
-        for entry in entries:
-            if is_gap(entry):
-                if start is not None and last is not None:
-                    observed.seen.append((answer.feed, answer.scope, (start, last)))
-                start = None
-            elif entry.at is not None:
-                last = min(entry.at.at, now)
-                start = last if start is None else start
-        begun = answer.span[0] if start is None else start
-        observed.seen.append((answer.feed, answer.scope, (begun, now)))
-        yield observed
 
-    def _entries(self, entries: Sequence[Activity], ids: set[str]) -> Iterator[Observed]:
-        """Count the minutes that have changed, whole, and take what is told of tasks."""
-        lost = self._history.lost != self._lost
-        yield observe_log(entries, None if lost else ids)
+def _budget(observed: Observed, feed: FeedName, at: float, budget: Budget) -> None:
+    unit = _unit(budget.spent or budget.limit)
+    spent, limit = (
+        sum_.amount if sum_ is not None and _unit(sum_) == unit else None
+        for sum_ in (budget.spent, budget.limit)
+    )
+    subject = "" if budget.scope is BudgetScope.ALL else budget.id
+    observed.samples.append((feed, subject, unit, BudgetSample(at, spent, limit)))
+    if subject and (budget.name or budget.company):
+        company = _id(budget.company)
+        observed.names.append((budget.scope.value, subject, budget.name, company))
+
+
+def _alerts(answer: _Answer, alerts: Sequence[Alert], is_whole: bool) -> Iterator[Observed]:
+    scope, span = answer[:2]
+    standing = [alert for alert in alerts if is_open(alert)]
+    observed = Observed(seen=[(FeedName.ALERTS, scope, span)])
+    for alert in standing:
+        about = alert.agent or alert.company
+        of = BudgetScope.COMPANY if alert.agent is None else BudgetScope.AGENT
+        life = AlertLife(
+            id=alert.id,
+            scope=BudgetScope.ALL if about is None else of,
+            subject=_id(about),
+            severity=alert.severity,
+            first_seen=span[1] if alert.at is None else min(alert.at.at, span[1]),
+        )
+        observed.alerts.append(life)
+    if is_whole:
+        observed.standing = span[1], frozenset(alert.id for alert in standing)
+    yield observed
+
+
+def _log_seen(answer: _Answer, entries: Sequence[Activity]) -> Iterator[Observed]:
+    """When the log is known without a gap, as far back as it is held."""
+    (since, now), spans = answer.span, list[Span]()
+    begun: float | None = None
+    for entry in entries:
+        if is_gap(entry):
+            begun = None
+        elif entry.at is not None:
+            last = min(entry.at.at, now)
+            if begun is None:
+                begun = last
+                spans.append((last, last))
+            spans[-1] = begun, last
+    if begun is None:
+        spans.append((since, now))
+    else:
+        spans[-1] = begun, now
+    yield Observed(seen=[(FeedName.ACTIVITY, answer.scope, span) for span in spans])
+
+
+def _entries(entries: Sequence[Activity], ids: Iterable[str]) -> Iterator[Observed]:
+    yield observe_log(entries, {*ids})
 
 
 def observe_log(entries: Sequence[Activity], ids: set[str] | None = None) -> Observed:

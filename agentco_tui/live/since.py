@@ -18,7 +18,15 @@ from agentco_tui import format as fmt
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.forecast import spending, summed
-from agentco_tui.live.history import AlertLife, BudgetSample, Counted, Reader, Span, TaskLife, Track
+from agentco_tui.live.history_reader import Reader
+from agentco_tui.live.history_records import (
+    AlertLife,
+    BudgetSample,
+    Counted,
+    Span,
+    TaskLife,
+    Track,
+)
 from agentco_tui.live.history_sampler import observe_log
 from agentco_tui.live.insight import Level
 from agentco_tui.live.period import period_of

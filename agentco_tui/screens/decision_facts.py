@@ -25,7 +25,7 @@ from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.background import beside
 from agentco_tui.live.decision_money import Stake, added_by, stakes
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import HistoryError, TaskLife
+from agentco_tui.live.history_records import HistoryError, TaskLife
 from agentco_tui.live.history_sampler import told_life
 from agentco_tui.live.insight import Level
 from agentco_tui.live.precedent import KnownPast, Precedent, alike_of, past_of, summed

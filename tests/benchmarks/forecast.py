@@ -25,7 +25,7 @@ import msgspec
 
 from agentco_tui.live import forecast as product
 from agentco_tui.live.forecast import Burn, Flow, Forecast, Runaway, Spending
-from agentco_tui.live.history import BudgetSample, Span, Track
+from agentco_tui.live.history_records import BudgetSample, Span, Track
 from agentco_tui.live.period import Period
 from agentco_tui.model import AlertLimits
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import (
+from agentco_tui.live.history import History
+from agentco_tui.live.history_records import (
     AgentSample,
     AlertLife,
     BudgetSample,
     Counted,
-    History,
     Observed,
     QueueSample,
     TaskLife,
@@ -48,6 +48,7 @@ def seen(command: Command) -> Path:
         decided_by=safe("Wanda"),
         ended=now - 440,
         state=TaskState.DONE,
+        estimate=Decimal(5),
         cost=Decimal("4.25"),
         currency=safe("USD"),
     )
@@ -84,16 +85,17 @@ def seen(command: Command) -> Path:
     return path
 
 
-def test_people_get_a_short_look(command: Command, seen: Path) -> None:
+def test_people_get_a_line_each(command: Command, seen: Path) -> None:
     ran = command("history")
     assert ran.code == 0, ran.err
-    rows = {line.split("  ")[0]: " ".join(line.split()) for line in ran.lines}
-    assert rows["default"].startswith(f"default {ORIGIN}")
-    assert rows["all"] == "all €225.00 €5,000.00 +€225.00"
-    assert rows["Acme"] == "Acme 2 7 –"
-    assert rows["Ada"] == "Ada active 71 20 (+9) 3 3 0", "the last row of that name"
-    assert rows["Bo"] == "Bo active 71 11 (+0) 0 0 0"
-    assert rows['=cmd("refund")'] == '=cmd("refund") Ada done 1 m 40 s 1 m 00 s $4.25'
+    assert ran.lines[0].startswith(f"default  {ORIGIN}")
+    lines = [" ".join(line.split()[1:]) for line in ran.lines[1:]]
+    assert "budget spent 225 limit 5000 currency EUR?" in lines
+    assert any(line.startswith("queue Acme waiting 7 oldest 2") for line in lines)
+    assert "agent Acme Ada status active trust 71 completed 20" in lines
+    assert "activity Acme Ada kind tool used severity warning count 3" in lines
+    [task] = [line for line in lines if line.startswith("task Acme Ada id t1")]
+    assert task.endswith("estimate 5 cost 4.25 currency USD")
     assert "Ada" not in command("history", "--agent", "bo").out
     assert "nothing" in command("history", env={"AGENTCO_BASE_URL": "https://b.example"}).out
     assert not command("history", "--json", env={"AGENTCO_BASE_URL": "https://b.example"}).out
@@ -104,7 +106,7 @@ def test_scripts_get_everything(command: Command, seen: Path) -> None:
     kinds = [row["what"] for row in told]
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "budget": 6,
-        "seen": 6,
+        "seen": 9,
         "queue": 2,
         "agent": 3,
         "activity": 1,
@@ -114,11 +116,13 @@ def test_scripts_get_everything(command: Command, seen: Path) -> None:
     [task] = [row for row in told if row["what"] == "task"]
     assert task["cost"] == 4.25
     assert task["decided"].endswith("+00:00")
-    assert "estimate" not in task
-    [money, *_] = [row for row in told if row["what"] == "budget" and row["id"] == "ag_1"]
-    assert (money["name"], money["company"], money["limit"]) == ("Ada", "cmp_1", 5000)
+    assert "waiting" not in task
+    [money, *_] = [row for row in told if row["what"] == "budget" and row.get("agent") == "ag_1"]
+    assert (money["agent_name"], money["company_name"], money["limit"]) == ("Ada", "Acme", 5000)
     of_ada = [json.loads(line) for line in command("history", "--json", "--agent", "Ada").lines]
-    assert {row.get("id") for row in of_ada if row["what"] != "task"} == {"ag_1", None}
+    assert {row["agent"] for row in of_ada if row["what"] != "seen"} == {"ag_1"}
+    of_acme = [json.loads(line) for line in command("history", "--json", "--company", "acme").lines]
+    assert {row["what"] for row in of_acme} == {*kinds}
     assert len(command("history", "--json", "--since", "30s").lines) < len(told)
 
 

@@ -17,7 +17,8 @@ from agentco_tui.demo.life import ENTRIES_AN_HOUR
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DOLLAR
 from agentco_tui.live.feeds import Clock, FeedName
-from agentco_tui.live.history import History, Reader
+from agentco_tui.live.history import History
+from agentco_tui.live.history_reader import Reader
 from agentco_tui.live.history_sampler import Sampler
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store

@@ -21,7 +21,7 @@ from agentco_tui.live.forecast import (
     Spending,
     TooLittle,
 )
-from agentco_tui.live.history import BudgetSample, Track
+from agentco_tui.live.history_records import BudgetSample, Track
 from agentco_tui.live.period import DAY, HOUR, Period, period_of
 from agentco_tui.model import AlertLimits, Budget, BudgetScope, Moment
 from agentco_tui.text import safe

@@ -19,22 +19,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentco_tui.live import history_file, history_thinning
+from agentco_tui.live import history_file
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import (
+from agentco_tui.live.history import History
+from agentco_tui.live.history_file import HistoryFile
+from agentco_tui.live.history_reader import Reader
+from agentco_tui.live.history_records import (
     AgentSample,
     AlertLife,
     BudgetSample,
     Counted,
-    History,
     HistoryError,
     Observed,
     QueueSample,
-    Reader,
     TaskLife,
 )
-from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.history_thinning import DAY, thin
 from agentco_tui.model import BudgetScope, Severity, TaskState
 from agentco_tui.text import safe
 
@@ -110,16 +109,13 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         assert whole.seen == ((NOON + 1, NOON + 9),)
         assert reader.queue(None, 0).samples == (QueueSample(NOON, 4, NOON - 60),)
         assert reader.queue("cmp_1", 0).samples == ()
-        assert reader.agent("ag_1", 0).samples == (agent,)
         [told] = reader.lives(NOON, agent="ag_1")
         assert told.title.startswith("Refund xxx")
         assert len(told.title) == history_file.TITLE
         assert reader.lives(NOON + 1) == []
         assert reader.alerts(0) == [alert]
-        [counted] = reader.activity(NOON, company="cmp_1")[0]
+        [counted] = reader.activity(NOON)[0]
         assert (counted.at, counted.company, counted.count) == (NOON, "cmp_1", 3)
-        assert reader.names("agent") == {"ag_1": ("Ada", "cmp_1")}
-        assert reader.subjects(FeedName.BUDGET) == [("", "EUR")]
 
     file.read(look)
     assert stat.S_IMODE((tmp_path / "history.sqlite3").stat().st_mode) == 0o600
@@ -127,39 +123,19 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert opened(tmp_path, origin="https://b.example").read(budget) == []
 
 
-def test_a_figure_that_stays_is_kept_once_and_one_that_went_ends(tmp_path: Path) -> None:
+def test_a_figure_that_stays_is_kept_once(tmp_path: Path) -> None:
     file = opened(tmp_path)
     file.write([of_company(spent(NOON, 1), spent(NOON + 5, 1), spent(NOON + 9, 2))])
     file.write([of_company(spent(NOON + 20, 2))])
     assert file.read(budget) == [spent(NOON, 1), spent(NOON + 9, 2)]
-    file.write([Observed(present=[(COMPANIES, "", NOON + 30, frozenset({"cmp_2"}))])])
-    file.write([Observed(present=[(COMPANIES, "", NOON + 40, frozenset())])])
-    assert file.read(budget)[2:] == [spent(NOON + 30, None, None)]
-    file.write([of_company(spent(NOON + 50, 2))])
-    assert file.read(budget)[3:] == [spent(NOON + 50, 2)]
 
 
-def test_whoever_is_not_in_scope_does_not_end(tmp_path: Path) -> None:
-    file = opened(tmp_path)
-    names = [("agent", f"ag_{place}", None, f"cmp_{place}") for place in (1, 2)]
-    samples = [(AGENTS, f"ag_{place}", "USD", spent(NOON, 5)) for place in (1, 2)]
-    file.write([Observed(samples=list(samples), names=list(names))])
-    file.write([Observed(present=[(AGENTS, "cmp_1", NOON + 5, frozenset())])])
-
-    def last(agent: str) -> BudgetSample:
-        return file.read(lambda reader: reader.budget(BudgetScope.AGENT, agent, 0)).samples[-1]
-
-    assert last("ag_1") == spent(NOON + 5, None, None)
-    assert last("ag_2") == spent(NOON, 5)
-
-
-def test_another_unit_is_another_series(tmp_path: Path) -> None:
+def test_only_sums_of_the_unit_of_now_are_told(tmp_path: Path) -> None:
     file = opened(tmp_path)
     file.write([of_company(spent(NOON, 500), unit="USD?"), of_company(spent(NOON + 9, 5))])
     assert file.read(budget) == [spent(NOON + 9, 5)]
-    file.write([of_company(spent(NOON + 20, 600), unit="USD?")])
-    ended = spent(NOON + 9, None, None)
-    assert file.read(budget) == [spent(NOON, 500), ended, spent(NOON + 20, 600)]
+    file.write([of_company(spent(NOON + 20, None, None), unit="")])
+    assert file.read(budget) == [spent(NOON + 9, 5), spent(NOON + 20, None, None)]
 
 
 def test_spans_that_meet_are_one_and_a_gap_is_between_two(tmp_path: Path) -> None:
@@ -261,8 +237,9 @@ def test_figures_of_any_size_are_kept_exactly(tmp_path: Path) -> None:
     file.write([Observed(samples=[(COMPANIES, "cmp_1", "USD", money)])])
     file.write([Observed(samples=[(FeedName.AGENTS, "a\0b", "", agent)])])
     assert file.read(budget) == [money]
-    kept = file.read(lambda reader: reader.agent("a\0b", 0)).samples
-    assert kept == (AgentSample(NOON, None, Decimal("-1E-60"), None),)
+    with closing(sqlite3.connect(tmp_path / "history.sqlite3")) as connection:
+        query = "SELECT a, b, c FROM sample JOIN series ON id = series WHERE subject = ?"
+        assert connection.execute(query, ("a\0b",)).fetchall() == [(None, "-1E-60", None)]
 
 
 def test_counts_of_a_minute_are_never_added_up(tmp_path: Path) -> None:
@@ -307,7 +284,6 @@ def test_an_older_file_is_brought_forward_and_a_newer_one_left_alone(tmp_path: P
     file = opened(tmp_path)
     with pytest.raises(HistoryError, match="newer agentco-tui"):
         file.write([of_company(spent(NOON + 9, 3))])
-    assert file.is_off
     assert (tmp_path / "history.sqlite3").read_bytes() == before
 
 
@@ -356,7 +332,8 @@ def test_a_file_that_was_taken_away_is_begun_anew(tmp_path: Path) -> None:
 async def test_what_cannot_be_written_is_told_once_and_written_later(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     folder.write_text("a file is in the way")
-    history, said = History(folder / "history.sqlite3", "prod", ORIGIN), list[str]()
+    with patch("agentco_tui.live.history.WRITE_EVERY", 0.0):
+        history, said = History(folder / "history.sqlite3", "prod", ORIGIN), list[str]()
     heard = asyncio.Event()
 
     def hears(words: str) -> None:
@@ -414,7 +391,7 @@ import os, random, signal, sys, time
 from decimal import Decimal
 from pathlib import Path
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import BudgetSample, Observed
+from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live.history_file import HistoryFile
 
 def write(say):
@@ -473,33 +450,34 @@ def test_killed_in_the_middle_of_writing_fifty_times(tmp_path: Path) -> None:
 
 
 def thinned(file: HistoryFile, most_bytes: int = 200_000_000) -> None:
-    with patch.object(history_thinning, "THIN_EVERY", 0.0):
-        for _ in thin(file, most_bytes):
-            pass
+    for _ in file.thin(most_bytes):
+        pass
 
 
 def test_what_grows_old_is_thinned(tmp_path: Path) -> None:
-    file, end = opened(tmp_path), NOON + 400 * DAY
+    file, end = opened(tmp_path), NOON + 400 * history_file.DAY
     days = {0.5: 30, 10: 30, 100: 600, 390: 600}  # days ago, and seconds between two samples
     samples = [
-        spent(end - days_ago * DAY + at, int(days_ago * 1e6 + at), None)
+        spent(end - days_ago * history_file.DAY + at, int(days_ago * 1e6 + at), None)
         for days_ago, step in sorted(days.items(), reverse=True)
         for at in range(0, 6 * 3_600, step)
     ]
     counts = [
-        Counted(end - days_ago * DAY + at, "ag_1", None, "tool used", Severity.INFO, 2)
+        Counted(end - days_ago * history_file.DAY + at, "ag_1", None, "tool used", Severity.INFO, 2)
         for days_ago in days
         for at in range(0, 6 * 3_600, 60)
     ]
-    life = TaskLife(id="t1", title=safe("old"), first_seen=end - 390 * DAY, state=TaskState.DONE)
+    life = TaskLife(
+        id="t1", title=safe("old"), first_seen=end - 390 * history_file.DAY, state=TaskState.DONE
+    )
     seen = Observed(seen=[(COMPANIES, "", (end - 1, end))], counts=counts, lives=[life])
     file.write([of_company(*samples), seen])
     thinned(file)
-    ages = [(end - each.at) / DAY for each in file.read(budget)]
+    ages = [(end - each.at) / history_file.DAY for each in file.read(budget)]
     kept = {days_ago: sum(days_ago - 0.25 < age <= days_ago for age in ages) for days_ago in days}
     assert kept == {0.5: 720, 10: 36, 100: 6, 390: 1}, "of what is too old the last still holds"
     counted, _ = file.read(lambda reader: reader.activity(0))
-    ages = [(end - each.at) / DAY for each in counted]
+    ages = [(end - each.at) / history_file.DAY for each in counted]
     kept = {days_ago: sum(days_ago - 0.25 < age <= days_ago for age in ages) for days_ago in days}
     assert kept == {0.5: 360, 10: 360, 100: 6, 390: 0}
     assert sum(count.count for count in counted) == 3 * 360 * 2
@@ -525,13 +503,3 @@ def test_a_file_that_is_too_large_shrinks(tmp_path: Path) -> None:
     thinned(file, 10_000)
     assert path.stat().st_size < 200_000
     checked(tmp_path)
-
-
-def test_thinning_is_done_once_an_hour_whoever_does_it(tmp_path: Path) -> None:
-    one, other = opened(tmp_path), opened(tmp_path)
-    one.write([of_company(spent(NOON, 1))])
-    assert [len([*thin(file, 10_000_000)]) > 0 for file in (one, other, one)] == [
-        True,
-        False,
-        False,
-    ]

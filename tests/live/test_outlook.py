@@ -18,15 +18,9 @@ from agentco_tui.live import outlook as outlook_module
 from agentco_tui.live.consequence import consequence
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.forecast import Forecast, NoData, Runaway, TooLittle
-from agentco_tui.live.history import (
-    BudgetSample,
-    Counted,
-    History,
-    Observed,
-    QueueSample,
-    TaskLife,
-)
+from agentco_tui.live.history import History
 from agentco_tui.live.history_file import HistoryFile
+from agentco_tui.live.history_records import BudgetSample, Counted, Observed, QueueSample, TaskLife
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.period import DAY, HOUR, Period, period_of
 from agentco_tui.live.store import Store

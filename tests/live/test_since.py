@@ -11,14 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import (
-    AlertLife,
-    BudgetSample,
-    Counted,
-    Observed,
-    TaskLife,
-)
 from agentco_tui.live.history_file import HistoryFile
+from agentco_tui.live.history_records import AlertLife, BudgetSample, Counted, Observed, TaskLife
 from agentco_tui.live.since import (
     LEAST_GAP,
     Chapter,

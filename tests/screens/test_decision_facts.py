@@ -13,7 +13,9 @@ import pytest
 
 from agentco_tui.commands.demo_past import past_of
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import History, HistoryError, Observed, Reader, TaskLife
+from agentco_tui.live.history import History
+from agentco_tui.live.history_reader import Reader
+from agentco_tui.live.history_records import HistoryError, Observed, TaskLife
 from agentco_tui.model import TaskState
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
 from agentco_tui.text import safe

@@ -6,7 +6,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import BudgetSample, History, Observed
+from agentco_tui.live.history import History
+from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.screens.overview_view import OverviewView

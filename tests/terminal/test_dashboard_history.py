@@ -59,7 +59,7 @@ def test_what_was_seen_is_there_when_it_is_ended(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o077 == 0
     held = b"".join(each.read_bytes() for each in path.parent.glob("history*"))
     assert platform.full_key.encode() not in held
-    assert {row["id"] for row in told if row["what"] == "agent"} == {agent["id"]}
+    assert {row["agent"] for row in told if row["what"] == "agent"} == {agent["id"]}
     assert {"budget", "activity", "seen"} <= {row["what"] for row in told}
 
 

@@ -14,7 +14,7 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.handover import sent_from_here
 from agentco_tui.background import beside, start_worker
 from agentco_tui.live.feeds import FeedName, began_at
-from agentco_tui.live.history import HistoryError
+from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.since import Chapter, happened, held, remembered, to_minute
 from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import WholeScreen, key_cells
