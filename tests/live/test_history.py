@@ -392,13 +392,15 @@ from decimal import Decimal
 from pathlib import Path
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_records import BudgetSample, Observed
-from agentco_tui.live.history_file import HistoryFile
+from agentco_tui.live import history_file
+
+history_file.PATIENCE = 60.0  # they write without a pause
 
 def write(say):
-    file = HistoryFile(Path(sys.argv[1]) / "history.sqlite3", "prod", "o", str)
+    file = history_file.HistoryFile(Path(sys.argv[1]) / "history.sqlite3", "prod", "o", str)
     while True:
         samples = []
-        for _ in range(200):  # what both see is the time, in steps that both see alike
+        for _ in range(50):  # what both see is the time, in steps that both see alike
             at = time.monotonic()
             figure = Decimal(int(at * 1e4))
             samples.append((FeedName.BUDGET, "", "", BudgetSample(at, figure, None)))
