@@ -147,16 +147,15 @@ class DashboardApp(KeyApp):
             self._warn(off)
         if self.session.history is not None:
             self.session.history.on_trouble = self._warn
-            observe = partial(start_worker, self, self._observe, "remembers", name="history")
-            self.set_timer(SETTLED, observe, name="history")
-            ahead = partial(start_worker, self, self.session.outlook.run, "looks ahead")
-            self.set_timer(SETTLED, ahead, name="outlook")
+            remember = partial(start_worker, self, self._remember, "remembers and looks ahead")
+            self.set_timer(SETTLED, remember, name="history")
         start_worker(self, self._live, "keeps the picture up to date", name="poller")
 
-    async def _observe(self) -> None:
-        """Begin to remember; what is there by now, too."""
+    async def _remember(self) -> None:
+        """Begin to remember, what is there by now, too, and look ahead by it."""
         if self.session.history is not None:
             await self.session.poller.behind.remember(self.session.history)
+            await self.session.outlook.run()
 
     def _warn(self, words: SafeText) -> None:
         self.notify(words, markup=False, severity="warning", timeout=30)
@@ -307,13 +306,10 @@ def run_dashboard(
     memory, history = folder / "remembered.json", None
     # The embedded platform begins anew each time, and so does what is shown of it.
     keeps = settings.profile != "demo"
-    redact = client.transport.key.redact
+    redact, most_bytes = client.transport.key.redact, settings.history_mb * 1_000_000
     if settings.history and (keeps or history_path is not None):
-        path, about = (
-            history_path or folder / HISTORY_FILE,
-            (settings.profile, str(settings.base_url)),
-        )
-        history = History(path, *about, redact=redact, most_bytes=settings.history_mb * 1_000_000)
+        path, about = history_path or folder / HISTORY_FILE, str(settings.base_url)
+        history = History(path, settings.profile, about, redact=redact, most_bytes=most_bytes)
     session = make_session(settings, client, folder / "journal.jsonl", history=history)
     recalled = recall(memory) if keeps else {}
     remembered = recalled.get(settings.profile, NOTHING_REMEMBERED)

@@ -65,7 +65,7 @@ def test_restart_on_the_same_port_keeps_the_world() -> None:
         with pytest.raises(RuntimeError, match="running already"):
             platform.start()
     platform.stop()
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
 
 
 def test_stop_cuts_what_hangs() -> None:

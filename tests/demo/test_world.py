@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.demo.world import World
-from agentco_tui.demo.world_state import DOLLAR, DemoAgent, DemoTask, RefusedError
+from agentco_tui.demo.world_state import DemoAgent, DemoTask, RefusedError
 from tests.demo.conftest import NOW
 from tests.embedded import another_operator
 
@@ -197,9 +197,9 @@ def test_a_limit_is_raised() -> None:
 def test_a_new_month_begins_at_nothing() -> None:
     world = frozen(companies=2, agents=2, tasks=2)
     for agent in world.agents():
-        agent.status = "paused"  # or eleven days would take long
+        agent.status, agent.pause_reason = "paused", None  # or eleven days take long
     resets = world.state.resets
     world.advance(resets - world.now + 60)
-    assert sum(agent.spent for agent in world.agents()) < DOLLAR
+    assert sum(agent.spent for agent in world.agents()) == 0
     assert (world.state.period_start, world.state.resets) == (resets, resets + 30 * 86_400)
     assert told(world, "budget.reset")
