@@ -7,13 +7,13 @@ What they are judged by is `python -m tests.benchmarks.forecast`; docs/forecast.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from typing import Final, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from agentco_tui.live.history_records import BudgetSample, Span, Track
 from agentco_tui.live.period import DAY, HOUR, Period
@@ -43,7 +43,6 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     middle: float
     high: float
     ends: float  # the end of the period
-    ends_assumed: bool = False  # True if the platform told no end, and the calendar's is taken
     early: bool = False  # less than seven days are known
     hit: float | None = None  # probability (0 to 1) that the limit is reached; None without one
     gone: tuple[float, float, float] | None = None
@@ -96,67 +95,62 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True):
     limit: float | None
     limited: float  # since when that limit is known
 
-    def of_limit(self, limit: Decimal | None, now: float) -> Spending:
-        """The same under the limit of now, where that is another than the last sample's."""
-        most = None if limit is None or not limit.is_finite() or limit <= 0 else float(limit)
-        return self if most == self.limit else replace(self, limit=most, limited=now)
 
-
-def spending(track: Track[BudgetSample], period: Period) -> Spending | None:
-    """What was spent between the samples; None if no sample has a figure.
+def spending(
+    track: Track[BudgetSample], period: Period, limit: Decimal | None, now: float
+) -> Spending | None:
+    """What was spent between the samples, under the limit of now; None if no sample has a figure.
 
     What came in a gap is spread over it. A figure that falls to less than a fifth, or at the turn
     of the period, began anew; any other fall is a correction, and a negative flow.
     """
-    known = [
-        (each.at, float(each.spent))
-        for each in track.samples
-        if each.spent is not None and each.spent.is_finite()
-    ]
+    known = [(each.at, float(each.spent)) for each in track.samples if each.spent is not None]
     if not known:
         return None
-    flows: list[Flow] = []
-    (first, figure), seen, at_span = known[0], track.seen, 0
+    flows, (first, figure) = list[Flow](), known[0]
     if period.start_told and first > period.start:
         flows.append((period.start, first, figure))
+    starts = [start for start, _ in track.seen]
     for (before, old), (at, new) in pairwise(known):
-        while at_span < len(seen) - 1 and seen[at_span + 1][0] <= at:
-            at_span += 1
-        begin = at
+        begin, span = at, bisect_right(starts, at) - 1
         # Samples are thinned to hours as they get older, so the first after a gap may be late.
-        if at_span and before < seen[at_span][0] and at - seen[at_span][0] <= HOUR:
-            begin = max(before, min(at, seen[at_span - 1][1]))
-        amount = new - old
-        if new < old and (new < _RESET * old or before < period.start <= at):
-            amount = new
-            if before < period.start <= at:
-                begin = max(begin, period.start)
+        if span > 0 and before < starts[span] and at - starts[span] <= HOUR:
+            begin = max(before, track.seen[span - 1][1])
+        is_turn = before < period.start <= at
+        if is_turn:
+            begin = max(begin, period.start)
+        is_anew = new < old and (is_turn or new < _RESET * old)
+        amount = new if is_anew else new - old
         if amount:
             flows.append((begin, at, amount))
-    limits = [(each.at, each.limit) for each in track.samples]
-    changed = (after for (_, one), (after, two) in pairwise(limits) if one != two)
-    since, spent = max(changed, default=-math.inf), known[-1][1]
-    found = Spending(
-        flows=flows, seen=seen, first=first, spent=spent, limit=None, limited=-math.inf
+    limits = [*((each.at, each.limit) for each in track.samples), (now, limit)]
+    changes = (at for (_, one), (at, two) in pairwise(limits) if one != two)
+    return Spending(
+        flows=flows,
+        seen=track.seen,
+        first=first,
+        spent=known[-1][1],
+        limit=float(limit) if limit is not None and limit > 0 else None,
+        limited=max(changes, default=-math.inf),
     )
-    return found.of_limit(limits[-1][1], since)
 
 
 def summed(flows: Iterable[Flow], until: float, size: float, count: int) -> list[float]:
-    """What came in each of `count` slots of so many seconds, counted back from `until`."""
+    """What came in each of `count` slots of so many seconds, counted back from `until`; what was
+    taken back is left out.
+    """
     sums, begin = [0.0] * count, until - size * count
     for came, at, amount in flows:
-        if at <= begin or came > until:
+        if amount <= 0 or at <= begin or came > until:
             continue
         if came == at:
             sums[min(count - 1, int((until - at) / size))] += amount
             continue
-        each = amount / (at - came)
-        for slot in range(
-            max(0, int((until - at) / size)), min(count, int((until - came) / size) + 1)
-        ):
+        newest, oldest = int((until - at) / size), int((until - came) / size)
+        for slot in range(max(0, newest), min(count, oldest + 1)):
             end = until - slot * size
-            sums[slot] += each * max(0.0, min(at, end) - max(came, end - size))
+            within = max(0.0, min(at, end) - max(came, end - size))
+            sums[slot] += amount * within / (at - came)
     return sums
 
 
@@ -166,10 +160,15 @@ def is_seen(seen: Sequence[Span], since: float, until: float) -> bool:
     return watched >= (until - since) / 2
 
 
+def _parts(flows: Iterable[Flow], since: float) -> int:
+    """In how many parts came what came since then."""
+    return sum(at > since and amount > 0 for _, at, amount in flows)
+
+
 # --- the forecast ---
 
-_CELL, _CELLS = 6 * HOUR, 240  # steps in which what is to come is summed up, and their most
-_SHIFT_Z, _SHIFT_RATIO = 4.0, 1.6  # from where on it is one
+_STEP, _STEPS = 6 * HOUR, 240  # in which what is to come is summed up, and their most
+_TIED: Final = (1 + 0.2) / (1 - 0.2)  # for a day is like the one before: a correlation of 0.2
 
 
 def forecast(
@@ -185,21 +184,15 @@ def forecast(
     watched = made - past.first
     if watched < 2 * DAY:
         return TooLittle(2 * DAY - watched)
-    begin = min(past.first, past.flows[0][0]) if past.flows else past.first
-    count = min(PAST, int((made - begin) / DAY))
-    days = summed((flow for flow in past.flows if flow[2] > 0), made, DAY, count)
-    gross = sum(days)
-    taken_back = -sum(amount for _, at, amount in past.flows if amount < 0 and at > begin)
-    net = max(0.0, 1 - 0.5 * taken_back / gross) if gross else 0.0
-    path = _Path(days, made)
+    begin = min([past.first, *(came for came, _, _ in past.flows[:1])])
+    path = _Path(summed(past.flows, made, DAY, min(PAST, int((made - begin) / DAY))), made)
     spent = past.spent if made >= period.start else 0.0
     start = max(made, period.start)
-    steps = min(_CELLS, max(1, math.ceil((period.end - start) / _CELL)))
+    steps = min(_STEPS, max(1, math.ceil((period.end - start) / _STEP)))
     length = max(0.0, period.end - start) / steps
-    sums = [
-        *accumulate(net * length / DAY * path.at(start + (n + 0.5) * length) for n in range(steps))
-    ]
-    left, sigma = sums[-1], path.sigma((period.end - made) / DAY)
+    middles = [start + (step + 0.5) * length for step in range(steps)]
+    sums = [*accumulate(path.a_day(at) * length / DAY for at in middles)]
+    left, sigma = sums[-1], path.sigma(period.end)
     spread = math.exp(_Z * sigma)
     hit, gone = None, None
     if past.limit is not None:
@@ -207,17 +200,14 @@ def forecast(
         hit = 1.0 if room <= 0 else 0.0
         if room > 0 and left > 0:
             hit = (1 + math.erf(math.log(left / room) / sigma / math.sqrt(2))) / 2
-            on = limits.forecast_off if shown else limits.forecast_on
-            if hit * 100 >= on:
+        if room > 0 and hit * 100 >= (limits.forecast_off if shown else limits.forecast_on):
 
-                def crossed(z: float) -> float:
-                    for number, total in enumerate(sums, 1):
-                        then = start + number * length
-                        if total * math.exp(z * path.sigma((then - made) / DAY)) >= room:
-                            return then - length / 2
-                    return period.end
+            def crossed(z: float) -> float:
+                bounds = zip(middles, sums, strict=True)
+                above = (at for at, sum_ in bounds if sum_ * math.exp(z * path.sigma(at)) >= room)
+                return next(above, period.end)
 
-                gone = crossed(_Z), crossed(0.0), crossed(-_Z)
+            gone = crossed(_Z), crossed(0.0), crossed(-_Z)
     return Forecast(
         made=now,
         rate=_rate(past, made),
@@ -225,7 +215,6 @@ def forecast(
         middle=spent + left,
         high=spent + left * spread,
         ends=period.end,
-        ends_assumed=not period.end_told,
         early=watched < 7 * DAY,
         hit=hit,
         gone=gone,
@@ -234,11 +223,9 @@ def forecast(
 
 def _rate(past: Spending, now: float) -> float:
     """Units an hour in the last hour; in the last 6, or 24, where few things happened in less."""
-    for hours in (1, 6, 24):
-        came = [flow for flow in past.flows if flow[1] > now - hours * HOUR and flow[2] > 0]
-        if len(came) >= _EVENTS:
-            break
-    return summed(came, now, hours * HOUR, 1)[0] / hours
+    enough = (hours for hours in (1, 6) if _parts(past.flows, now - hours * HOUR) >= _EVENTS)
+    hours = next(enough, 24)
+    return summed(past.flows, now, hours * HOUR, 1)[0] / hours
 
 
 def _weekend(begin: float, end: float) -> float:
@@ -255,61 +242,54 @@ class _Path:
     def __init__(self, days: Sequence[float], until: float) -> None:
         """`days` are sums of 24 hours, the newest first, up to `until`."""
         self.until = until
-        shares = [_weekend(until - (age + 1) * DAY, until - age * DAY) for age in range(7)]
+        shares = [_weekend(until - (age + 1) * DAY, until - age * DAY) for age in range(len(days))]
         mean = sum(days) / len(days)
-        cells = [mean, mean]  # a weekday and a day of a weekend, each begun with one usual day
-        weights = [1.0, 1.0]
-        for age, day in enumerate(days):
-            weight, share = 0.5 ** (age / 30), shares[age % 7]
+        sums, weights = [mean, mean], [1.0, 1.0]  # weekday, weekend: each begun with a usual day
+        for age, (day, share) in enumerate(zip(days, shares, strict=True)):
             for cell, part in enumerate((1 - share, share)):
-                cells[cell] += weight * part * day
-                weights[cell] += weight * part
-        self.profile = [
-            (cell / weight / mean if mean else 1.0)
-            for cell, weight in zip(cells, weights, strict=True)
-        ]
-        usual = [max(0.05, self._profile(shares[age % 7])) for age in range(len(days))]
+                sums[cell] += 0.5 ** (age / 30) * part * day
+                weights[cell] += 0.5 ** (age / 30) * part
+        self.profile = [s / w / mean if mean else 1.0 for s, w in zip(sums, weights, strict=True)]
+        usual = [max(0.05, self._usual(share)) for share in shares]
         ratios = [day / each for day, each in zip(days, usual, strict=True)]
-        kept = _since_shift(ratios, [shares[age % 7] < 0.5 for age in range(len(days))])
-        ratios, days, usual = ratios[:kept], days[:kept], usual[:kept]
-        weights = [0.5 ** (age / 21) for age in range(kept)]
-        total = sum(weight * each for weight, each in zip(weights, usual, strict=True))
-        self.level = sum(weight * day for weight, day in zip(weights, days, strict=True)) / total
-        self.trend = _trend(ratios)
-        if self.trend:
-            # The level is that of the middle of what it was taken from.
-            middle = sum(w * age for age, w in enumerate(weights)) / sum(weights)
-            self.level *= math.exp(self.trend * middle)
+        kept = _since_shift(ratios, [share < 0.5 for share in shares])
+        ratios, weights = ratios[:kept], [0.5 ** (age / 21) for age in range(kept)]
+        total = sum(weight * each for weight, each in zip(weights, usual, strict=False))
+        self.level = sum(weight * day for weight, day in zip(weights, days, strict=False)) / total
         self.known = sum(weights) ** 2 / sum(weight**2 for weight in weights)
-        off = [
-            each / self.level - 1 if not self.trend else each / _mean(ratios) - 1
-            for each in ratios
-            if self.level
-        ]
-        squares = sum(each**2 for each in off)
-        self.scatter = (squares + 2 * 0.45**2) / (len(off) + 2)
-        paired = sum(one * two for one, two in pairwise(off))
-        tied = (paired / squares * len(off) + 10 * 0.3) / (len(off) + 10) if squares else 0.3
-        self.tied = min(0.8, max(0.0, tied))
+        squares = sum((each / self.level - 1) ** 2 for each in ratios) if self.level else 0.0
+        self.scatter = (squares + 2 * 0.45**2) / (kept + 2)
+        self.trend = _trend(ratios)
+        # The level is that of the middle of what it was taken from.
+        middle = sum(weight * age for age, weight in enumerate(weights)) / sum(weights)
+        self.level *= math.exp(self.trend * middle)
 
-    def _profile(self, weekend: float) -> float:
+    def _usual(self, weekend: float) -> float:
         return self.profile[0] * (1 - weekend) + self.profile[1] * weekend
 
-    def at(self, then: float) -> float:
+    def a_day(self, then: float) -> float:
         """What a day costs then."""
         ahead = min(30.0, (then - self.until) / DAY)
-        return self.level * self._profile(_weekend(then, then + 1)) * math.exp(self.trend * ahead)
+        return self.level * self._usual(_weekend(then, then + 1)) * math.exp(self.trend * ahead)
 
-    def sigma(self, days: float) -> float:
-        """Of the logarithm of what the next so many days cost together."""
-        days = max(days, 1 / 24)
-        tied = (1 + self.tied) / (1 - self.tied)
-        variance = tied * self.scatter * (1 / days + 1 / self.known) + 0.02**2 * min(days, 14)
+    def sigma(self, then: float) -> float:
+        """Of the logarithm of what comes until then."""
+        days = max((then - self.until) / DAY, 1 / 24)
+        variance = _TIED * self.scatter * (1 / days + 1 / self.known) + 0.02**2 * min(days, 14)
         return math.sqrt(math.log1p(variance))
 
 
-def _mean(figures: Sequence[float]) -> float:
-    return sum(figures) / len(figures)
+def _logs(ratios: Sequence[float]) -> list[float]:
+    floor = 0.2 * sum(ratios) / len(ratios)
+    return [math.log(each + floor) if floor else 0.0 for each in ratios]
+
+
+def _line(figures: Sequence[float]) -> tuple[float, float]:
+    """The slope of a line through figures, and the squares of what is off it."""
+    count, mean = len(figures), sum(figures) / len(figures)
+    spread = count * (count**2 - 1) / 12
+    tilt = sum((at - (count - 1) / 2) * each for at, each in enumerate(figures))
+    return tilt / spread, sum((each - mean) ** 2 for each in figures) - tilt**2 / spread
 
 
 def _since_shift(ratios: Sequence[float], is_weekday: Sequence[bool]) -> int:
@@ -318,60 +298,39 @@ def _since_shift(ratios: Sequence[float], is_weekday: Sequence[bool]) -> int:
     A weekend alone shows none: what weekends differ by is not known well in the first weeks. Nor
     does what a slope explains better.
     """
-    count, floor = len(ratios), 0.2 * _mean(ratios)
-    if count < 3 or not floor:
-        return count
-    logs = [math.log(each + floor) for each in ratios]
-    sums, squares = [0.0, *accumulate(logs)], [0.0, *accumulate(each**2 for each in logs)]
-    worst, kept, sloping = 0.0, count, math.inf
-    if count >= 14:
-        ages = range(count)
-        mid = (count - 1) / 2
-        around = squares[-1] - sums[-1] ** 2 / count
-        tilt = sum((age - mid) * each for age, each in zip(ages, logs, strict=True))
-        sloping = around - tilt**2 / (count * (count**2 - 1) / 12)
+    count, logs = len(ratios), _logs(ratios)
     plain = [0.0, *accumulate(ratios)]
+    sums, squares = [0.0, *accumulate(logs)], sum(each**2 for each in logs)
+    sloping = _line(logs)[1] if count >= _TREND_DAYS else math.inf
+    worst, kept = 4.0, count
     for new in range(2, count - 1):
         old = count - new
         if not (any(is_weekday[:new]) and any(is_weekday[new:])):
             continue
         newer, older = sums[new] / new, (sums[-1] - sums[new]) / old
-        rest = squares[-1] - new * newer**2 - old * older**2
-        scatter = (max(0.0, rest) + 2 * 0.3**2) / count
+        rest = max(0.0, squares - new * newer**2 - old * older**2)
+        scatter = (rest + 2 * 0.3**2) / count
         z = abs(newer - older) / math.sqrt(scatter * (1 / new + 1 / old))
         # Nor does one day among them, however dear.
-        most, least = max(ratios[:new]), min(ratios[:new])
         usual = (plain[-1] - plain[new]) / old
-        is_up = (plain[new] - most) / (new - 1) > _SHIFT_RATIO * usual
-        is_down = _SHIFT_RATIO * (plain[new] - least) / (new - 1) < usual
-        if (is_up or is_down) and rest < sloping and z > max(worst, _SHIFT_Z):
+        is_up = plain[new] - max(ratios[:new]) > 1.6 * usual * (new - 1)
+        is_down = 1.6 * (plain[new] - min(ratios[:new])) < usual * (new - 1)
+        if (is_up or is_down) and rest < sloping and z > worst:
             worst, kept = z, new
     return kept
 
 
-def _trend(ratios: Sequence[float]) -> float:
-    """Growth a day, as a logarithm: 0 unless 14 days or more show it beyond doubt.
+_TREND_DAYS: Final = 14
 
-    The test is Mann and Kendall's, the slope Theil and Sen's, which no single day can bend.
-    """
+
+def _trend(ratios: Sequence[float]) -> float:
+    """Growth a day, as a logarithm: 0 unless 14 days or more show it beyond doubt."""
     count = len(ratios)
-    if count < 14:
+    if count < _TREND_DAYS:
         return 0.0
-    rises = sum(
-        (newer > older) - (newer < older)
-        for at, newer in enumerate(ratios)
-        for older in ratios[at + 1 :]
-    )
-    if abs(rises) / math.sqrt(count * (count - 1) * (2 * count + 5) / 18) < 3:
-        return 0.0
-    floor = 0.05 * _mean(ratios)
-    logs = [math.log(each + floor) for each in ratios]
-    slopes = sorted(
-        (newer - older) / (after - at)
-        for at, newer in enumerate(logs)
-        for after, older in enumerate(logs[at + 1 :], at + 1)
-    )
-    return min(0.05, max(-0.05, 0.8 * slopes[len(slopes) // 2]))
+    slope, rest = _line(_logs(ratios))
+    doubt = math.sqrt(max(rest, 1e-9) / (count - 2) * 12 / (count * (count**2 - 1)))
+    return -min(0.05, max(-0.05, slope)) if abs(slope) > 3.5 * doubt else 0.0
 
 
 # --- burn ---
@@ -393,21 +352,22 @@ def burn(past: Spending, period: Period, now: float, limits: AlertLimits) -> Bur
     if now - past.limited < _SETTLING:
         return NoData()
     unknown: NoData | None = None
-    recent = [flow for flow in past.flows if flow[1] > now - DAY and flow[2] > 0]
+    recent = [flow for flow in past.flows if flow[1] > now - DAY]
     fair, room = past.limit / (period.end - period.start), past.limit - past.spent
     for setting, window, short, within, critical in _TIERS:
         if not is_seen(past.seen, now - window, now):
             unknown = NoData()
             continue
-        rates = [summed(recent, now, size, 1)[0] / size for size in (window, short)]
-        events = sum(flow[1] > now - window for flow in recent)
-        factor = rates[0] / fair
-        if min(rates) < getattr(limits, setting) * fair or events < _EVENTS:
-            continue
-        gone_in = room / rates[0]
-        if gone_in <= within * DAY:
-            rate = rates[0] * HOUR
-            return Burn(factor=factor, window=window, rate=rate, gone_in=gone_in, critical=critical)
+        rate, lately = (summed(recent, now, size, 1)[0] / size for size in (window, short))
+        is_fast = min(rate, lately) >= getattr(limits, setting) * fair
+        if is_fast and room <= rate * within * DAY and _parts(recent, now - window) >= _EVENTS:
+            return Burn(
+                factor=rate / fair,
+                window=window,
+                rate=rate * HOUR,
+                gone_in=room / rate,
+                critical=critical,
+            )
     return unknown
 
 
@@ -427,27 +387,23 @@ def runaway(
 ) -> Runaway | NoData | None:
     """An agent far above its own habit: more than `factor` times the most of two weeks before the
     last day, and well above its mean, by more than `least`. None if it isn't; NoData if less than
-    three days are known of it, or of a window less than half.
+    four days are known of it, or of a window less than half.
     """
     begin = max(now - (HABIT + 1) * DAY, seen[0][0] if seen else now)
     hours = int((now - begin) / HOUR)
     if hours < 4 * 24:
         return NoData()
-    rising = [flow for flow in flows if flow[2] > 0]
-    bins = summed(rising, now, HOUR, hours)
-    unknown: NoData | None = None
+    bins = summed(flows, now, HOUR, hours)
+    totals, unknown = [0.0, *accumulate(bins[24:])], None
     for size, times in _HABITS:
         since = now - size * HOUR
         if not is_seen(seen, since, now):
             unknown = NoData()
             continue
-        came, habit = sum(bins[:size]), bins[24:]
-        mean = _mean(habit) * size
-        if came - mean <= least or came <= times * mean:
-            continue
-        totals = [0.0, *accumulate(habit)]
+        came, mean = sum(bins[:size]), totals[-1] / (hours - 24) * size
         most = max(two - one for one, two in zip(totals, totals[size:], strict=False))
-        if came > factor * most and sum(flow[1] > since for flow in rising) >= _EVENTS:
+        is_far = came > max(mean + least, times * mean, factor * most)
+        if is_far and _parts(flows, since) >= _EVENTS:
             return Runaway(
                 what=what, window=size * HOUR, now=came, most=most, mean=mean, since=(since, now)
             )

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from time import perf_counter
 from typing import Final
 
@@ -24,19 +24,13 @@ from msgspec.structs import replace
 from agentco_tui.background import turn_of_thread
 from agentco_tui.live import forecast as ahead
 from agentco_tui.live.feeds import Clock
-from agentco_tui.live.forecast import Burn, Flow, Forecast, NoData, Runaway, TooLittle
+from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
 from agentco_tui.live.history import History
 from agentco_tui.live.history_reader import Reader, merged
-from agentco_tui.live.history_records import (
-    BudgetSample,
-    HistoryError,
-    QueueSample,
-    Span,
-    Track,
-)
-from agentco_tui.live.period import DAY, HOUR, Period, period_of
+from agentco_tui.live.history_records import HistoryError, Span, Track
+from agentco_tui.live.period import DAY, HOUR, period_of
 from agentco_tui.live.store import Store
-from agentco_tui.model import AlertLimits, Budget, BudgetScope, TaskState
+from agentco_tui.model import AlertLimits, Budget, BudgetScope, Money, TaskState
 
 Day = tuple[float | None, ...]
 """The last 24 hours, oldest first: a figure for each hour, None for a gap."""
@@ -47,17 +41,16 @@ log = logging.getLogger(__name__)
 
 _EVERY: Final = {BudgetScope.ALL: 600.0, BudgetScope.COMPANY: 600.0, BudgetScope.AGENT: HOUR}
 """Seconds of the platform's time after which a subject is looked at again."""
-_WANTED_EVERY: Final = 300.0  # what shows on the screen, or has an alert
-_JUMPS_EVERY: Final = 30.0  # what shows on the screen, and of which much has changed
-_JUMP: Final = 0.005  # share of the limit: who spent that since is looked at sooner
+_CLOSE_EVERY: Final = 120.0  # what shows on the screen, or has an alert
+_NEW: Final = 1e9  # how urgent it is to look at what never was
 _FIRST_PAUSE, _FILL_PAUSE, _PAUSE = 4.0, 30.0, 150.0
 """How long is paused after each look, in times of what it took: while it is the first at what shows
 on the screen, the first at anything else, and ever after. So no more than 0.7 % of a processor goes
 into it, whatever the number of subjects; they are looked at less often then."""
+_MOST_TAKEN: Final = 0.1  # seconds that count as taken: longer is waiting for others' work
 _GLANCE: Final = 15.0  # seconds after which is looked for what is due
 _MOST: Final = 2_000  # agents that are looked at though nobody wants to see them
 _IN_A_ROW: Final = 20  # looks between two such
-_TROUBLE: Final = 60.0  # seconds after which a history that failed is tried again
 _TOLD_EVERY: Final = 1.0  # seconds between two calls of `on_change`
 _PARTS: Final = 120  # into which the graph of a period is cut
 _ENTRIES, _FAILURES = 20.0, 5.0  # so many more than usual are none to speak of
@@ -68,7 +61,7 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     """What was worked out of one subject."""
 
     looked: float
-    budget: Budget | None = None  # as the store had it then
+    limit: Money | None = None  # as the store had it then
     forecast: Forecast | TooLittle | None = None
     burn: Burn | NoData | None = NoData()
     runaway: Runaway | NoData | None = NoData()
@@ -80,20 +73,19 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
 
     def shown(self) -> object:
         """What a person could see of it: another value where it is worth a repaint."""
-        figures: list[object] = [bool(self.burn), bool(self.runaway), type(self.forecast)]
-        if isinstance(self.forecast, Forecast):
-            here = self.forecast
-            figures += [f"{figure:.2e}" for figure in (here.rate, here.low, here.high)]
-            figures.append(here.gone and round(here.gone[1] / HOUR))
-        if isinstance(self.forecast, TooLittle):
-            figures.append(math.ceil(self.forecast.needed / HOUR))
+        ahead, hours = self.forecast, (self.spent_by_hour, self.waiting_by_hour)
+        figures = [*chain(*hours, self.entries_by_hour), self.usual_run]
+        if isinstance(ahead, Forecast):
+            left = ahead.gone and ahead.gone[1] - self.looked
+            figures += [ahead.rate, ahead.low, ahead.high, left]
+        if isinstance(ahead, TooLittle):
+            figures.append(ahead.needed)
         if self.burn:
-            figures += [self.burn.window, f"{self.burn.rate:.2e}", self.burn.gone_in // HOUR]
+            figures += [self.burn.rate, self.burn.gone_in]
         if self.runaway:
-            figures += [self.runaway.what, self.runaway.window, f"{self.runaway.now:.1e}"]
-        days = self.spent_by_hour, self.waiting_by_hour, self.entries_by_hour
-        figures += [None if hour is None else f"{hour:.1e}" for day in days for hour in day]
-        return figures, self.usual_run and f"{self.usual_run:.1e}"
+            figures.append(self.runaway.now)
+        kinds = type(ahead), bool(self.burn), bool(self.runaway)
+        return kinds, [None if each is None else f"{each:.2e}" for each in figures]
 
 
 class Outlook:
@@ -179,19 +171,18 @@ class Outlook:
             pause = _GLANCE if len(due) <= _IN_A_ROW else 0.0
             try:
                 for subject, budget in due[:_IN_A_ROW]:
-                    is_first = subject not in self._known
-                    took = await self._look(subject, budget)
-                    self._tell()
-                    times = _PAUSE
-                    if is_first:
-                        times = _FIRST_PAUSE if subject in self._wanted else _FILL_PAUSE
-                    await self._wait(times * took)
+                    is_first, began = subject not in self._known, perf_counter()
+                    await self._look(subject, budget)
+                    took = min(_MOST_TAKEN, perf_counter() - began)
+                    self._tell(_TOLD_EVERY)
+                    times = _FIRST_PAUSE if subject in self._wanted else _FILL_PAUSE
+                    await self._wait(took * (times if is_first else _PAUSE))
                     if self._woken.is_set():
                         break
             except HistoryError as error:
                 log.info("the history can't be read: %s", error)
-                pause = _TROUBLE
-            self._tell(at_last=True)
+                pause = _GLANCE
+            self._tell()
             await self._wait(pause)
 
     async def _wait(self, seconds: float) -> None:
@@ -200,59 +191,51 @@ class Outlook:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
 
-    def _tell(self, *, at_last: bool = False) -> None:
-        if self._changed and (at_last or perf_counter() - self._told_at >= _TOLD_EVERY):
+    def _tell(self, every: float = 0.0) -> None:
+        if self._changed and perf_counter() - self._told_at >= every:
             self._changed, self._told_at = False, perf_counter()
             self.on_change()
 
     def _due(self) -> list[tuple[Subject, Budget | None]]:
         """What is to be looked at, the most urgent first."""
-        store, now = self.store, self.clock.now()
-        found: list[tuple[int, float, Subject, Budget | None]] = []
         every: dict[Subject, Budget | None] = {(BudgetScope.ALL, ""): None}
-        for agent in islice(store.agents, _MOST):
-            every[BudgetScope.AGENT, agent.id] = None
-        for budgets in store.budgets.values():
+        for scope, budgets in self.store.budgets.items():
             every |= {subject_of(budget): budget for budget in islice(budgets, _MOST)}
-        for scope, of in self._wanted:
-            if (budget := store.budgets[scope].get(of)) is not None:
-                every[scope, of] = budget
-        if len(self._known) > 3 * _MOST:
-            self._known = {key: known for key, known in self._known.items() if key in every}
-        for subject, budget in every.items():
-            known, is_wanted = self._known.get(subject), subject in self._wanted
-            if known is None:
-                of_one = subject[0] is BudgetScope.AGENT
-                found.append((0 if is_wanted else 2 + of_one, 0.0, subject, budget))
-                continue
-            past = now - known.looked
-            jumped = past >= (_JUMPS_EVERY if is_wanted else _WANTED_EVERY) and _jumped(
-                budget, known.budget
-            )
-            watched = is_wanted or bool(known.burn) or bool(known.runaway)
-            if jumped or past >= (_WANTED_EVERY if watched else _EVERY[subject[0]]):
-                found.append((1 if jumped else 3 if watched else 4, -past, subject, budget))
-        found.sort(key=lambda one: one[:2])
-        return [(subject, budget) for _, _, subject, budget in found]
+            every |= {key: budgets.get(key[1]) for key in self._wanted if key[0] is scope}
+        for agent in islice(self.store.agents.records, _MOST):
+            every.setdefault((BudgetScope.AGENT, agent), None)
+        self._known = {key: known for key, known in self._known.items() if key in every}
+        found = [(self._urgency(key, budget), key) for key, budget in every.items()]
+        found.sort(key=lambda one: -one[0])
+        return [(key, every[key]) for urgency, key in found if urgency >= 1]
 
-    async def _look(self, subject: Subject, budget: Budget | None) -> float:
-        """Work out one subject; seconds that it took. Raises HistoryError."""
+    def _urgency(self, subject: Subject, budget: Budget | None) -> float:
+        """From 1 on a subject is due."""
+        known, is_wanted = self._known.get(subject), subject in self._wanted
+        is_other = known is None or (budget is not None and budget.limit != known.limit)
+        if known is None or (is_wanted and is_other):
+            return math.inf if is_wanted else _NEW
+        is_close = is_wanted or known.burn or known.runaway
+        every = _CLOSE_EVERY if is_close else _EVERY[subject[0]]
+        return (self.clock.now() - known.looked) / every
+
+    async def _look(self, subject: Subject, budget: Budget | None) -> None:
+        """Work out one subject. Raises HistoryError."""
         if self.history is None:
-            return 0.0
+            return
         before, now = self._known.get(subject, _NOTHING), self.clock.now()
         shown = isinstance(before.forecast, Forecast) and before.forecast.gone is not None
         look = partial(_looked, subject, budget, now, self.limits, shown=shown)
         try:
-            known, took = await self.history.ask(look)
+            known = await self.history.ask(look)
         except HistoryError:
             raise
         except Exception:
             # A bug of ours in one subject must not stop the others.
             log.exception("looking ahead failed")
-            known, took = Prospect(looked=now, budget=budget), 0.01
+            known = Prospect(looked=now, limit=None if budget is None else budget.limit)
         self._known[subject] = known
         self._changed |= known.shown() != before.shown()
-        return took
 
 
 _NOTHING: Final = Prospect(looked=-math.inf)
@@ -260,16 +243,6 @@ _NOTHING: Final = Prospect(looked=-math.inf)
 
 def subject_of(budget: Budget) -> Subject:
     return budget.scope, "" if budget.scope is BudgetScope.ALL else budget.id
-
-
-def _jumped(budget: Budget | None, before: Budget | None) -> bool:
-    """Whether its limit has changed since, or much was spent, or it began anew."""
-    if budget is None or before is None or budget.limit != before.limit:
-        return budget is not before
-    if budget.spent is None or before.spent is None:
-        return False
-    more = abs(float(budget.spent.amount) - float(before.spent.amount))
-    return more > _JUMP * abs(float((budget.limit or before.spent).amount))
 
 
 def _looked(
@@ -280,82 +253,86 @@ def _looked(
     reader: Reader,
     *,
     shown: bool,
-) -> tuple[Prospect, float]:
-    """What there is to say of a subject, and the seconds of work; in the history's thread."""
+) -> Prospect:
+    """What there is to say of a subject; in the history's thread."""
     turn_of_thread()
-    began = perf_counter()
     (scope, of), past = subject, None
+    # Hours end at full ten minutes, or all of them would change with every look.
+    hours = _ends(math.ceil(now / 600) * 600, HOUR, 24)
     said: dict[str, object] = {}
     if budget is not None:
-        # The last day as it was polled, so that a burst is seen; of the rest hours are enough.
-        older = reader.budget(scope, of, now - ahead.PAST * DAY, now - DAY, every=HOUR)
-        track = _joined(older, reader.budget(scope, of, now - DAY, every=300.0))
-        period = period_of(budget, now)
-        past = ahead.spending(track, period)
+        # The last day as it was polled, so that a burst is seen; of the rest hours are enough. It
+        # begins with what held then.
+        old = reader.budget(scope, of, now - ahead.PAST * DAY, now - DAY, every=HOUR)
+        new, period = reader.budget(scope, of, now - DAY, every=300.0), period_of(budget, now)
+        track = Track((*old.samples, *new.samples), merged((*old.seen, *new.seen)))
+        limit = None if budget.limit is None or budget.unlimited else budget.limit.amount
+        past = ahead.spending(track, period, limit, now)
         if past is not None:
-            limit = None if budget.limit is None or budget.unlimited else budget.limit.amount
-            past = past.of_limit(limit, now)
             said["forecast"] = ahead.forecast(past, period, now, limits, shown=shown)
             said["burn"] = ahead.burn(past, period, now, limits)
-            said["spent_by_hour"] = by_hour(past.flows, past.seen, now)
-            said["spent_in_period"] = spent_in(period, track, now)
+            spent = ahead.summed(past.flows, hours[-1], HOUR, 24)[::-1]
+            said["spent_by_hour"] = _where_seen(spent, hours, HOUR, past.seen)
+            # What held as the period began is of the one before.
+            begin = period.start if period.start_told else -math.inf
+            own = ((each.at, float(each.spent)) for each in track.samples if each.spent is not None)
+            length = (now - period.start) / _PARTS
+            ends = _ends(now, length, _PARTS)
+            held = _held((each for each in own if each[0] > begin), ends)
+            graph = _where_seen(held, ends, length, track.seen)
+            # Packed, for every budget has one.
+            said["spent_in_period"] = array("d", (math.nan if x is None else x for x in graph))
     turn_of_thread()
     if scope is not BudgetScope.COMPANY:
-        counts = _counted(reader, of or None, now)
-        said["entries_by_hour"] = by_hour(counts[0], counts[2], now)
-        if scope is BudgetScope.AGENT:
-            said["runaway"] = _runaway(past, counts, now, limits)
+        is_agent = scope is BudgetScope.AGENT
+        since = now - ((ahead.HABIT if is_agent else 0) + 1) * DAY - HOUR
+        rows, seen = reader.entries(since, 600.0, of or None)
+        ends = [min(now, at + 600.0) for at, _, _ in rows]
+        entries = [(end, end, float(count)) for end, (_, count, _) in zip(ends, rows, strict=True)]
+        failed = [(end, end, float(count)) for end, (_, _, count) in zip(ends, rows, strict=True)]
+        came = ahead.summed(entries, hours[-1], HOUR, 24)[::-1]
+        said["entries_by_hour"] = _where_seen(came, hours, HOUR, seen)
+        if is_agent:
+            away = partial(ahead.runaway, now=now, factor=limits.runaway)
+            found = [
+                away("failures", failed, seen, least=_FAILURES),
+                away("entries", entries, seen, least=_ENTRIES),
+            ]
+            if past is not None:
+                # Without a limit, what is more than a usual day's counts.
+                usual = sum(amount for _, _, amount in past.flows) * DAY / (now - past.first + 1)
+                least = usual if past.limit is None else 0.02 * past.limit
+                found.insert(0, away("cost", past.flows, past.seen, least=least))
+            # None, which says that all is well, only if something is known.
+            nothing = None if None in found else NoData()
+            said["runaway"] = next((one for one in found if one), nothing)
             said["usual_run"] = _usual_run(reader, of, now)
     if scope is not BudgetScope.AGENT:
-        said["waiting_by_hour"] = held_by_hour(reader.queue(of or None, now - DAY - HOUR), now)
-    found = replace(Prospect(looked=now, budget=budget), **said)
-    return found, perf_counter() - began
+        queue = reader.queue(of or None, now - DAY - HOUR)
+        held = _held(((each.at, float(each.waiting)) for each in queue.samples), hours)
+        said["waiting_by_hour"] = _where_seen(held, hours, HOUR, queue.seen)
+    return replace(Prospect(looked=now, limit=None if budget is None else budget.limit), **said)
 
 
-def _joined(older: Track[BudgetSample], newer: Track[BudgetSample]) -> Track[BudgetSample]:
-    """Two reads of one budget as one; the later begins with what held at its beginning."""
-    last = older.samples[-1].at if older.samples else -math.inf
-    samples = *older.samples, *(sample for sample in newer.samples if sample.at > last)
-    return Track(samples, merged((*older.seen, *newer.seen)))
+def _ends(until: float, length: float, count: int) -> list[float]:
+    """The ends of so many parts of a time, oldest first."""
+    return [until - slot * length for slot in range(count - 1, -1, -1)]
 
 
-Counts = tuple[list[Flow], list[Flow], Sequence[Span]]
-"""Entries of the log, failures among them, and when the log was read."""
+def _held(samples: Iterable[tuple[float, float]], ends: Sequence[float]) -> list[float | None]:
+    """What held at each of these times; each sample holds until the next."""
+    known = [*samples]
+    found = (bisect_right(known, (end, math.inf)) for end in ends)
+    return [known[last - 1][1] if last else None for last in found]
 
 
-def _counted(reader: Reader, agent: str | None, now: float) -> Counts:
-    day, entries, failures = (now - DAY) // HOUR * HOUR, list[Flow](), list[Flow]()
-    spans: list[Span] = []
-    for since, until, every in ((now - (ahead.HABIT + 1) * DAY, day, HOUR), (day, now, 60.0)):
-        if agent is None and until == day:
-            continue
-        rows, seen = reader.entries(since, every, agent)
-        for at, count, failed in rows:
-            if at < until:
-                end = min(now, at + every)
-                entries.append((end, end, float(count)))
-                failures.append((end, end, float(failed)))
-        spans += seen
-    return entries, failures, merged(sorted(spans))
-
-
-def _runaway(
-    past: ahead.Spending | None, counts: Counts, now: float, limits: AlertLimits
-) -> Runaway | NoData | None:
-    """The first that is one, of cost, failures and entries; None only if something is known."""
-    entries, failures, seen = counts
-    found: list[Runaway | NoData | None] = []
-    if past is not None:
-        flows = [flow for flow in past.flows if flow[1] > now - (ahead.HABIT + 1) * DAY]
-        # Without a limit, what is more than a usual day's counts.
-        usual = sum(flow[2] for flow in flows) / (ahead.HABIT + 1)
-        least = usual if past.limit is None else 0.02 * past.limit
-        found.append(
-            ahead.runaway("cost", flows, past.seen, now, least=least, factor=limits.runaway)
-        )
-    for what, flows, least in (("failures", failures, _FAILURES), ("entries", entries, _ENTRIES)):
-        found.append(ahead.runaway(what, flows, seen, now, least=least, factor=limits.runaway))
-    return next((one for one in found if one), None if None in found else NoData())
+def _where_seen(
+    figures: Iterable[float | None], ends: Sequence[float], length: float, seen: Sequence[Span]
+) -> Day:
+    """Figures of parts of a time of which something was seen; () if nothing is known."""
+    is_seen = [any(a <= end and b > end - length for a, b in seen) for end in ends]
+    found = tuple(each if known else None for each, known in zip(figures, is_seen, strict=True))
+    return () if set(found) == {None} else found
 
 
 def _usual_run(reader: Reader, agent: str, now: float) -> float | None:
@@ -368,56 +345,3 @@ def _usual_run(reader: Reader, agent: str, now: float) -> float | None:
         and life.ended >= life.decided
     )
     return runs[math.ceil(0.95 * len(runs)) - 1] if len(runs) >= _RUNS else None
-
-
-def _parts(
-    seen: Sequence[Span], until: float, length: float, count: int
-) -> list[tuple[float, bool]]:
-    """The ends of so many parts of a time, oldest first, each with whether any of it was seen."""
-    ends = [until - slot * length for slot in range(count - 1, -1, -1)]
-    return [(end, any(a <= end and b > end - length for a, b in seen)) for end in ends]
-
-
-def _hours(seen: Sequence[Span], now: float) -> list[tuple[float, bool]]:
-    """The last 24. They end at full ten minutes, or all would change with every look."""
-    return _parts(seen, math.ceil(now / 600) * 600, HOUR, 24)
-
-
-def by_hour(flows: Iterable[Flow], seen: Sequence[Span], now: float) -> Day:
-    """What came in each of the last 24 hours."""
-    hours = _hours(seen, now)
-    rising = (flow for flow in flows if flow[2] > 0)
-    sums = ahead.summed(rising, hours[-1][0], HOUR, 24)[::-1]
-    if not any(is_seen for _, is_seen in hours):
-        return ()
-    return tuple(
-        total if is_seen else None for total, (_, is_seen) in zip(sums, hours, strict=True)
-    )
-
-
-def _held(samples: Iterable[tuple[float, float]], parts: list[tuple[float, bool]]) -> Day:
-    """What held at the end of each part that was seen; each sample holds until the next."""
-    known = list(samples)
-    times, found = [at for at, _ in known], list[float | None]()
-    for end, is_seen in parts:
-        last = bisect_right(times, end)
-        found.append(known[last - 1][1] if is_seen and last else None)
-    return tuple(found) if any(figure is not None for figure in found) else ()
-
-
-def held_by_hour(track: Track[QueueSample], now: float) -> Day:
-    """What waited at the end of each of the last 24 hours."""
-    held = ((sample.at, float(sample.waiting)) for sample in track.samples)
-    return _held(held, _hours(track.seen, now))
-
-
-def spent_in(period: Period, track: Track[BudgetSample], now: float) -> Sequence[float]:
-    """What was spent by the end of each part of the period until now, packed: of every budget."""
-    held = (
-        (sample.at, float(sample.spent))
-        for sample in track.samples
-        # What held as the period began is of the one before.
-        if sample.spent is not None and (sample.at > period.start or not period.start_told)
-    )
-    parts = _parts(track.seen, now, (now - period.start) / _PARTS, _PARTS)
-    return array("d", (math.nan if figure is None else figure for figure in _held(held, parts)))

@@ -200,7 +200,7 @@ def _spent(past: Past, store: Store, names: Names, span: Span) -> list[Happening
     found, (since, now) = list[tuple[float, Happening]](), span
     for budget in (*store.budget, *store.company_budgets):
         track = past.spent.get("" if budget.scope is BudgetScope.ALL else budget.id, Track())
-        known, amount = spending(track, period_of(budget, now)), 0.0
+        known, amount = spending(track, period_of(budget, now), None, now), 0.0
         words = f"now {fmt.money(budget.spent)}"
         if known is not None and budget.spent is not None:
             (amount,) = summed(known.flows, now, now - since, 1)

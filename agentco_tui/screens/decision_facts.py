@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
 from typing import Final
@@ -109,8 +108,8 @@ def like_items(known: KnownPast | None, tasks: Sequence[Task], now: float) -> It
             words, tone = f"{signs.unknown} {known.trouble}", Tone.WARNING
         past = of[alike_of(tasks[0])]
         if past.ratio is not None:
-            own = "the estimate" if tasks[0].estimate else "what they showed while they waited"
-            more.append(f"cost {signs.derived}{share(past.ratio)} of {own}")
+            ratio = fmt.number(round(past.ratio, 1))
+            more.append(f"cost {signs.derived}{ratio} of the estimate")
         if past.last is not None:
             more.append(f"last {fmt.ago(now - past.last)}")
     yield FieldLine(plain("like these" if many else "like this"), plain(words), tone)
@@ -136,10 +135,6 @@ def none_like(known: KnownPast, it: str) -> str:
         return "first of its kind" if it == "it" else "all are the first of their kind"
     reach = f"in the {fmt.age(known.watched)} that are known" if known.watched else "is known"
     return f"none like {it} {reach}"
-
-
-def share(ratio: Decimal) -> SafeText:
-    return fmt.number(ratio.quantize(Decimal("0.1")) if ratio < 10 else ratio.to_integral_value())
 
 
 class DecisionFacts:

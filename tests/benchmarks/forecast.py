@@ -219,7 +219,8 @@ def _watched(series: Series) -> Series:
 
 
 def spending_at(series: Series, now: float, since: float) -> Spending | None:
-    return product.spending(series.track(now, since), MONTH)
+    track = series.track(now, since)
+    return product.spending(track, MONTH, track.samples[-1].limit, now) if track.samples else None
 
 
 # --- what is measured ---
@@ -276,7 +277,8 @@ def alerts(series: Series) -> Alerts:
     if series.kind == "runaway":
         end = min(end, series.event or end)
     result = Alerts(series.kind, (end - START) / DAY / 7)
-    whole = product.spending(Track(tuple(series.samples), tuple(series.spans)), MONTH)
+    samples = tuple(series.samples)
+    whole = product.spending(Track(samples, tuple(series.spans)), MONTH, samples[-1].limit, end)
     assert whole is not None
     came = [flow[1] for flow in whole.flows]
     burned = ran = last = -math.inf

@@ -61,7 +61,7 @@ def track(
 
 
 def known(track: Track[BudgetSample], period: Period = MONTH) -> Spending:
-    past = ahead.spending(track, period)
+    past = ahead.spending(track, period, track.samples[-1].limit, track.samples[-1].at)
     assert past is not None
     return past
 
@@ -92,7 +92,7 @@ def test_nothing_before_two_days_and_early_before_seven() -> None:
     assert found == TooLittle(needed=DAY / 2)
     assert told(track(steadily, 12, 14.5), 14.5).early
     assert not told(track(steadily, 12, 19.5), 19.5).early
-    assert ahead.spending(Track((BudgetSample(START, None, None),), ()), MONTH) is None
+    assert ahead.spending(Track((BudgetSample(START, None, None),), ()), MONTH, None, START) is None
 
 
 def test_what_was_spent_before_the_first_look_counts_where_the_period_began() -> None:
@@ -257,42 +257,30 @@ def budget(**fields: object) -> Budget:
 
 
 @pytest.mark.parametrize(
-    ("fields", "start", "end", "is_told"),
+    ("fields", "start", "end"),
     [
-        ({}, (2026, 11, 1), (2026, 12, 1), False),
-        ({"period": safe("monthly")}, (2026, 11, 1), (2026, 12, 1), False),
-        ({"period": safe("weekly")}, (2026, 11, 16), (2026, 11, 23), False),
-        ({"period": safe("daily")}, (2026, 11, 19), (2026, 11, 20), False),
-        ({"resets": (2026, 12, 5), "period": safe("monthly")}, (2026, 11, 5), (2026, 12, 5), True),
-        ({"resets": (2026, 11, 24), "period": safe("week")}, (2026, 11, 17), (2026, 11, 24), True),
-        ({"resets": (2026, 11, 10)}, (2026, 11, 10), (2026, 12, 10), True),
+        ({}, (2026, 11, 1), (2026, 12, 1)),
+        ({"period": safe("monthly")}, (2026, 11, 1), (2026, 12, 1)),
+        ({"period": safe("weekly")}, (2026, 11, 16), (2026, 11, 23)),
+        ({"period": safe("daily")}, (2026, 11, 19), (2026, 11, 20)),
+        ({"resets": (2026, 12, 5), "period": safe("monthly")}, (2026, 11, 5), (2026, 12, 5)),
+        ({"resets": (2026, 11, 24), "period": safe("week")}, (2026, 11, 17), (2026, 11, 24)),
+        ({"resets": (2026, 11, 10)}, (2026, 11, 10), (2026, 12, 10)),
         (
             {"period_start": (2026, 11, 15), "resets": (2026, 11, 30)},
             (2026, 11, 15),
             (2026, 11, 30),
-            True,
         ),
-        (
-            {"period_start": (2026, 10, 1), "resets": (2026, 11, 1)},
-            (2026, 11, 1),
-            (2026, 12, 1),
-            True,
-        ),
-        (
-            {"period_start": (2026, 11, 1), "resets": (2026, 11, 11)},
-            (2026, 11, 11),
-            (2026, 11, 21),
-            True,
-        ),
+        ({"period_start": (2026, 10, 1), "resets": (2026, 11, 1)}, (2026, 11, 1), (2026, 12, 1)),
+        ({"period_start": (2026, 11, 1), "resets": (2026, 11, 11)}, (2026, 11, 11), (2026, 11, 21)),
     ],
 )
 def test_the_period_is_the_platforms_or_the_calendars(
-    fields: dict[str, object], start: tuple[int, int, int], end: tuple[int, int, int], is_told: bool
+    fields: dict[str, object], start: tuple[int, int, int], end: tuple[int, int, int]
 ) -> None:
     now = datetime(2026, 11, 19, 12, tzinfo=UTC).timestamp()
     period = period_of(budget(**fields), now)
     assert (period.start, period.end) == (date(*start), date(*end))
-    assert period.end_told is is_told
 
 
 @given(
@@ -311,8 +299,9 @@ def test_whatever_the_figures_the_range_is_one_and_the_unit_does_not_matter(
             most = None if limit is None else Decimal(limit * by)
             samples.append(BudgetSample(at, Decimal(spent * by), most))
         seen = ((samples[0].at, at),) if samples else ()
-        past = ahead.spending(Track(tuple(samples), seen), MONTH)
         now = min(at + ahead_of, MONTH.end - 1)
+        most = None if limit is None else Decimal(limit * by)
+        past = ahead.spending(Track(tuple(samples), seen), MONTH, most, now)
         if past is None:
             return None
         ahead.burn(past, MONTH, now, LIMITS)
