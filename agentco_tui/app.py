@@ -340,31 +340,24 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Dashbo
     """The dashboard on a recording: no request leaves this machine, and `folder` gets what would
     be written of decisions, which there are none of.
     """
-    from agentco_tui.api.pseudonyms import REPORT  # noqa: PLC0415
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
-    from agentco_tui.live.replay import Player, ReplayClient, ReplayClock, ReplayPoller  # noqa: PLC0415
+    from agentco_tui.live.replay import Player, ReplayClock, ReplayPoller  # noqa: PLC0415
     from agentco_tui.screens.replay_screen import ReplayScreen  # noqa: PLC0415
-
-    def session() -> Session:
-        clock = ReplayClock(recording)
-        if recording.last(REPORT, recording.ends) is not None:
-            clock.set(at=recording.ends)  # a bundle is one look: all of it is there at the end
-        key = KeyInUse(ApiKey(secrets.token_hex(20)))
-        answer = Player(recording, clock).answer
-        transport = Transport(settings.base_url, key, attempts=1, clock=clock.time, replay=answer)
-        client = ReplayClient(transport, mapping=settings.mapping)
-        journal = folder / "journal.jsonl"
-        session = make_session(settings, client, journal, clock, poller_class=ReplayPoller)
-        client.store = session.store
-        return session
 
     class ReplayApp(DashboardApp):
         def get_default_screen(self) -> Screen[None]:
-            self.main_screen = ReplayScreen(self.session, self.place, session)
+            self.main_screen = ReplayScreen(self.session, self.place)
             return self.main_screen
 
+    clock = ReplayClock(recording)
+    key = KeyInUse(ApiKey(secrets.token_hex(20)))
+    answer = Player(recording, clock).answer
+    transport = Transport(settings.base_url, key, attempts=1, clock=clock.time, replay=answer)
+    client = Client(transport, mapping=settings.mapping)
+    journal = folder / "journal.jsonl"
+    session = make_session(settings, client, journal, clock, poller_class=ReplayPoller)
     place: Place = next((p for p in SCREENS if p == settings.screen), "overview")
-    return ReplayApp(session(), place)
+    return ReplayApp(session, place)
 
 
 def run_replay(settings: Settings, recording: Recording) -> int:

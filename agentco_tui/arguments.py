@@ -201,7 +201,6 @@ _WHAT = _Flag("what {path,check,show,keys}", "", choices=("path", "check", "show
 
 _REPLAY = (
     _Flag("file FILE", "what --record or doctor --bundle has written"),
-    _Flag("--report", "only print what doctor has found, as JSON (of a bundle)"),
     *(_LOOK[0], _LOOK[2]),
     _shared("--config FILE", "config file to take keys, theme and thresholds from"),
     _shared("--log-file FILE", argparse.SUPPRESS),

@@ -51,8 +51,6 @@ SHOWN_KEYS = {
     "greater_than_sign": ">",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
-    "left_curly_bracket": "{",
-    "right_curly_bracket": "}",
 }
 """Keys that people know by another name than Textual's."""
 
@@ -190,14 +188,10 @@ COMMANDS: tuple[Command, ...] = (
         "replay", "replay_speed(-1)"),
     Command("replay.faster", "greater_than_sign", "Faster", "Play it faster, up to x600.",
         "replay", "replay_speed(1)"),
-    Command("replay.back", "left_square_bracket", "1 min back", "Show a minute earlier.",
+    Command("replay.back", "left_square_bracket", "Back", "Show a minute earlier.",
         "replay", "replay_step(-60)"),
-    Command("replay.forward", "right_square_bracket", "1 min on", "Show a minute later.",
+    Command("replay.forward", "right_square_bracket", "On", "Show a minute later.",
         "replay", "replay_step(60)"),
-    Command("replay.far_back", "left_curly_bracket", "10 min back", "Show ten minutes earlier.",
-        "replay", "replay_step(-600)"),
-    Command("replay.far_forward", "right_curly_bracket", "10 min on", "Show ten minutes later.",
-        "replay", "replay_step(600)"),
     Command("replay.need", "N", "Next need", "To where a need appears or grows worse.", "replay",
         "replay_need"),
     Command("replay.at", "at", "Time", "To a time: 03:12, +5m, -1h.", "replay", "replay_at"),

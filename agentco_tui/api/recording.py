@@ -1,27 +1,25 @@
 """A recording: every answer of a platform with its time, in one file that is written and read here.
 
-Behind the first line come blocks, each whole by itself: the lengths of a head and a body, the
-head's checksum, the head (msgpack) and the body (zlib). The first head says what was recorded,
-every other is a `Recorded`; one that says what the last to the same question said has no body. A
+It is a row of blocks, each whole by itself: the lengths of a head and a body, the head's checksum,
+the head (msgpack) and the body (zlib). The first head is an `About`, every other a `Recorded`. A
 file that ends in the middle of a block, as after a kill, is whole up to that block.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import struct
 import time
 import zlib
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
-from hashlib import blake2b
 from itertools import islice
 from math import inf
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock, Thread
-from typing import Any, Final, NamedTuple, TypeAlias
+from threading import Thread
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -30,40 +28,62 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS
 from agentco_tui.text import SafeText, plain, safe
 
-MAGIC: Final = b"agentco-tui recording 1\n"
+if TYPE_CHECKING:
+    from agentco_tui.api.transport import Reply
+
 MOST: Final = 256 * 1024 * 1024
 """Bytes of a recording, in two files: at half of it FILE becomes FILE.1, and FILE begins anew."""
 LONGEST_BODY: Final = 64 * 1024 * 1024
-_MOST_WAITING: Final = 96 * 1024 * 1024  # bytes of bodies that wait for a slow disk
+MOST_WAITING: Final = 96 * 1024 * 1024  # bytes of bodies that wait for a slow disk
+MOST_KEPT: Final = 500  # questions of which the last answer is remembered while recording
 _LENGTHS: Final = struct.Struct("<III")
-_LONGEST_HEAD: Final = 1 << 20
-_MOST_KEPT: Final = 500  # questions of which the last answer is remembered while recording
 _CALM: Final = 30.0  # seconds without a failure after which the disk is believed to be well
 _LATEST: Final = 1e11  # seconds since 1970, that any calendar has
-_ABOUT_A_HEAD: Final = 500  # bytes
-_HEADERS: Final = frozenset(
-    ("date", "age", "etag", "content-type", "link", "retry-after", *PAGING_HEADERS)
-)
-"""Those that the reading needs; besides them those of rate limits. No other header is kept."""
-_RATE: Final = ("ratelimit", "x-ratelimit", "x-rate-limit")
-_PASSING: Final = ("date", "age", *_RATE)
-"""Headers that differ from answer to answer without saying anything else."""
+_HEADERS: Final = frozenset(("content-type", *PAGING_HEADERS))
+"""Those that reading a body needs. No other header is kept."""
 
 
 class RecordingError(Exception):
     """A file that can't be written or is no recording; `str()` is a sentence for a person."""
 
 
+class Mapped(msgspec.Struct, frozen=True):
+    """What `ProfileMapping.told` has."""
+
+    fields: dict[str, dict[str, str]] = {}
+    unit: str | None = None
+    currency: str | None = None
+    status: dict[str, tuple[str, ...]] = {}
+
+
 class About(msgspec.Struct, frozen=True, kw_only=True):
     """What was recorded, and what reading it the same way needs."""
 
     program: str  # the version that wrote it
-    run: str  # a random word, by which FILE and FILE.1 know each other
     base_url: str
     profile: str
     company: str | None = None  # that everything was asked of
     refresh: float = 5.0  # seconds
-    mapping: dict[str, Any] = {}  # `ProfileMapping.told`
+    mapping: Mapped = Mapped()
+    run: str = msgspec.field(default_factory=lambda: secrets.token_hex(8))
+    """A random word, by which FILE and FILE.1 know each other."""
+
+
+class Failure(msgspec.Struct, frozen=True, array_like=True):
+    """An ApiError."""
+
+    kind: str  # its class
+    sentence: str
+    sent: str
+    status: int | None = None
+    platform_message: str | None = None
+    retry_after: float | None = None
+
+    @classmethod
+    def of(cls, error: ApiError, redact: Callable[[str], str]) -> Self:
+        message = error.platform_message and redact(error.platform_message)
+        told = redact(error.sentence), str(error.sent), error.status, message, error.retry_after
+        return cls(type(error).__name__, *told)
 
 
 class Recorded(msgspec.Struct, frozen=True, array_like=True):
@@ -73,43 +93,18 @@ class Recorded(msgspec.Struct, frozen=True, array_like=True):
     target: str  # method, path and query: "GET /api/tasks?status=pending"
     took: float  # seconds
     ahead: float | None = None  # seconds that the platform's clock was ahead, as far as measured
-    status: int = 0  # 0 where none came, or what came was not whole: then `error` says why
+    status: int = 0  # 304 where the last to the same question that didn't fail says the same
     headers: dict[str, str] = {}
-    error: tuple[str, str, str] | None = None
-    """The class of the ApiError, what it says about `sent`, and its sentence."""
-    same: bool = False  # but for time and duration the last good one to the same question
-
-    @property
-    def good(self) -> bool:
-        return 200 <= self.status < 300
-
-
-class Tape(msgspec.Struct):
-    """What has come of one answer; its bodies are without keys already."""
-
-    status: int = 0
-    headers: dict[str, str] = {}
-    body: list[bytes] = []
-
-    def answer(
-        self, target: str, took: float, ahead: float | None, failure: ApiError | None
-    ) -> tuple[Recorded, list[bytes]]:
-        """As a recorder takes it. A status that refuses is an answer, its error is made of it."""
-        if failure is not None and not 300 <= self.status < 600:
-            error = type(failure).__name__, str(failure.sent), failure.sentence
-            return Recorded(0.0, target, took, ahead, error=error), []
-        return Recorded(0.0, target, took, ahead, self.status, self.headers), self.body
+    failure: Failure | None = None  # what came in place of all that
 
 
 class Located(NamedTuple):
     """An answer in a recording, and where its body lies."""
 
-    at: float
-    took: float
-    answer: Recorded  # of one that was the same as an earlier: that
-    file: int
-    offset: int
-    length: int  # of the body as packed
+    answer: Recorded
+    file: int = 0
+    offset: int = 0
+    length: int = 0  # of the body as packed
 
     @property
     def etag(self) -> str:
@@ -117,15 +112,16 @@ class Located(NamedTuple):
 
 
 class _Kept(msgspec.Struct):
-    """The last good answer to a question, for what comes after it and for the next file."""
+    """The last answer to a question that didn't fail, for what comes after it."""
 
-    answer: Recorded
-    digest: bytes
+    status: int
+    headers: dict[str, str]
     packed: bytes
-    written: bool = False
+    is_there: bool = False  # in the file that is written now
 
 
-def _block(head: msgspec.Struct, packed: bytes) -> bytes:
+def block(head: msgspec.Struct, packed: bytes = b"") -> bytes:
+    """A head with a body as it lies in the file."""
     encoded = msgspec.msgpack.encode(head)
     return _LENGTHS.pack(len(encoded), len(packed), zlib.crc32(encoded)) + encoded + packed
 
@@ -157,32 +153,36 @@ class Recorder:
         self.trouble: SafeText | None = None  # why nothing is written, for a person
         self._older = path.with_name(f"{path.name}.1")
         self._kept = dict[str, _Kept]()
-        self._came: SimpleQueue[tuple[Recorded, list[bytes]] | None] = SimpleQueue()
-        self._waiting, self._lock = 0, Lock()
-        self._handle, self._size, self._last, self._failed = -1, 0, 0.0, -inf
+        self._came: SimpleQueue[tuple[Recorded, list[bytes] | None] | None] = SimpleQueue()
+        self._taken = self._noted = 0  # bytes of bodies; each is counted by one side
+        self._handle, self._size, self._failed = -1, 0, -inf
         if os.path.lexists(path) or os.path.lexists(self._older):
             words = f"{safe(str(path), 200)} or its .1 is there already: name another file"
             raise RecordingError(words)
         try:
-            self._open()
+            self._begin()
         except OSError as error:
             words = f"{safe(str(path), 200)} can't be written: {error.strerror}"
             raise RecordingError(words) from None
         self._thread = Thread(target=self._work, name="recording", daemon=True)
         self._thread.start()
 
-    def tape(self) -> Tape:
-        """For one answer that is asked for now."""
-        return Tape()
-
-    def take(self, answer: Recorded, body: list[bytes]) -> None:
-        """Note an answer that is complete now; for any thread. `at` is filled in here."""
-        size = sum(map(len, body))
-        with self._lock:
-            if self._waiting + size > _MOST_WAITING:
-                answer, body, size = replace(answer, status=0, error=None), [], 0
-            self._waiting += size
-        self._came.put((replace(answer, at=self._clock()), body))
+    def take(
+        self, target: str, outcome: Reply | ApiError, took: float, ahead: float | None
+    ) -> None:
+        """Note what has just come to a question; for any thread."""
+        pieces = list[bytes]()
+        about = self._clock(), self._redact(target), took, ahead
+        if isinstance(outcome, ApiError):
+            answer = Recorded(*about, failure=Failure.of(outcome, self._redact))
+        else:
+            told = outcome.headers.items()
+            headers = {name: self._redact(value) for name, value in told if name in _HEADERS}
+            answer, pieces = Recorded(*about, outcome.status, headers), outcome.pieces
+        size = sum(map(len, pieces))
+        is_too_much = self._taken - self._noted + size > MOST_WAITING
+        self._taken += 0 if is_too_much else size
+        self._came.put((answer, None if is_too_much else pieces))
 
     def close(self, seconds: float = 2.0) -> None:
         """Write what came by now, in so many seconds at most."""
@@ -191,90 +191,64 @@ class Recorder:
 
     def _work(self) -> None:
         while (came := self._came.get()) is not None:
-            answer, body = came[0], b"".join(came[1])
-            with self._lock:
-                self._waiting -= len(body)
+            self._noted += sum(map(len, came[1] or ()))
             try:
-                self._note(answer, body)
+                self._note(*came)
             except Exception as error:  # no answer may end the recording of those that follow
                 words = getattr(error, "strerror", None) or type(error).__name__
                 self.trouble = plain(f"answers are not recorded: {safe(words, 80)}")
-                self._failed = answer.at
-            if answer.at > self._failed + _CALM:
+                self._failed = came[0].at
+            if came[0].at > self._failed + _CALM:
                 self.trouble = None
         if self._handle >= 0:
             os.close(self._handle)
 
-    def _note(self, answer: Recorded, body: bytes) -> None:
-        at = self._last = max(self._last, answer.at)
-        target, kept = answer.target, self._kept.get(answer.target)
-        if answer.status == 304:
-            if kept is None:
-                return
-        elif answer.status == 0 and answer.error is None:
+    def _note(self, answer: Recorded, pieces: list[bytes] | None) -> None:
+        if pieces is None:
             # What comes next is not like the last that was written.
-            self._kept.pop(target, None)
+            self._kept.pop(answer.target, None)
             raise OSError(0, "the disk is slower than the platform")
-        else:
-            answer = self._clean(answer)
-            if self._alter is not None:
-                answer, body = self._alter(answer, body)
-            telling = [each for each in answer.headers.items() if not each[0].startswith(_PASSING)]
-            told = repr((answer.status, answer.error, telling)).encode()
-            digest = blake2b(told + body, digest_size=16).digest()
-            if kept is None or kept.digest != digest:
-                kept = _Kept(answer, digest, zlib.compress(body, 3) if body else b"")
-            if answer.good:
-                # What fails stays apart: a 304 means the last that didn't.
-                self._kept.pop(target, None)  # the one asked for last stands last
-                self._kept[target] = kept
-                if len(self._kept) > _MOST_KEPT:
-                    del self._kept[next(iter(self._kept))]
-        took, ahead = answer.took, answer.ahead
-        if kept.written:
-            self._append(_block(Recorded(at, kept.answer.target, took, ahead, same=True), b""))
+        if self._handle < 0 or self._size > self._most // 2:
+            self._rotate()
+        body = b"".join(pieces)
+        if self._alter is not None:
+            answer, body = self._alter(answer, body)
+        if answer.failure is not None:
+            self._append(block(answer))
             return
-        kept.answer = replace(kept.answer, at=at, took=took, ahead=ahead)
-        self._append(_block(kept.answer, kept.packed))
-        kept.written = True
-        if self._size > self._most // 2:
-            self._rotate(at)
+        kept = self._kept.pop(answer.target, None)
+        if answer.status != 304:
+            new = _Kept(answer.status, answer.headers, zlib.compress(body, 3))
+            if kept is None or replace(kept, is_there=False) != new:
+                kept = new
+        if kept is None:
+            return
+        self._kept[answer.target] = kept  # the one asked for last stands last
+        if len(self._kept) > MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        if kept.is_there:
+            self._append(block(replace(answer, status=304, headers={})))
+        else:
+            whole = replace(answer, status=kept.status, headers=kept.headers)
+            self._append(block(whole, kept.packed))
+            kept.is_there = True
 
-    def _clean(self, answer: Recorded) -> Recorded:
-        """Without keys, and only with the headers that are kept; bodies come clean."""
-        headers = {
-            name: self._redact(told)
-            for name, told in answer.headers.items()
-            if name in _HEADERS or name.startswith(_RATE)
-        }
-        error = answer.error and (*answer.error[:2], self._redact(answer.error[2]))
-        target = self._redact(answer.target)
-        return replace(answer, target=target, headers=headers, error=error)
-
-    def _rotate(self, at: float) -> None:
-        """Begin anew, with the last answer to each question that was asked lately."""
-        os.close(self._handle)
-        self._handle = -1
-        self.path.replace(self._older)
-        room = self._most // 8
-        for target, kept in reversed([*self._kept.items()]):
-            room -= len(kept.packed) + _ABOUT_A_HEAD
-            kept.written = False
-            if room < 0:
-                del self._kept[target]
+    def _rotate(self) -> None:
+        """Begin anew; each question's next answer is written whole."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+            self.path.replace(self._older)
+        self._begin()
         for kept in self._kept.values():
-            kept.answer = replace(kept.answer, at=at)
-            self._append(_block(kept.answer, kept.packed))
-            kept.written = True
+            kept.is_there = False
 
-    def _open(self) -> None:
+    def _begin(self) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._handle, self._size = os.open(self.path, flags, 0o600), 0
 
-    def _append(self, block: bytes) -> None:
-        if self._handle < 0:
-            self._open()
-        rest = memoryview(block if self._size else MAGIC + _block(self._about, b"") + block)
+    def _append(self, data: bytes) -> None:
+        rest = memoryview(data if self._size else block(self._about) + data)
         size = self._size + len(rest)
         try:
             while rest:
@@ -294,74 +268,67 @@ class Recording:
         """Reads all heads and no body. Raises RecordingError."""
         older, shown = path.with_name(f"{path.name}.1"), safe(str(path), 200)
         self.times = list[float]()
-        self.changes = list[float]()  # the times of those that say something new
         self._ahead = list[float | None]()  # beside the times
-        self._by_target = dict[str, tuple[list[float], list[Located]]]()
+        self._by_target = dict[str, list[Located]]()
         try:
             about, before = _about(path), _about(older) if older.is_file() else None
             if about is None:
-                raise RecordingError(f"{shown} is no recording")
+                raise RecordingError(f"{shown} is no recording, or one of another version")
             self.about = about
-            self._files = [older, path] if before and before.run == about.run else [path]
+            self._files = [older, path] if before == about else [path]
             for number, file in enumerate(self._files):
                 for head, offset, length in islice(_blocks(file), 1, None):
-                    self._add(_decoded(head), number, offset, length)
-        except OSError as error:
-            raise RecordingError(f"{shown} can't be read: {error.strerror}") from None
-        except msgspec.DecodeError:
-            raise RecordingError(f"{shown} was written by another version") from None
+                    self._add(Located(_decoded(head), number, offset, length))
+        except (OSError, msgspec.DecodeError) as error:
+            words = getattr(error, "strerror", None) or "another version has written it"
+            raise RecordingError(f"{shown} can't be read: {words}") from None
         if not self.times:
             raise RecordingError(f"no answer is in {shown}")
         self.begins, self.ends = self.times[0], self.times[-1]
 
-    def _add(self, answer: Recorded, file: int, offset: int, length: int) -> None:
-        if not (0 < answer.at < _LATEST and 0 <= answer.took < _LATEST):
+    def _add(self, found: Located) -> None:
+        answer, told = found.answer, found.answer.at + (found.answer.ahead or 0.0)
+        if not (0 < answer.at < _LATEST and 0 < told < _LATEST and 0 <= answer.took < _LATEST):
             return
-        if answer.ahead is not None and not abs(answer.ahead) < answer.at < _LATEST - answer.ahead:
-            answer = replace(answer, ahead=None)
-        times, entries = self._by_target.setdefault(answer.target, ([], []))
-        at, took = max(answer.at, self.times[-1]) if self.times else answer.at, answer.took
-        if not answer.same:
-            entries.append(Located(at, took, answer, file, offset, length))
-            self.changes.append(at)
-        elif (last := self.last(answer.target, at, good=True)) is not None:
-            entries.append(Located(at, took, *last[2:]))
-        else:
-            return
-        times.append(at)
-        self.times.append(at)
+        # The clock that recorded may have been set back.
+        answer = replace(answer, at=max(answer.at, *self.times[-1:], 0.0))
+        if answer.status == 304:
+            last, _ = self.last(answer.target, answer.at)
+            if last is None:
+                return
+            answer = replace(answer, status=last.answer.status, headers=last.answer.headers)
+            found = last
+        self._by_target.setdefault(answer.target, []).append(found._replace(answer=answer))
+        self.times.append(answer.at)
         self._ahead.append(answer.ahead)
+
+    def __contains__(self, target: str) -> bool:
+        return target in self._by_target
 
     def ahead(self, at: float) -> float | None:
         """Seconds that the platform's clock was ahead of the machine's then; None if not known."""
         return self._ahead[max(0, bisect_right(self.times, at) - 1)]
 
-    def next_after(
-        self, at: float, target: str | None = None, *, changed: bool = False
-    ) -> float | None:
-        """When the next answer came, to that question or to any; of all the next that `changed`."""
-        times = self.changes if changed else self.times
-        if target is not None:
-            times = self._by_target.get(target, ([], []))[0]
-        place = bisect_right(times, at)
-        return times[place] if place < len(times) else None
+    def next_after(self, at: float) -> float | None:
+        """When the next answer came."""
+        place = bisect_right(self.times, at)
+        return self.times[place] if place < len(self.times) else None
 
-    def last(self, target: str, at: float, *, good: bool = False) -> Located | None:
-        """The last answer to a question by then; with `good` none that refused or failed."""
-        times, entries = self._by_target.get(target, ([], []))
-        for place in range(bisect_right(times, at) - 1, -1, -1):
-            if not good or entries[place].answer.good:
-                return entries[place]
-        return None
+    def last(self, target: str, at: float) -> tuple[Located | None, Recorded | None]:
+        """The last answer to a question by then, and what failed since, if anything."""
+        found, failed = self._by_target.get(target, []), None
+        for place in range(bisect_right(found, at, key=lambda each: each.answer.at) - 1, -1, -1):
+            if found[place].answer.failure is None:
+                return found[place], failed
+            failed = failed or found[place].answer
+        return None, failed
 
-    def body(self, entry: Located) -> bytes:
+    def body(self, found: Located) -> bytes:
         """Raises OSError, and zlib.error or ValueError for one that is damaged or too long."""
-        if not entry.length:
-            return b""
-        with self._files[entry.file].open("rb") as file:
-            file.seek(entry.offset)
+        with self._files[found.file].open("rb") as file:
+            file.seek(found.offset)
             packed = zlib.decompressobj()
-            body = packed.decompress(file.read(entry.length), LONGEST_BODY)
+            body = packed.decompress(file.read(found.length), LONGEST_BODY)
         if not packed.eof:
             raise ValueError
         return body
@@ -371,9 +338,10 @@ _decoded: Final = msgspec.msgpack.Decoder(Recorded).decode
 
 
 def _about(path: Path) -> About | None:
-    with suppress(msgspec.DecodeError, StopIteration):
+    try:
         return msgspec.msgpack.decode(next(_blocks(path))[0], type=About)
-    return None
+    except (msgspec.DecodeError, StopIteration):
+        return None
 
 
 def _blocks(path: Path) -> Iterator[tuple[bytes, int, int]]:
@@ -381,15 +349,15 @@ def _blocks(path: Path) -> Iterator[tuple[bytes, int, int]]:
     that is not whole.
     """
     with path.open("rb", buffering=1 << 20) as file:
-        end, at = os.fstat(file.fileno()).st_size, len(MAGIC)
-        if file.read(at) != MAGIC:
-            return
+        end, at = os.fstat(file.fileno()).st_size, 0
         while len(lengths := file.read(_LENGTHS.size)) == _LENGTHS.size:
             size, length, checksum = _LENGTHS.unpack(lengths)
-            head, at = file.read(min(size, _LONGEST_HEAD)), at + _LENGTHS.size + size
-            if len(head) < size or zlib.crc32(head) != checksum or at + length > end:
+            at += _LENGTHS.size + size
+            if at + length > end:
+                return
+            head = file.read(size)
+            if zlib.crc32(head) != checksum:
                 return
             yield head, at, length
-            if length:
-                file.seek(length, os.SEEK_CUR)
-                at += length
+            at += length
+            file.seek(at)

@@ -105,6 +105,7 @@ class Reply(msgspec.Struct, frozen=True):
     """Names in lower case. Values are platform text, not cleaned."""
     body: bytes = b""  # unpacked; empty if it was streamed
     streamed: ListReader[Any] | None = None  # what has read a long body while it came
+    pieces: list[bytes] = []  # all of the body, where a recorder wants it
 
 
 class Measured:
@@ -240,15 +241,12 @@ class Transport:
         request = self._built(asked, params, json_body, "application/json", headers)
         started, failed = time.monotonic(), 0
         while True:
-            begun, recorder = time.monotonic(), self.recorder
-            request.extensions["tape"] = tape = recorder.tape() if recorder else None
+            begun = time.monotonic()
             attempt = self._attempt(request, asked, stream)
             outcome = await self._guarded(attempt, asked, self.limits.total)
-            if recorder is not None and tape is not None:
+            if self.recorder is not None:
                 took, ahead = time.monotonic() - begun, self.measured.clock_skew
-                failure = outcome if isinstance(outcome, ApiError) else None
-                target = request.extensions["question"]
-                recorder.take(*tape.answer(target, took, ahead, failure))
+                self.recorder.take(request.extensions["question"], outcome, took, ahead)
             if isinstance(outcome, Reply):
                 return outcome
             failed += 1
@@ -351,7 +349,7 @@ class Transport:
 
         While a piece is read no more is taken, so that the other side waits as well.
         """
-        body, reader = BytesIO(), None
+        body, reader, recorded = BytesIO(), None, list[bytes]()
         try:
             async with (
                 aclosing(await self._send(request, asked)) as response,
@@ -359,6 +357,8 @@ class Transport:
             ):
                 async for piece in pieces:
                     body.write(piece)
+                    if self.recorder is not None:
+                        recorded.append(piece)
                     if reader is None and body.tell() > ONE_PIECE:
                         if stream is None:
                             raise larger_than(asked, response.status_code, ONE_PIECE)
@@ -376,7 +376,7 @@ class Transport:
         self._refuse_surplus(response, asked)
         headers = dict(response.headers.items())
         whole = body.getvalue() if reader is None else b""
-        return Reply(asked, response.status_code, headers, whole, reader)
+        return Reply(asked, response.status_code, headers, whole, reader, recorded)
 
     async def _send(self, request: httpx.Request, asked: Asked) -> httpx.Response:
         """Up to the head of the answer; raises for a status that is not wanted."""
@@ -389,8 +389,6 @@ class Transport:
         latency = response.extensions.get("took", time.monotonic() - started)
         self.measured.answer(latency, date, self._clock())
         status = response.status_code
-        if tape := request.extensions.get("tape"):
-            tape.status, tape.headers = status, dict(response.headers.items())
         if 200 <= status < 300 or (status == 304 and "if-none-match" in request.headers):
             return response
         said = BytesIO()
@@ -434,8 +432,6 @@ class Transport:
             raise larger_than(asked, status, cap)
         member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if is_packed else None
         came, unpacked, held = 0, 0, b""
-        tape = response.request.extensions.get("tape")
-        keep: Callable[[bytes], object] = tape.body.append if tape else len
         async for packed in response.aiter_raw():
             came += len(packed)
             while packed:
@@ -453,7 +449,6 @@ class Transport:
                     raise larger_than(asked, status, cap)
                 clean, held = self.key.clean(held + piece)
                 if clean:
-                    keep(clean)
                     yield clean
                 if len(piece) == _PIECE:
                     # A bomb arrives in one read: let others run between its pieces.
@@ -461,6 +456,4 @@ class Transport:
         if member is not None and came and not member.eof:
             raise DamagedBodyError
         if held:
-            clean, _ = self.key.clean(held, is_last=True)
-            keep(clean)
-            yield clean
+            yield self.key.clean(held, is_last=True)[0]

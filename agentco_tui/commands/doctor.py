@@ -8,22 +8,22 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from agentco_tui import __version__
 from agentco_tui import format as figures
 from agentco_tui.actions.journal import platform_of
 from agentco_tui.actions.journal_file import seconds_of, stories
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
+from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable, Unreadable
-from agentco_tui.commands import bundle
 from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.keys import COMMANDS
-from agentco_tui.live.feeds import SKEW_THAT_MATTERS, ActivityFilter
+from agentco_tui.live.feeds import SKEW_THAT_MATTERS, ActivityFilter, FeedName, Query
 from agentco_tui.live.log_reader import LogReader
-from agentco_tui.live.poller import of_all_companies
+from agentco_tui.live.poller import fetch, of_all_companies
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Listing, Moment, Trace
 from agentco_tui.reading.decode import Unshaped
@@ -79,11 +79,11 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         if not given["json"]:
             say(*_about(settings, terminal), "", "reads:")
         file = given["bundle"]
-        recorder = None if file is None else bundle.opened(file, settings)
+        recorder = None if file is None else _bundle(file, settings)
         as_lines = not given["json"]
         reads, measured, lacks = asyncio.run(_examine(settings, recorder, as_lines=as_lines))
         report = _as_json(settings, reads, measured, terminal)
-        about = [] if recorder is None else ["", *bundle.finished(recorder, report)]
+        about = [] if recorder is None else ["", *_bundled(recorder)]
         answered = all(read.answered for read in reads if read.note is None)
         if given["json"]:
             say_json({"ok": answered, **report, "log_lacks": lacks})
@@ -153,8 +153,36 @@ async def _examine(
         with suppress(ApiError):
             await reader.try_days(ActivityFilter(company=company), log, _ENTRIES)
         if recorder is not None and any(read.answered for read in reads):
-            await bundle.read_all(client)
+            # Ask what the dashboard would, for its pictures.
+            for feed in FeedName:
+                with suppress(ApiError):
+                    await fetch(feed, client, Store(), Query())
         return reads, client.transport.measured, reader.told()
+
+
+def _bundle(file: str, settings: Settings) -> Recorder:
+    """A recording in which nobody is named. Raises UsageError if the file can't be written."""
+    from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms  # noqa: PLC0415 (for a bundle only)
+    from agentco_tui.commands.replay_command import begun  # noqa: PLC0415
+
+    nowhere = BaseUrl.parse(NOWHERE)
+    masked = replace(settings, base_url=nowhere, profile="bundle", company=None)
+    key = None if settings.key is None else KeyInUse(settings.key)
+    return begun(file, masked, key, alter=Pseudonyms(str(settings.base_url)).alter)
+
+
+def _bundled(recorder: Recorder) -> list[str]:
+    """Write the rest of a bundle; lines that say what it holds."""
+    recorder.close(60.0)
+    path = safe(str(recorder.path), 200)
+    if recorder.trouble is not None:
+        return [f"{path}: {recorder.trouble}"]
+    return [
+        f"{path} holds one answer to each read.",
+        "Names, ids and texts are replaced; numbers, times, words of status and names of fields"
+        " are not.",
+        f"Look before you send it: agentco-tui replay {path}",
+    ]
 
 
 def _seen(answer: object) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -11,23 +9,12 @@ import msgspec
 
 from agentco_tui import __version__
 from agentco_tui.api.credentials import BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.pseudonyms import REPORT
-from agentco_tui.api.recording import About, Alter, Recorder, Recording, RecordingError
+from agentco_tui.api.recording import About, Alter, Mapped, Recorder, Recording, RecordingError
 from agentco_tui.arguments import UsageError
-from agentco_tui.commands.running import Exit, say_json
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO
 from agentco_tui.reading.mapping import ProfileMapping
-
-
-class _Mapped(msgspec.Struct):
-    """What a recording tells of its profile's mapping."""
-
-    fields: dict[str, dict[str, str]] = {}
-    unit: str | None = None
-    currency: str | None = None
-    status: dict[str, tuple[str, ...]] = {}
 
 
 def begun(
@@ -39,12 +26,11 @@ def begun(
     """
     about = About(
         program=__version__,
-        run=secrets.token_hex(8),
         base_url=str(settings.base_url),
         profile=settings.profile,
         company=settings.company,
         refresh=settings.refresh,
-        mapping=settings.mapping.told,
+        mapping=msgspec.convert(settings.mapping.told, Mapped),
     )
     try:
         redact = key.redact if key is not None else str
@@ -62,10 +48,6 @@ def run(
         settings = settings_for(recording.about, given, env)
     except (RecordingError, RuntimeError) as error:
         raise UsageError(str(error)) from None
-    if given["report"]:
-        found = recording.last(REPORT, recording.ends)
-        say_json(None if found is None else json.loads(recording.body(found)))
-        return Exit.OK
     return dashboard(settings, recording)
 
 
@@ -79,11 +61,8 @@ def settings_for(about: About, given: Given, env: Mapping[str, str]) -> Settings
         raise SettingsError(resolved.problems)
     try:
         base_url = BaseUrl.parse(about.base_url, allow_http=True)
-        told = msgspec.convert(about.mapping, _Mapped)
-        mapping = ProfileMapping(
-            told.fields, unit=told.unit, currency=told.currency, status=told.status
-        )
-    except (CredentialError, msgspec.ValidationError, ValueError, KeyError):
+        mapping = ProfileMapping(**msgspec.structs.asdict(about.mapping))
+    except (CredentialError, ValueError, KeyError):
         raise RecordingError("what the recording is of can't be read") from None
     refresh = min(max(REFRESH_FROM, about.refresh), REFRESH_TO)
     as_then = {"company": about.company, "refresh": refresh, "mapping": mapping}

@@ -6,38 +6,36 @@ import asyncio
 import time
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from agentco_tui.api import errors
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, NotSent, Sent
-from agentco_tui.api.recording import Located, Recorded, Recording
+from agentco_tui.api.recording import Failure, Located, Recorded, Recording
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, SLOWER, Clock, FeedName, Freshness, Pace
 from agentco_tui.live.poller import Poller, Schedule, spacing
-from agentco_tui.live.store import Names, Store
-from agentco_tui.model import Listing, Record, Ref
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.reading.schema import Kind
-from agentco_tui.text import plain, safe
-
-R = TypeVar("R", bound=Record)
+from agentco_tui.text import SafeText, plain, safe
 
 SPEEDS: Final = (1, 2, 5, 10, 60, 600)
 ROUND: Final = 0.1  # seconds between two looks at the recording, at whatever speed
 TOGETHER: Final = 0.3  # seconds of the recording within which come the parts of one answer
 OLD: Final = 4 * SLOWER  # refreshes after which an answer was not followed by another
-_SMALL: Final = 64 * 1024  # bytes: a packed body below is unpacked in the event loop
+_BY: Final = lazy_pattern(r"([+-])(\d{1,6})\s*([smh])")
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
-_asked: ContextVar[list[tuple[str, Located | None]] | None] = ContextVar("asked", default=None)
-"""The targets that one poll has asked for, with what was found."""
-_good_only: ContextVar[bool] = ContextVar("good_only", default=False)
-"""Whether one poll passes over answers that refused or failed."""
+_found: ContextVar[list[tuple[Located | None, Recorded | None]] | None]
+_found = ContextVar("found", default=None)
+"""What was found for each question of one poll: an answer, and what failed since."""
+
+
+class NotYet(NotSent):
+    """It was asked later only."""
 
 
 class ReplayClock(Clock):
@@ -46,7 +44,7 @@ class ReplayClock(Clock):
     """
 
     def __init__(self, recording: Recording, steady: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(lambda: recording.ahead(self.machine()), self.time)
+        super().__init__(lambda: recording.ahead(self.time()), self.time)
         self.recording, self._steady = recording, steady
         self.speed: int = SPEEDS[0]
         self.paused = False
@@ -80,16 +78,26 @@ class ReplayClock(Clock):
         ahead = self.recording.ahead(at)
         return at if ahead is None or abs(ahead) < SKEW_THAT_MATTERS else at + ahead
 
-    def when_told(self, at: float) -> float:
-        """The time by the clock that recorded, at which the platform's clock said `at`."""
-        times = self.recording.times
+    def meant(self, words: str) -> float | None:
+        """The time, by the clock that recorded, that words mean by the platform's: "03:12", with a
+        date before it, or so long before or after now: "+5m", "-1h". None if the recording has no
+        such time, or the words mean none.
+        """
+        now, times, found = self.now(), self.recording.times, list[float]()
+        if by := _BY.fullmatch(words):
+            return self.time() + int(f"{by[1]}{by[2]}") * _UNITS[by[3]]
+        for days in (-1, 0, 1):
+            day = datetime.fromtimestamp(now) + timedelta(days=days)
+            for each in (words, f"{day:%Y-%m-%d} {words}"):
+                with suppress(ValueError, OverflowError):
+                    found.append(datetime.fromisoformat(each).timestamp())
+        begins, ends = self.told(times[0]) - 60, self.told(times[-1]) + 60
+        there = [at for at in found if begins <= at <= ends]
+        if not there:
+            return None
+        at = min(there, key=lambda at: abs(at - now))
         place = min(bisect_left(times, at, key=self.told), len(times) - 1)
-        ahead = self.told(times[place]) - times[place]
-        return max(times[max(0, place - 1)], at - ahead)
-
-    def steady_at(self, at: float) -> float:
-        """The reading of `monotonic` that belongs to a time by the clock that recorded."""
-        return self.monotonic() - self.time() + at
+        return max(times[max(0, place - 1)], at - self.told(times[place]) + times[place])
 
 
 class Player:
@@ -100,62 +108,41 @@ class Player:
 
     async def answer(self, target: str, known: str | None) -> tuple[Recorded, bytes]:
         """As `Transport` wants it. Raises ApiError: what was recorded, or NotSent where nothing
-        was; that has a `retry_after` if there will be something.
+        was. A poll is given what came before it failed; `ReplayPoller` lays the failure over that.
         """
-        now = self.clock.time()
-        entry = self.recording.last(target, now, good=_good_only.get())
-        asked = _asked.get()
-        if asked is not None:
-            asked.append((target, entry))
-        if entry is None:
-            first = self.recording.next_after(now, target)
+        path, polled = safe(target.partition(" ")[2], 300), _found.get()
+        found, failed = self.recording.last(target, self.clock.time())
+        if polled is not None:
+            polled.append((found, failed))
+        if failed is not None and failed.failure is not None and (found is None or polled is None):
+            raise _error(failed.failure, path)
+        if found is None:
+            if target in self.recording:
+                raise NotYet(plain("not in the recording by then: asked later only"), path=path)
             words = "not in the recording: this was not asked while it was made"
-            if first is not None:
-                words = "not in the recording by then: this was asked later only"
-            wait = None if first is None else first - now
-            raise NotSent(plain(words), path=safe(target, 300), retry_after=wait)
-        answer = replace(entry.answer, took=entry.took)
-        if answer.error is not None:
-            kind, sent, words = answer.error
-            failure: Any = getattr(errors, kind, None)
-            is_ours = isinstance(failure, type) and issubclass(failure, ApiError)
-            path = safe(target.partition(" ")[2], 300)
-            raise (failure if is_ours else errors.Broken)(
-                safe(words, 1000), path=path, sent=Sent(sent) if sent in [*Sent] else None
-            )
-        told = {**answer.headers, "etag": entry.etag}
-        told.pop("date", None)  # the recording's clock tells the time
-        if known == entry.etag:
-            return replace(answer, status=304, headers=told), b""
+            raise NotSent(plain(words), path=path)
+        answer = replace(found.answer, headers={**found.answer.headers, "etag": found.etag})
+        if known == found.etag:
+            return replace(answer, status=304), b""
         try:
-            if entry.length < _SMALL:
-                body = self.recording.body(entry)
-            else:
-                body = await asyncio.to_thread(self.recording.body, entry)
+            return answer, await asyncio.to_thread(self.recording.body, found)
         except (OSError, ValueError, zlib.error):
-            words = "this answer is damaged in the recording"
-            raise errors.Broken(plain(words), path=safe(target, 300)) from None
-        return replace(answer, headers=told), body
+            raise errors.Broken(plain("damaged in the recording"), path=path) from None
 
 
-class ReplayClient(Client):
-    """Of one company it gives what it was asked of all, where the company's own was not asked."""
-
-    store: Store  # knows whose each record is
-
-    async def _listing(
-        self, kind: Kind[R], path: str, filters: Mapping[str, str | None] = {}, **options: Any
-    ) -> Listing[R]:
-        try:
-            return await super()._listing(kind, path, filters, **options)
-        except NotSent:
-            company = filters.get("company_id")
-            if company is None:
-                raise
-        found = await super()._listing(kind, path, {**filters, "company_id": None}, **options)
-        company_of: Any = Names(self.store).company_of
-        own = (each for each in found.records if (company_of(each) or Ref()).id == company)
-        return replace(found, records=tuple(own))
+def _error(failure: Failure, path: SafeText) -> ApiError:
+    kind: Any = getattr(errors, failure.kind, None)
+    is_ours = isinstance(kind, type) and issubclass(kind, ApiError)
+    message = failure.platform_message
+    error: ApiError = (kind if is_ours else errors.Broken)(
+        safe(failure.sentence, 1000),
+        path=path,
+        sent=Sent(failure.sent) if failure.sent in [*Sent] else None,
+        status=failure.status,
+        platform_message=None if message is None else safe(message, 1000),
+        retry_after=failure.retry_after,
+    )
+    return error
 
 
 class ReplayPoller(Poller):
@@ -166,7 +153,6 @@ class ReplayPoller(Poller):
     def __init__(self, *about: Any, **options: Any) -> None:
         super().__init__(*about, **options)
         self._changed = asyncio.Event()
-        self._astray = set(FeedName)  # feeds that were not asked since a jump
 
     async def run(self) -> None:
         """Poll until cancelled."""
@@ -192,97 +178,47 @@ class ReplayPoller(Poller):
         if polled:
             await asyncio.wait([turn.read.next_read() for turn in polled])
 
-    def set(
-        self, *, at: float | None = None, speed: int | None = None, paused: bool | None = None
-    ) -> None:
+    def set(self, *, at: float | None = None, **way: Any) -> None:
         """As for the clock; what shows is made anew."""
         if at is not None and at < self.clock.time():
             # The window of the log holds what was not there yet.
             self.store.forget(FeedName.ACTIVITY)
-        if at is not None:
-            self._astray = set(FeedName)
-        self.clock.set(at=at, speed=speed, paused=paused)
+        self.clock.set(at=at, **way)
         self._changed.set()
 
     def look_for_late(self) -> None:
         """Nothing is late here: all answers are there."""
 
     async def _poll(self, feed: FeedName) -> bool:
-        asked: list[tuple[str, Located | None]] = []
-        mark = _asked.set(asked)
+        mark = _found.set([])
         try:
-            done = await super()._poll(feed)
-            if done and feed in self._astray and self.store.freshness[feed].failure is not None:
-                # What had come before it failed shows beneath the failure.
-                asked.clear()
-                only = _good_only.set(True)
-                try:
-                    done = await super()._poll(feed)
-                finally:
-                    _good_only.reset(only)
-                asked.clear()
-                done = done and await super()._poll(feed)
-            self._astray.discard(feed)
+            return await super()._poll(feed)
         finally:
-            _asked.reset(mark)
-        return done
+            _found.reset(mark)
 
     def _plan_anew(self, feeds: Iterable[FeedName]) -> None:
         self._changed.set()
 
     def _answered(self, feed: FeedName, turn: Schedule, began: float, took: float) -> None:
-        came = [entry for _, entry in _asked.get() or () if entry is not None]
-        took, now = sum(entry.took for entry in came), self.clock.time()
-        at = max((entry.at for entry in came), default=now)
-        slowed = spacing(self.pace(feed), self.refresh, took)[1]
-        turn.shown_from = began
-        fresh = Freshness(self.clock.steady_at(at), took=took, slowed=slowed)
+        came = [(found.answer, failed) for found, failed in _found.get() or () if found is not None]
+        took, now = sum(answer.took for answer, _ in came), self.clock.time()
+        at = max((answer.at for answer, _ in came), default=now)
+        failure: ApiError | None = None
         if now - at > OLD * self.refresh:
             words = "nothing newer is in the recording: this was not asked then"
-            fresh = replace(fresh, failure=NotSent(plain(words), path=feed))
-        self.store.set_freshness(feed, fresh)
+            failure = NotSent(plain(words), path=feed)
+        for answer, failed in came:
+            if failed is not None and failed.failure is not None:
+                failure = _error(failed.failure, safe(answer.target, 300))
+        turn.shown_from = began
+        slowed = spacing(self.pace(feed), self.refresh, took)[1]
+        then = self.clock.monotonic() - now + at
+        self.store.set_freshness(feed, Freshness(then, failure, took=took, slowed=slowed))
 
     def _failed(self, feed: FeedName, turn: Schedule, error: ApiError) -> None:
-        before, asked = self.store.freshness[feed], _asked.get() or [("", None)]
-        target, entry = asked[-1]
-        if entry is None and (feed in self._astray or before.answered_at is None):
-            self.store.forget(feed)
-            before = self.store.freshness[feed]
-            if error.retry_after is not None:
-                return  # as it was then: not asked yet
-        after = self.clock.recording.next_after(self.clock.time(), target)
-        again = None if after is None else self.clock.steady_at(after)
-        failed = replace(
-            before,
-            failure=error.bare(),
-            next_try_at=again,
-            failures=before.failures + 1,
-            late=False,
-        )
-        self.store.set_freshness(feed, failed)
-
-
-_BY: Final = lazy_pattern(r"([+-])(\d{1,6})\s*([smh])")
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600}
-
-
-def moment_of(text: str, now: float, begins: float, ends: float) -> float | None:
-    """The time that words mean, in seconds since 1970: "03:12", "03:12:07", with a date before
-    it, or so long before or after `now`: "+5m", "-1h". Without a date that of the nearest day; None
-    if it lies beyond the recording by more than a minute, or the words mean none.
-    """
-    words = " ".join(text.split())
-    if by := _BY.fullmatch(words):
-        return now + int(f"{by[1]}{by[2]}") * _UNITS[by[3]]
-    today, found = datetime.fromtimestamp(now).astimezone(), list[float]()
-    for form in ("%H:%M", "%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
-        with suppress(ValueError, OverflowError):
-            then = datetime.strptime(words, form).replace(tzinfo=today.tzinfo)
-            if "%Y" not in form:
-                days = range(-8, 9)
-                then = then.replace(year=today.year, month=today.month, day=today.day)
-                found += [(then + timedelta(days=by)).timestamp() for by in days]
-            else:
-                found.append(then.timestamp())
-    there = [at for at in found if begins - 60 <= at <= ends + 60]
-    return min(there, key=lambda at: abs(at - now), default=None)
+        found = _found.get()
+        if not found or found[-1][0] is None:
+            self.store.forget(feed)  # what is held is of another time
+        if not isinstance(error, NotYet):
+            known = self.store.freshness[feed]
+            self.store.set_freshness(feed, replace(known, failure=error.bare()))

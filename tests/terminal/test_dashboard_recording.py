@@ -61,7 +61,7 @@ def test_killed_in_the_middle_it_replays_to_the_last_picture(tmp_path: Path) -> 
             ready(session)
             session.press("P")
             session.wait_for("paused")
-            session.press("}")
+            session.press("]")
             session.wait_for("at the end")
             session.wait_for(lambda screen: picture(screen) == last)
             assert "REPLAY" in session.screen[40]
