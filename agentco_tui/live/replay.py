@@ -18,7 +18,9 @@ from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, NotSent, Sent
 from agentco_tui.api.recording import Failure, Located, Recorded, Recording
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, SLOWER, Clock, FeedName, Freshness, Pace
+from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import Poller, Schedule, spacing
+from agentco_tui.model import Activity, Listing
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, plain, safe
 
@@ -145,6 +147,17 @@ def _error(failure: Failure, path: SafeText) -> ApiError:
     return error
 
 
+class ReplayedLog(LogReader):
+    """Fills the gaps of a poll with what was read behind it, not behind an earlier one."""
+
+    async def ask(self, *about: Any) -> Listing[Activity]:
+        listing = await super().ask(*about)
+        times = [found.answer.at for found, _ in _found.get() or () if found is not None]
+        if times and times[-1] < times[0]:
+            raise NotYet(plain("not in the recording by then"))
+        return listing
+
+
 class ReplayPoller(Poller):
     """Looks at a recording whenever it has something new; each feed is as fresh as it was then."""
 
@@ -152,6 +165,7 @@ class ReplayPoller(Poller):
 
     def __init__(self, *about: Any, **options: Any) -> None:
         super().__init__(*about, **options)
+        self.behind.reader = ReplayedLog(self.client)
         self._changed = asyncio.Event()
 
     async def run(self) -> None:
@@ -186,13 +200,21 @@ class ReplayPoller(Poller):
         self.clock.set(at=at, **way)
         self._changed.set()
 
+    async def _rest(self) -> bool:
+        """No question is in anybody's way here."""
+        return True
+
     def look_for_late(self) -> None:
         """Nothing is late here: all answers are there."""
 
     async def _poll(self, feed: FeedName) -> bool:
         mark = _found.set([])
         try:
-            return await super()._poll(feed)
+            done = await super()._poll(feed)
+            if feed is FeedName.ACTIVITY:
+                with suppress(ApiError):
+                    await self.behind.fill()
+            return done
         finally:
             _found.reset(mark)
 

@@ -89,6 +89,8 @@ async def test_a_recording_replays_to_the_same_pictures(
     async with recording(platform, tmp_path, size=(120, 40)) as (s, _):
         for _moment in range(2):
             moments.append(platform.world.time())
+            await s.poll()
+            await s.wait_until(lambda: not s.session.store.activity.gaps(), "all of the log")
             then.append(await pictures(s))
             platform.world.advance(900)
     assert then[0] != then[1]
