@@ -13,19 +13,18 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import at_once
-from agentco_tui.commands.status import judge
 from agentco_tui.config import Settings
 from agentco_tui.config.validators import WrongError
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase, Query
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.history import History
-from agentco_tui.live.insight import Level, in_scope, waiting_since, waits_for_person
+from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import read_log
-from agentco_tui.live.needs import NeedKind
+from agentco_tui.live.needs import NeedKind, find, of_company
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Names, Store, named
-from agentco_tui.model import Budget, BudgetScope, Ref
+from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.text import safe
 
 PATIENCE: Final = 10.0  # seconds for what is told of the picture
@@ -130,10 +129,9 @@ class Watch:
 
     def budgets(self) -> list[Budget]:
         """Of what is in scope: the whole, companies, then agents, each the worst share first."""
-        scope, company_of, found = self.poller.query.company, Names(self._store).company_of, []
+        ours, found = of_company(self._store, self.poller.query.company), list[Budget]()
         for budgets in self._store.budgets.values():
-            ours = (each for each in budgets if in_scope(company_of(each), scope))
-            found += sorted(ours, key=lambda each: -(each.share or 0))
+            found += sorted(filter(ours, budgets), key=lambda each: -(each.share or 0))
         return found
 
     def collect(self) -> Iterable[Metric]:
@@ -147,39 +145,32 @@ class Watch:
             told.add("feed_up", int(freshness[feed].phase is Phase.LIVE), feed)
             told.add("feed_age_seconds", freshness[feed].age(self._clock.monotonic()), feed)
         self._tell_needs(told)
-        if freshness[FeedName.PENDING].answered_at is not None:
-            self._tell_queue(told)
         for budget in self.budgets():
             self._tell_budget(told, budget)
         return told.families()
 
     def _tell_needs(self, told: Told) -> None:
-        """How many of each level and kind, by the rules of the dashboard."""
-        store, scope = self._store, self.poller.query.company
+        """What needs a person, by the rules of the dashboard, and what waits of all and of each
+        company.
+        """
+        store, scope, now = self._store, self.poller.query.company, self._clock.now()
         log = at_once(read_log(reversed(store.activity)))
-        judged = judge(self.outlook, {}, scope, self._clock.now(), log=log)
-        found = Counter((each.level, each.kind) for each in judged.findings)
+        waits, needs = at_once(find(self.outlook, scope, log, now, len(store.pending)))
+        found = Counter((need.level, need.kind) for need in needs)
         for level in (Level.WARNING, Level.CRITICAL):
             for kind in NeedKind:
                 told.add("needs", found[level, kind], level.name.lower(), kind)
-
-    def _tell_queue(self, told: Told) -> None:
-        """What waits of all, where all are asked about, and of each company."""
-        store, now, scope = self._store, self._clock.now(), self.poller.query.company
-        companies = [each.id for each in store.companies if scope in (None, each.id)]
-        since: dict[str, list[float]] = {each: [] for each in ("", *companies)}
-        names = Names(store)
-        for task in filter(waits_for_person, store.pending):
-            company = names.company_of(task) or Ref(id=scope)
-            for key in {"", company.id or ""} if in_scope(company, scope) else ():
-                since.setdefault(key, []).append(waiting_since(task) or now)
-        if scope is not None:
-            del since[""]
-        for key, times in since.items():
-            about = ("company", key, names.company(Ref(id=key))) if key else ("all", "", "all")
-            told.add("tasks_waiting", len(times), *about)
-            oldest = max(0.0, now - min(times, default=now))
-            told.add("oldest_wait_seconds", oldest, *about)
+        if store.freshness[FeedName.PENDING].answered_at is None:
+            return
+        if scope is None:
+            told.add("tasks_waiting", waits.count, BudgetScope.ALL, "", "all")
+            told.add("oldest_wait_seconds", _age(waits.oldest, now), BudgetScope.ALL, "", "all")
+        for company in store.companies:
+            if scope in (None, company.id):
+                whom, name = (BudgetScope.COMPANY, company.id), company.name or company.id
+                told.add("tasks_waiting", waits.held[whom], *whom, name)
+                oldest = _age(waits.longest.get(whom), now)
+                told.add("oldest_wait_seconds", oldest, *whom, name)
 
     def _tell_budget(self, told: Told, budget: Budget) -> None:
         of, sum_, names = budget.scope, budget.limit or budget.spent, Names(self._store)
@@ -204,3 +195,7 @@ class Watch:
             }
         for name, value in figures.items():
             told.add(f"budget_{name}", value, of, subject, names.budget(budget), owner, currency)
+
+
+def _age(since: float | None, now: float) -> float:
+    return 0.0 if since is None else max(0.0, now - since)

@@ -339,6 +339,8 @@ class Queue(msgspec.Struct):
     levels: Counter[Level] = msgspec.field(default_factory=Counter)  # from a warning on
     held: Counter[tuple[BudgetScope, str]] = msgspec.field(default_factory=Counter)
     """With whom, by id: an agent, a company, or all ("")."""
+    longest: dict[tuple[BudgetScope, str], float] = {}
+    """Since when the oldest of each agent and company waits."""
     worst: list[Need] = []
 
 
@@ -347,17 +349,18 @@ def queue(
 ) -> Generator[None, None, Queue]:
     """What waits, with the `most` tasks that come first, in the order of `find`; pauses often."""
     rest, found, kept = iter(pending), Queue(), list[Need]()
-    longest: dict[str, float] = {}  # since when the oldest of each agent waits
     last: tuple[object, ...] | None = None
     while chunk := list(islice(rest, _CHUNK)):
         for task in filter(waits_for_person, chunk):
             found.count += 1
-            since, agent, company = waiting_since(task), _agent_of(task), names.company_of(task)
+            since, company = waiting_since(task), names.company_of(task)
             if since is not None:
                 found.oldest = min(since, found.oldest or inf)
-                longest[agent] = min(since, longest.get(agent, inf))
-            found.held[BudgetScope.AGENT, agent] += 1
-            found.held[BudgetScope.COMPANY, (company and company.id) or ""] += 1
+            agents = BudgetScope.AGENT, _agent_of(task)
+            for whom in agents, (BudgetScope.COMPANY, (company and company.id) or ""):
+                found.held[whom] += 1
+                if since is not None:
+                    found.longest[whom] = min(since, found.longest.get(whom, inf))
             level = task_level(task, now, limits)
             if level >= Level.WARNING:
                 found.levels[level] += 1
@@ -371,10 +374,9 @@ def queue(
         yield
     found.held[BudgetScope.ALL, ""] = found.count
     for need in sorted(kept, key=_order)[:most]:
-        agent = _agent_of(need.record)
-        is_longest = need.since is not None and need.since == longest[agent]
-        held = found.held[BudgetScope.AGENT, agent]
-        found.worst.append(replace(need, count=held, longest=is_longest))
+        agent = BudgetScope.AGENT, _agent_of(need.record)
+        is_longest = need.since is not None and need.since == found.longest[agent]
+        found.worst.append(replace(need, count=found.held[agent], longest=is_longest))
     return found
 
 
