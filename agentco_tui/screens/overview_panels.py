@@ -21,17 +21,15 @@ from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trends import (
-    HOURS,
-    SPARK,
     ahead_in,
     entries_trend,
     spark_cell,
-    spending_trend,
+    spending_items,
     together,
     waiting_trend,
 )
-from agentco_tui.text import SafeText, cell_width, clip, joined, plain, signs, wrap
-from agentco_tui.widgets.graph import spark
+from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
+from agentco_tui.widgets.graph import Plot
 from agentco_tui.widgets.text_pane import Cells, Item, columns
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 
@@ -43,6 +41,7 @@ BESIDE_GAUGE = 9  # columns of the sign, the per cent and the blanks of a line o
 FEW = 2_000  # budgets of agents up to which they are sorted here
 SPACIOUS = 150  # columns from which on nothing has to give way to a trend
 MOST_AHEAD = 34  # columns of what lies ahead
+LEAST_PLOT = 3  # lines of a graph, its axis not counted
 MOST = 600  # cells of a text that is shown in a line or two
 
 
@@ -155,7 +154,7 @@ def money_items(budgets: list[Budget], session: Session, width: int) -> list[Ite
     look, names = session.look, session.names
     left, right = list[list[Cell]](), list[list[Cell]]()
     days = [session.outlook.spent_by_hour(b) if width >= ROOMY else () for b in budgets]
-    sparks = [spark_cell(day, SPARK) for day in days]
+    sparks = [spark_cell(day) for day in days]
     tight = any(each.text for each in sparks) and width < SPACIOUS
     most = MOST_AHEAD if width < SPACIOUS else 2 * MOST_AHEAD
     for budget, day in zip(budgets, sparks, strict=True):
@@ -193,9 +192,9 @@ def money_items(budgets: list[Budget], session: Session, width: int) -> list[Ite
     return items
 
 
-def trend_items(session: Session, width: int, height: int) -> list[Item]:
-    """What waits, is spent and happens, of the last 24 hours side by side: in one line, without the
-    spending, which has lines of its own, or as graphs where these fit; nothing of the unknown.
+def trend_items(session: Session, room: int) -> list[Item]:
+    """What waited and what happened in the last 24 hours, a line each; as graphs, and with where
+    the money goes, as far as there is room in so many lines; nothing of the unknown.
     """
     outlook, store, scope = session.outlook, session.store, session.poller.query.company
     entries, budgets = outlook.entries_by_hour(None), list(store.budget)
@@ -203,33 +202,18 @@ def trend_items(session: Session, width: int, height: int) -> list[Item]:
         ours = session.needs.of_scope(store.agents)
         entries = together(outlook.entries_by_hour(agent.id) for agent in ours)
         budgets = [budget for budget in store.company_budgets if budget.id == scope]
-    trends = [("WAITING", waiting_trend(session, scope)), ("EVENTS", entries_trend(entries))]
-    trends[1:1] = [("SPENT", spending_trend(session, b)) for b in budgets[:1] if height > 1]
-    trends = [(name, trend) for name, trend in trends if trend]
-    room = (width + 2) // max(1, len(trends)) - 2
-    blocks = list[list[tuple[Cell, ...]]]()
-    for name, trend in trends:
-        drawn = f"{spark(trend.day, HOURS if room > ROOM else SPARK)}  " if height == 1 else ""
-        head = Cell(plain(f"{name}  "), Tone.ACCENT), Cell(plain(drawn))
-        words, left = trend.told, room - total_width(head)
-        words = plain(words.replace(" entries", ""))  # the name says it
-        if cell_width(words) > left:
-            words = clip(plain(words.partition(", ")[0]), max(0, left))
-        graph = trend.plot(height - 2).lines(room) if height > 1 else []
-        blocks.append([(*head, Cell(words, Tone.DIM)), *graph])
-    if any(len(block) < height for block in blocks):
-        return trend_items(session, width, 1)
-    return [
-        Cells(tuple(cell for each in line for cell in (*each, _rest(room, each), GAP))[:-1])
-        for line in zip(*blocks, strict=True)
-    ]
-
-
-GAP = Cell(plain("  "))
-
-
-def _rest(room: int, before: Sequence[Cell]) -> Cell:
-    return Cell(plain(" " * max(0, room - total_width(before))))
+    trends = {"WAITING": waiting_trend(session, scope), "EVENTS ": entries_trend(entries)}
+    money = [item for budget in budgets[:1] for item in spending_items(budget, session, "SPENT  ")]
+    high = sum(item.height + 1 if isinstance(item, Plot) else 1 for item in money)
+    if room < len(trends) or not any(trends.values()):
+        return []
+    if high > room - len(trends):
+        high, money = 0, []
+    room, items = (room - high) // len(trends) - 2, list[Item]()
+    for name, trend in trends.items():
+        items += trend.items(name)
+        items += [trend.plot(room)] * (room >= LEAST_PLOT and bool(trend))
+    return [*items, *money]
 
 
 def is_noisy(activity: ActivityWindow, was: bool) -> bool:

@@ -53,13 +53,9 @@ from agentco_tui.width import fit_ends
 PARTS = re.compile(" of | in | its ")  # between the parts of a figure
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
 LARGE = 36  # lines from which on trends have a line
-FREE = 3  # lines more that must be free before trends are drawn larger
-TITLES = 3  # lines of them: of the screen, of its columns and of the preview or a blank
+LEAST = 4  # lines of the list, its titles counted
 MOST_BENEATH, BENEATH = 16, 0.38  # lines of the panels beneath, and their part of the screen
-NARROWEST = 78  # columns that three trends take
-GRAPHS = (8, 14)  # lines of graphs
 LOW = 20  # lines of a terminal below which no preview takes two of them
-LIST = 0.45  # share of the screen below which a list is short
 STEP = 3  # lines by which a list grows that is short
 ROOMY = 30  # lines from which on there is room for all of it
 REST = 0.6  # seconds that the cursor stands before more than the list is read for its line
@@ -82,16 +78,13 @@ class OverviewView(TaskLines[Need]):
     BINDINGS = bindings_of("overview")
     DEFAULT_CSS = """
     OverviewView {
-        & .overview--needs { height: 1fr; min-height: 5; }
-        & > Horizontal { height: 38%; min-height: 6; max-height: 16; }
+        & > Horizontal { height: 1fr; min-height: 5; }
         & .overview--preview {
             display: block; width: 1fr; max-width: 100%; height: 3; scrollbar-size: 0 0;
         }
         &.-low .overview--preview { height: 2; }
-        &.-low > Horizontal { height: 5; min-height: 5; }
-        &.-short > Horizontal { height: 1fr; max-height: 100%; }
         & TextPane { height: 1fr; padding: 0 1; }
-        & .overview--trends { display: none; height: 1; scrollbar-size: 0 0; }
+        & .overview--trends { display: none; height: auto; scrollbar-size: 0 0; }
         & .overview--spend { margin-right: 1; }
         &.-stacked > Horizontal { layout: vertical; }
         &.-stacked .overview--panel { height: 2fr; }
@@ -101,14 +94,14 @@ class OverviewView(TaskLines[Need]):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.table.add_class("overview--needs")
         self.spend_title = StatusLine(classes="view--title")
         self.latest_title = StatusLine(classes="view--title")
-        self.spend, self.latest = TextPane(), TextPane()
+        self.spend, self.latest, self.panels = TextPane(), TextPane(), Horizontal()
         self.trends = TextPane(classes="overview--trends")
         self.trends.can_focus = False
         self.detail.add_class("overview--preview")
         self.detail.can_focus = self.spend.can_focus = self.latest.can_focus = False
+        self.spend.fitted, self.latest.fitted = self._show_spend, self._show_latest
         self._rest: Timer | None = None
         self.needs = session.needs
         self._shown_by: tuple[object, ...] = ()
@@ -190,7 +183,7 @@ class OverviewView(TaskLines[Need]):
         yield self.table
         yield self.detail
         yield self.trends
-        with Horizontal():
+        with self.panels:
             with Vertical(classes="overview--panel overview--spend"):
                 yield self.spend_title
                 yield self.spend
@@ -206,16 +199,28 @@ class OverviewView(TaskLines[Need]):
 
     def _lay_out(self) -> None:
         self._shown_by = ()
-        self._give_room()
         self.call_after_refresh(self.show_head)
 
     def _give_room(self) -> None:
-        """A short list leaves its room to what stands beneath it, unless a hand is on it."""
-        rows = -(-(len(self.needs.shown) + 1) // STEP) * STEP + 1
-        is_short = rows < self.size.height * LIST and not self.incomplete
-        if (is_short or self.has_class("-short")) and not self.table.rows.held:
-            self.set_class(is_short, "-short")
-            self.table.styles.height = rows if is_short else "1fr"
+        """The list has as many lines as it needs, where there are so many; what it leaves free is
+        for trends, which have a little of a large terminal in any case, and the panels beneath.
+        """
+        size, (_, height), room = self.app.size, self.size, self.size.height
+        if not height:
+            return  # hidden: when it is shown again
+        is_low, is_large = self.has_class("-low"), size.width >= ROOMIEST and size.height >= LARGE
+        room -= sum(each.size.height for each in (self.title_line, self.notice) if each.display)
+        room -= (2 if is_low else 3) * self.detail.display
+        if self.panels.display:
+            room -= 5 if is_low else max(6, min(MOST_BENEATH, int(height * BENEATH)))
+        trends = trend_items(self.session, 2) if is_large else []
+        rows = -(-(len(self.table.rows.shown) + 1) // STEP) * STEP + 1
+        is_short = self.panels.display and not self.incomplete
+        lines = max(LEAST, min(rows if is_short else room, room - len(trends)))
+        items = trend_items(self.session, room - lines)
+        self.table.styles.height = lines
+        self.trends.display = bool(items)
+        self.trends.show(items)
 
     def take(self, change: Change) -> None:
         if self.display:
@@ -392,6 +397,7 @@ class OverviewView(TaskLines[Need]):
             self.show_detail()
 
     def take_outlook(self) -> None:
+        self._give_room()
         self._show_spend()
         self.show_detail()
 
@@ -399,25 +405,7 @@ class OverviewView(TaskLines[Need]):
         self.session.outlook.want(self._budgets)
         super().tick()
 
-    def _show_trends(self) -> None:
-        """Graphs in what the list leaves free; else a line, where the terminal is large."""
-        if not self.table.size.area:
-            return  # hidden: when it is laid out again
-        (width, height), rows = self.size, len(self.needs.shown)
-        now, preview = (each.size.height * each.display for each in (self.trends, self.detail))
-        free = height - TITLES - preview - max(1, rows) - min(MOST_BENEATH, height * BENEATH)
-        is_large = width >= ROOMIEST and self.app.size.height >= LARGE
-        lines = 1 if is_large or (free > 0 and width >= NARROWEST) else 0
-        for high in GRAPHS if width >= NARROWEST else ():
-            # Once it is that high, it isn't lower for a need or two more.
-            lines = high if free >= high + (0 if now >= high else FREE) else lines
-        items = trend_items(self.session, width - 2, lines) if lines else []
-        self.trends.display = bool(items)
-        self.trends.styles.height = len(items) or 1
-        self.trends.show(items)
-
     def _show_spend(self) -> None:
-        self._show_trends()
         width, height = self.spend.scrollable_content_region.size
         budgets = self._budgets = money_of(self.session, height)
         lines = money_items(budgets, self.session, width)

@@ -77,12 +77,12 @@ class Trend(msgspec.Struct, frozen=True):
             return plain(f"{total}{self.noun} {hours}, at most {most} in one")
         return plain(f"{least} to {most} {hours}")
 
-    def items(self) -> list[Item]:
+    def items(self, name: str = "") -> list[Item]:
         """A line of signs, and what is said of them."""
         if not self:
             return []
         told = Cell(plain(f"  {self.told}"), Tone.DIM)
-        return [Cells((Cell(plain(" ")), Cell(spark(self.day, HOURS)), told))]
+        return [Cells((Cell(plain(f"{name} "), Tone.ACCENT), Cell(spark(self.day, HOURS)), told))]
 
     def plot(self, height: int) -> Plot:
         top = highest(self.day, None, None)
@@ -125,10 +125,10 @@ def together(days: Iterable[Day]) -> Day:
     return tuple(sum(figures) if figures else None for figures in known)
 
 
-def spending_items(budget: Budget, session: Session) -> list[Item]:
+def spending_items(budget: Budget, session: Session, name: str = "") -> list[Item]:
     """A budget's last 24 hours, where it goes, and the graph of its period."""
     outlook, now = session.outlook, session.clock.now()
-    items = spending_trend(session, budget).items()
+    items = spending_trend(session, budget).items(name)
     if rate := rate_now(budget, outlook):
         items.append(field("now", rate))
     if ahead := consequence(budget, outlook, now):
