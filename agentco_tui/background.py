@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from time import perf_counter
@@ -90,3 +90,17 @@ def start_worker(node: DOMNode, work: Work, description: str, **options: Any) ->
     the terminal that a coroutine was never awaited.
     """
     return node.run_worker(work, description=description, **options)
+
+
+async def sleep_unless(
+    event: asyncio.Event, seconds: float, sleep: Callable[[float], Awaitable[None]]
+) -> None:
+    """Sleep so long, or until the event is set."""
+    sleeping = asyncio.ensure_future(sleep(seconds))
+    woken = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({sleeping, woken}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiting in (sleeping, woken):
+            waiting.cancel()
+        await asyncio.gather(sleeping, woken, return_exceptions=True)

@@ -20,8 +20,8 @@ from agentco_tui.actions.outcome import (
 )
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
+from agentco_tui.background import sleep_unless
 from agentco_tui.format import duration
-from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.model import Task
 from agentco_tui.text import SafeText, plain
 

@@ -25,8 +25,8 @@ from agentco_tui.actions.outcome import (
     Verb,
 )
 from agentco_tui.actions.services import Services, age_of
+from agentco_tui.background import sleep_unless
 from agentco_tui.live.feeds import Clock, FeedName, began_at
-from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.live.store import Change
 from agentco_tui.model import Ref, Task
 from agentco_tui.text import safe

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from math import inf
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
+from agentco_tui.background import sleep_unless
 from agentco_tui.live.backfill import PAUSE, Backfill
 from agentco_tui.live.feeds import (
     SCOPED,
@@ -34,7 +35,6 @@ from agentco_tui.live.feeds import (
     Query,
     question,
 )
-from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
 from agentco_tui.text import plain
@@ -48,8 +48,7 @@ still while a laptop sleeps."""
 CUT_OFF = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.KeyRejected)
 """Failures that concern the platform as a whole: where one feed is over them, others may be."""
 
-REFUSED = (errors.NotAllowed, errors.NotFound, errors.Invalid)
-"""Failures that say nothing against other questions."""
+REFUSED = (errors.NotAllowed, errors.NotFound, errors.Invalid)  # other questions may be answered
 
 PATIENCE = 5.0  # seconds after which an answer is late, or twice what the last one took
 JITTER = 0.1  # share of an interval, so that many dashboards don't ask in step
@@ -62,9 +61,81 @@ ACTIVITY_LIMIT = 200  # entries asked for at a poll, where the person chose no l
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 Take = Callable[[], Change]
 """Puts a fetched answer into the store; called only if the query is still the same."""
+
+
+class SingleFlight(Generic[T]):
+    """Makes a read at most once at a time; who asks gets one that began after the question.
+
+    One that hangs holds up the next for `patience` seconds only, unless that is None.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Awaitable[T]],
+        clock: Clock,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        *,
+        patience: float | None = 2.0,
+        place: Callable[[], AbstractAsyncContextManager[object]] = nullcontext,
+    ) -> None:
+        """`place` is entered for the read, which has not begun while that waits."""
+        self._read, self._clock, self._sleep = read, clock, sleep
+        self._patience, self._place = patience, place
+        self._next: asyncio.Task[T] | None = None
+        self.under_way: asyncio.Task[T] | None = None  # the last one that began
+        self._all: set[asyncio.Task[T]] = set()
+        self._begun_at: float | None = None
+        self._due = 0.0  # steady clock: when the next read may begin
+        self._sooner = asyncio.Event()
+
+    def next_read(self, spacing: float = 0.0, gather: float = 0.0) -> asyncio.Task[T]:
+        """A read that begins after this call.
+
+        It begins at least `spacing` seconds after the last one began, and `gather` seconds from
+        now, so that others can join; who asks for the least decides.
+        """
+        due = self._clock.monotonic() + gather if gather else 0.0
+        if self._begun_at is not None:
+            due = max(due, self._begun_at + spacing)
+        if self._next is None or self._next.done():
+            self._due = due
+            self._next = asyncio.create_task(self._turn(self.under_way))
+            self._all.add(self._next)
+            self._next.add_done_callback(self._all.discard)
+        elif due < self._due:
+            self._due = due
+            self._sooner.set()
+        return self._next
+
+    async def close(self) -> None:
+        """End what is under way, and wait until it has ended."""
+        for task in self._all:
+            task.cancel()
+        await asyncio.gather(*self._all, return_exceptions=True)
+
+    async def _turn(self, before: asyncio.Task[T] | None) -> T:
+        me = asyncio.current_task()
+        try:
+            if before is not None:
+                await asyncio.wait({before}, timeout=self._patience)
+            while (rest := self._due - self._clock.monotonic()) > 0:
+                self._sooner.clear()
+                await sleep_unless(self._sooner, rest, self._sleep)
+                if not self._sooner.is_set():
+                    break
+            async with self._place():
+                self._next, self.under_way = None, me
+                self._begun_at = self._clock.monotonic()
+                return await self._read()
+        finally:
+            if self.under_way is me:
+                self.under_way = None
+            if self._next is me:
+                self._next = None
 
 
 class Schedule(msgspec.Struct):
@@ -189,18 +260,16 @@ class Poller:
 
     async def _rest(self) -> bool:
         """Wait until a question that can wait is in nobody's way: every feed that is polled has
-        been answered or refused for good, and none fails, is late or is being asked. Always True.
+        been answered or refused for good, and none is being asked. Always True.
         """
-        is_quiet = False
-        while not is_quiet:
+        while True:
             await asyncio.sleep(PAUSE)
-            known = self.store.freshness
-            polled = [feed for feed in FeedName if self._turns[feed].pace is not Pace.OFF]
-            is_quiet = all(
-                known[feed].phase is Phase.LIVE or isinstance(known[feed].failure, REFUSED)
-                for feed in polled
-            ) and all(turn.asked_at is None for turn in self._turns.values())
-        return True
+            polled = {on: turn for on, turn in self._turns.items() if turn.pace is not Pace.OFF}
+            states = [self.store.freshness[feed] for feed in polled]
+            if all(
+                state.phase is Phase.LIVE or isinstance(state.failure, REFUSED) for state in states
+            ) and all(turn.asked_at is None for turn in self._turns.values()):
+                return True
 
     async def _follow(self, feed: FeedName) -> None:
         turn = self._turns[feed]
