@@ -193,9 +193,6 @@ _METRICS = (
     _Flag("--listen HOST:PORT", "serve them there, under /metrics (a PORT alone: on this machine"
         " only)", type=_place),
     _Flag("--textfile PATH", "write them there again and again, for node_exporter"),
-    _Flag("--series N", "how many series at most (default 2,000): agents with the least share"
-        " of their limit are left out first", type=_number(100, 1_000_000),
-        default=2_000),
 )  # fmt: skip
 _WHAT = _Flag("what {path,check,show,keys}", "", choices=("path", "check", "show", "keys"))
 

@@ -62,7 +62,7 @@ async def _watched(settings: Settings, key: KeyInUse | None, given: Given) -> in
         with suppress(TimeoutError):
             async with asyncio.timeout(SECONDS):
                 company = await company_or_words(settings, client)
-        watch = Watch(settings, client, company, history, given["series"])
+        watch = Watch(settings, client, company, history)
         telling = asyncio.create_task(_tell(watch, given, settings.refresh))
         work = [asyncio.create_task(watch.poller.run())]
         if history is not None:

@@ -28,6 +28,7 @@ from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.text import safe
 
 PATIENCE: Final = 10.0  # seconds for what is told of the picture
+MOST: Final = 10_000  # series that are told
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
 _LONGEST: Final = 120  # cells of a label
 _BUDGET: Final = ("scope", "id", "name", "company", "currency")
@@ -53,10 +54,10 @@ FAMILIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 
 
 class Told:
-    """Figures by family and labels, `most` of them at most, each told once."""
+    """Figures by family and labels, `MOST` of them at most, each told once."""
 
-    def __init__(self, most: int) -> None:
-        self._most, self._left_out = most - 1, 0
+    def __init__(self) -> None:
+        self._left_out = 0
         self._figures: dict[tuple[str, tuple[str, ...]], float] = {}
 
     def add(self, name: str, value: object, *labels: object) -> None:
@@ -64,7 +65,7 @@ class Told:
         key = name, tuple(safe(str(label or ""), _LONGEST) for label in labels)
         if value is None or key in self._figures:
             return
-        if len(self._figures) < self._most:
+        if len(self._figures) < MOST - 1:
             self._figures[key] = float(str(value))
         else:
             self._left_out += 1
@@ -85,15 +86,8 @@ class Watch:
     """A poller without a screen; prometheus_client collects what is to be told of its picture."""
 
     def __init__(
-        self,
-        settings: Settings,
-        client: Client,
-        company: str | None,
-        history: History | None,
-        most: int,
+        self, settings: Settings, client: Client, company: str | None, history: History | None
     ) -> None:
-        """`most` is how many series are told at most."""
-        self._most = most
         self._settings, self._key = settings, client.transport.key
         self._store, self._loop = Store(), asyncio.get_running_loop()
         self._clock = Clock(lambda: client.transport.measured.clock_skew)
@@ -140,7 +134,7 @@ class Watch:
 
     async def _collected(self) -> Iterable[Metric]:
         """What is known now, also of feeds that fail by now."""
-        told, freshness = Told(self._most), self._store.freshness
+        told, freshness = Told(), self._store.freshness
         for feed in FEEDS:
             told.add("feed_up", int(freshness[feed].phase is Phase.LIVE), feed)
             told.add("feed_age_seconds", freshness[feed].age(self._clock.monotonic()), feed)
@@ -162,14 +156,11 @@ class Watch:
                 told.add("needs", found[level, kind], level.name.lower(), kind)
         if store.freshness[FeedName.PENDING].answered_at is None:
             return
-        if scope is None:
-            told.add("tasks_waiting", waits.count, BudgetScope.ALL, "", "all")
-            told.add("oldest_wait_seconds", _age(waits.oldest, now), BudgetScope.ALL, "", "all")
-        for company in store.companies:
-            if scope in (None, company.id):
-                whom, name = (BudgetScope.COMPANY, company.id), company.name or company.id
+        names = {(BudgetScope.COMPANY, each.id): each.name or each.id for each in store.companies}
+        for whom, name in {(BudgetScope.ALL, ""): "all", **names}.items():
+            if scope in (None, whom[1]):
                 told.add("tasks_waiting", waits.held[whom], *whom, name)
-                oldest = _age(waits.longest.get(whom), now)
+                oldest = max(0.0, now - waits.longest.get(whom, now))
                 told.add("oldest_wait_seconds", oldest, *whom, name)
 
     def _tell_budget(self, told: Told, budget: Budget) -> None:
@@ -195,7 +186,3 @@ class Watch:
             }
         for name, value in figures.items():
             told.add(f"budget_{name}", value, of, subject, names.budget(budget), owner, currency)
-
-
-def _age(since: float | None, now: float) -> float:
-    return 0.0 if since is None else max(0.0, now - since)

@@ -37,7 +37,7 @@ def rate_now(budget: Budget, outlook: Outlook) -> SafeText | None:
 
 
 def _per_hour(budget: Budget, rate: float) -> SafeText:
-    return plain(f"{_about(budget, rate)}/h")
+    return plain(f"{about(budget, rate)}/h")
 
 
 def _own(budget: Budget, outlook: Outlook, now: float, tz: tzinfo | None) -> list[str]:
@@ -54,12 +54,13 @@ def _own(budget: Budget, outlook: Outlook, now: float, tz: tzinfo | None) -> lis
         return [f"gone {signs.derived}{figures.day(found.gone[1], now, tz)}"]
     early = "early: " if found.early else ""
     of = "" if budget.limit is None or budget.unlimited else f" of {figures.money(budget.limit)}"
-    low, high = (_about(budget, figure) for figure in (found.low, found.high))
+    low, high = (about(budget, figure) for figure in (found.low, found.high))
     spread = low if low == high else f"{low} to {high}"
     return [f"{early}{spread}{of} by {figures.day(found.ends, now, tz)}"]
 
 
-def _about(budget: Budget, figure: float) -> SafeText:
+def about(budget: Budget, figure: float, *, derived: bool = True) -> SafeText:
+    """A figure in a budget's unit, roughly."""
     known = budget.spent or budget.limit
     unit = None if known is None else known.currency
-    return figures.money(Money(Decimal(repr(figure)), unit, derived=True), rough=True)
+    return figures.money(Money(Decimal(repr(figure)), unit, derived=derived), rough=True)

@@ -340,7 +340,7 @@ class Queue(msgspec.Struct):
     held: Counter[tuple[BudgetScope, str]] = msgspec.field(default_factory=Counter)
     """With whom, by id: an agent, a company, or all ("")."""
     longest: dict[tuple[BudgetScope, str], float] = {}
-    """Since when the oldest of each agent and company waits."""
+    """Since when the oldest of each, and of all, waits."""
     worst: list[Need] = []
 
 
@@ -373,6 +373,8 @@ def queue(
             last = _order(kept[-1])
         yield
     found.held[BudgetScope.ALL, ""] = found.count
+    if found.oldest is not None:
+        found.longest[BudgetScope.ALL, ""] = found.oldest
     for need in sorted(kept, key=_order)[:most]:
         agent = BudgetScope.AGENT, _agent_of(need.record)
         is_longest = need.since is not None and need.since == found.longest[agent]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from agentco_tui import format as fmt
-from agentco_tui.live.consequence import consequence, rate_now
+from agentco_tui.live.consequence import about, consequence, rate_now
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.outlook import Day
 from agentco_tui.live.period import period_of
-from agentco_tui.model import Agent, Budget, Company, Money
+from agentco_tui.model import Agent, Budget, Company
 from agentco_tui.screens import cells
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
@@ -105,7 +104,7 @@ def entries_trend(day: Day) -> Trend:
 
 
 def spending_trend(session: Session, budget: Budget) -> Trend:
-    return Trend(session.outlook.spent_by_hour(budget), partial(_sum, budget))
+    return Trend(session.outlook.spent_by_hour(budget), partial(about, budget, derived=False))
 
 
 def ahead_in(budget: Budget, session: Session, room: int) -> SafeText:
@@ -137,25 +136,19 @@ def spending_items(budget: Budget, session: Session, name: str = "") -> list[Ite
     limit = None if budget.limit is None or budget.unlimited else float(budget.limit.amount)
     span = (found.low, found.high) if isinstance(found, Forecast) else None
     if top := highest(spent, span, limit) if len(spent) else 0.0:
-        period = period_of(budget, now)
+        period, named = period_of(budget, now), partial(about, budget, derived=False)
         graph = Plot(
             past=spent,
             # In steps: what rests is drawn as it was.
             passed=round((now - period.start) / (period.end - period.start), 3),
-            top=(top, _sum(budget, top)),
-            limit=None if limit is None else (limit, plain(f"limit {_sum(budget, limit)}")),
+            top=(top, named(top)),
+            limit=None if limit is None else (limit, plain(f"limit {named(limit)}")),
             ahead=span,
             starts=fmt.day(period.start, now),
             ends=fmt.day(period.end, now),
         )
         items.append(graph)
     return items
-
-
-def _sum(budget: Budget, figure: float) -> SafeText:
-    told = budget.spent or budget.limit
-    unit = None if told is None else told.currency
-    return fmt.money(Money(Decimal(repr(figure)), unit), rough=True)
 
 
 class TrendView(ListView[R]):

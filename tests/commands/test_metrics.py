@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from agentco_tui.commands import series
 from agentco_tui.commands.demo_past import past_of
 from agentco_tui.commands.series import FAMILIES
 from agentco_tui.live.history import History
@@ -106,9 +107,10 @@ def test_what_fails_is_told(command: Command, still: EmbeddedPlatform) -> None:
     assert (ran.code, Told(ran.out).up()) == (3, {0.0})
 
 
-def test_the_number_of_series_is_bounded(command: Command) -> None:
+def test_the_number_of_series_is_bounded(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "MOST", 300)
     with EmbeddedPlatform(speed=0, companies=20, agents=400, tasks=50) as platform:
-        told = Told(command.on(platform)("metrics", "--series", "300").out)
+        told = Told(command.on(platform)("metrics").out)
         assert len(told) == 300
         assert len(told.of("budget_spent", scope="company")) == 20
         assert told.one("series_left_out") > 400
