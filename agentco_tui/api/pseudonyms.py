@@ -23,7 +23,7 @@ from agentco_tui.reading.kinds import mappable
 
 NOWHERE: Final = "https://platform.invalid"
 
-_WORDS: Final = re.compile(r"(?P<id>([^\W\d_]{1,6}_)?(?=\w*\d)(?=\w*[^\W\d])\w+)|[^\W\d_]+|\d+")
+_WORDS: Final = re.compile(r"(?P<id>(?=\w*\d)(?=\w*[^\W\d])\w+)|[^\W\d_]+|\d+")
 _FIELD: Final = re.compile(r"[_@$]?[a-z]+(?:[_-][a-z]+|[A-Z][a-z]+)*")
 _TOLD: Final = re.compile(
     r"\d{4}-\d\d-\d\d([T ][\d:.,]+( ?Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d(:\d\d)?"  # times
@@ -64,9 +64,7 @@ class Pseudonyms:
             name: told if name == "content-type" else self._header(told)
             for name, told in answer.headers.items()
         }
-        failure = answer.failure and replace(
-            answer.failure, sentence="the words of the error were left out", platform_message=None
-        )
+        failure = answer.failure and (*answer.failure[:2], "the words of the error were left out")
         target = f"{method} {self.address(path)}"
         altered = replace(answer, target=target, headers=headers, failure=failure)
         return altered, self._body(body.decode("utf-8", "replace")).encode()
@@ -129,14 +127,12 @@ class Pseudonyms:
         return _WORDS.sub(self._word, text)
 
     def _word(self, word: re.Match[str]) -> str:
-        """Letters for letters and digits for digits; another id for an id, with what ids like it
-        begin with.
-        """
-        text, kept = word[0], word[2] or ""
+        """Letters for letters and digits for digits; another id for what has both."""
+        text = word[0]
         seed = text.casefold().encode("utf-8", "surrogatepass")
         noise = blake2b(seed, key=self._secret).digest()
         if word["id"]:
-            return kept + noise.hex()[:10]
+            return "id_" + noise.hex()[:10]
         made = ""
         for at, char in enumerate(text):
             drawn = noise[at % len(noise)] + at // len(noise)

@@ -19,7 +19,7 @@ from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -41,6 +41,10 @@ _CALM: Final = 30.0  # seconds without a failure after which the disk is believe
 _LATEST: Final = 1e11  # seconds since 1970, that any calendar has
 _HEADERS: Final = frozenset(("content-type", *PAGING_HEADERS))
 """Those that reading a body needs. No other header is kept."""
+
+
+FailedWith: TypeAlias = tuple[str, str, str]
+"""The class of an ApiError, its `sent` and its words."""
 
 
 class RecordingError(Exception):
@@ -69,23 +73,6 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """A random word, by which FILE and FILE.1 know each other."""
 
 
-class Failure(msgspec.Struct, frozen=True, array_like=True):
-    """An ApiError."""
-
-    kind: str  # its class
-    sentence: str
-    sent: str
-    status: int | None = None
-    platform_message: str | None = None
-    retry_after: float | None = None
-
-    @classmethod
-    def of(cls, error: ApiError, redact: Callable[[str], str]) -> Self:
-        message = error.platform_message and redact(error.platform_message)
-        told = redact(error.sentence), str(error.sent), error.status, message, error.retry_after
-        return cls(type(error).__name__, *told)
-
-
 class Recorded(msgspec.Struct, frozen=True, array_like=True):
     """What came to one question, without the body."""
 
@@ -95,7 +82,7 @@ class Recorded(msgspec.Struct, frozen=True, array_like=True):
     ahead: float | None = None  # seconds that the platform's clock was ahead, as far as measured
     status: int = 0  # 304 where the last to the same question that didn't fail says the same
     headers: dict[str, str] = {}
-    failure: Failure | None = None  # what came in place of all that
+    failure: FailedWith | None = None  # what came in place of all that
 
 
 class Located(NamedTuple):
@@ -174,7 +161,8 @@ class Recorder:
         pieces = list[bytes]()
         about = self._clock(), self._redact(target), took, ahead
         if isinstance(outcome, ApiError):
-            answer = Recorded(*about, failure=Failure.of(outcome, self._redact))
+            words = self._redact(str(outcome))
+            answer = Recorded(*about, failure=(type(outcome).__name__, str(outcome.sent), words))
         else:
             told = outcome.headers.items()
             headers = {name: self._redact(value) for name, value in told if name in _HEADERS}
@@ -314,13 +302,14 @@ class Recording:
         place = bisect_right(self.times, at)
         return self.times[place] if place < len(self.times) else None
 
-    def last(self, target: str, at: float) -> tuple[Located | None, Recorded | None]:
-        """The last answer to a question by then, and what failed since, if anything."""
+    def last(self, target: str, at: float) -> tuple[Located | None, FailedWith | None]:
+        """The last answer to a question by then, and how the last since failed, if any did."""
         found, failed = self._by_target.get(target, []), None
         for place in range(bisect_right(found, at, key=lambda each: each.answer.at) - 1, -1, -1):
-            if found[place].answer.failure is None:
+            failure = found[place].answer.failure
+            if failure is None:
                 return found[place], failed
-            failed = failed or found[place].answer
+            failed = failed or failure
         return None, failed
 
     def body(self, found: Located) -> bytes:

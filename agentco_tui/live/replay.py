@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, NotSent, Sent
-from agentco_tui.api.recording import Failure, Located, Recorded, Recording
+from agentco_tui.api.recording import FailedWith, Located, Recorded, Recording
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, SLOWER, Clock, FeedName, Freshness, Pace
 from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import Poller, Schedule, spacing
@@ -31,7 +31,7 @@ OLD: Final = 4 * SLOWER  # refreshes after which an answer was not followed by a
 _BY: Final = lazy_pattern(r"([+-])(\d{1,6})\s*([smh])")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
-_found: ContextVar[list[tuple[Located | None, Recorded | None]] | None]
+_found: ContextVar[list[tuple[Located | None, FailedWith | None]] | None]
 _found = ContextVar("found", default=None)
 """What was found for each question of one poll: an answer, and what failed since."""
 
@@ -116,8 +116,8 @@ class Player:
         found, failed = self.recording.last(target, self.clock.time())
         if polled is not None:
             polled.append((found, failed))
-        if failed is not None and failed.failure is not None and (found is None or polled is None):
-            raise _error(failed.failure, path)
+        if failed is not None and (found is None or polled is None):
+            raise _error(failed, path)
         if found is None:
             if target in self.recording:
                 raise NotYet(plain("not in the recording by then: asked later only"), path=path)
@@ -132,17 +132,12 @@ class Player:
             raise errors.Broken(plain("damaged in the recording"), path=path) from None
 
 
-def _error(failure: Failure, path: SafeText) -> ApiError:
-    kind: Any = getattr(errors, failure.kind, None)
+def _error(failed: FailedWith, path: SafeText) -> ApiError:
+    name, sent, words = failed
+    kind: Any = getattr(errors, name, None)
     is_ours = isinstance(kind, type) and issubclass(kind, ApiError)
-    message = failure.platform_message
     error: ApiError = (kind if is_ours else errors.Broken)(
-        safe(failure.sentence, 1000),
-        path=path,
-        sent=Sent(failure.sent) if failure.sent in [*Sent] else None,
-        status=failure.status,
-        platform_message=None if message is None else safe(message, 1000),
-        retry_after=failure.retry_after,
+        safe(words, 1000), path=path, sent=Sent(sent) if sent in [*Sent] else None
     )
     return error
 
@@ -230,8 +225,8 @@ class ReplayPoller(Poller):
             words = "nothing newer is in the recording: this was not asked then"
             failure = NotSent(plain(words), path=feed)
         for answer, failed in came:
-            if failed is not None and failed.failure is not None:
-                failure = _error(failed.failure, safe(answer.target, 300))
+            if failed is not None:
+                failure = _error(failed, safe(answer.target, 300))
         turn.shown_from = began
         slowed = spacing(self.pace(feed), self.refresh, took)[1]
         then = self.clock.monotonic() - now + at

@@ -8,14 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms
 from agentco_tui.api.recording import Recorded, Recording
-from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.poller import fetch
 from agentco_tui.live.replay import Player, ReplayClock
@@ -58,7 +57,7 @@ def test_what_names_somebody_is_another_and_the_rest_is_as_it_was() -> None:
     kept = ("status", "priority", "cost", "n", "is_open", "created_at", "limit")
     assert {name: row[name] for name in kept} == {name: was[name] for name in kept}
     assert list(row) == list(was)
-    assert re.fullmatch(r"tsk_[0-9a-f]{10}", row["id"])
+    assert re.fullmatch(r"id_[0-9a-f]{10}", row["id"])
     assert re.fullmatch(r"[A-Z][a-z]{5} \d{3} [a-z]{9}", row["title"])
     assert row["agent_name"].upper() == row["actor"]
     assert row["agent_name"] in row["description"]
@@ -103,6 +102,7 @@ def test_no_text_passes_in_whatever_is_no_json(body: bytes) -> None:
     assert ("<html>" in text) is body.startswith(b"<html>")
 
 
+@settings(max_examples=40)
 @given(st.recursive(st.text(), lambda s: st.lists(s) | st.dictionaries(st.text(), s)))
 def test_it_stays_json_of_the_same_form(body: object) -> None:
     def form(value: object) -> object:
@@ -132,7 +132,7 @@ def texts_of(platform: EmbeddedPlatform) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ["plain", "kebab", "nextlink", "epoch", "linkheader"])
 def test_nobody_is_named_in_any_shape_and_it_replays(
     command: Command, tmp_path: Path, shape: str
 ) -> None:

@@ -175,10 +175,21 @@ async def test_the_next_need_is_found_by_reading_on(
         assert clock.time() == NOW
 
 
-async def test_nothing_is_written_from_a_replay(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_it_holds_no_key_and_nothing_is_written_from_it(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
     async with recording(platform, tmp_path, place="tasks") as (s, _):
+        with platform.world.living() as state:
+            next(iter(state.tasks.values())).title = f"rotate {platform.full_key} now"
         await s.poll()
     sent = len(platform.requests)
+    data = (tmp_path / "a.rec").read_bytes()
+    opened = Recording(tmp_path / "a.rec")
+    bodies = b"".join(opened.body(each) for found in opened._by_target.values() for each in found)
+    assert b"rotate" in bodies
+    key = platform.full_key.encode()
+    for part in (key, key[3:], key[:-4], b"uthorization"):
+        assert part not in data + bodies
     async with replay(platform, tmp_path) as s:
         await s.go("tasks")
         await s.sees("Refund 214 customers")
@@ -223,24 +234,6 @@ async def test_a_feed_is_as_fresh_and_as_broken_as_it_was(
 
 
 FAILING = (FeedName.PENDING, FeedName.ALERTS)
-
-
-async def test_what_was_recorded_holds_no_key(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    """Not in a body that repeats it, nor in what is packed."""
-    async with recording(platform, tmp_path) as (s, recorder):
-        with platform.world.living() as state:
-            next(iter(state.tasks.values())).title = f"rotate {platform.full_key} now"
-        await s.poll()
-        recorder.close(30)
-    data = (tmp_path / "a.rec").read_bytes()
-    opened = Recording(tmp_path / "a.rec")
-    entries = [each for found in opened._by_target.values() for each in found]
-    bodies = b"".join(map(opened.body, entries))
-    assert b"rotate" in bodies
-    key = platform.full_key.encode()
-    for part in (key, key[3:], key[:-4]):
-        assert part not in data + bodies
-    assert b"uthorization" not in data
 
 
 async def test_what_was_not_asked_for_long_is_told_as_old(
