@@ -7,7 +7,6 @@ import io
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from agentco_tui.arguments import UsageError
@@ -30,7 +29,6 @@ DAY: Final = 86_400.0
 TIMES: Final = ("at", "until", "oldest", "waiting_since", "decided", "ended")
 SUMS: Final = ("spent", "limit", "trust", "estimate", "cost")  # that are texts in the file
 HEAD: Final = ("at", "what", "company", "agent", "company_name", "agent_name")
-LONGEST_FIGURE: Final = 30  # digits
 _SAMPLES: Final = """FROM sample JOIN series ON series.id = sample.series
     WHERE platform = :platform AND at >= COALESCE((SELECT max(at) FROM sample AS held
     WHERE held.series = series.id AND at <= :since), :since) AND feed"""
@@ -100,14 +98,13 @@ def run(given: Given, env: Mapping[str, str]) -> int:
                     connection.execute(_CHOSEN.format(what, rows), about)
                     for what, rows in ROWS.items()
                 ]
-                if given["json"]:
-                    for row in _rows(cursors):
-                        say_json(row)
-                elif given["csv"]:
-                    _say_csv(cursors)
-                else:
+                if not in_full:
                     say(f"{safe(profile, 40)}  {safe(of, 200)}  since {_iso(since)}")
-                    say(*map(_line, _rows(cursors)))
+                if given["csv"]:
+                    _say_csv(cursors)
+                    continue
+                for row in _rows(cursors):
+                    say_json(row) if given["json"] else say(_line(row))
             if not chosen and not in_full:
                 of = safe(f"{profile} {origin or ''}", 200)
                 say(f"nothing was seen of {of} yet ({path})")
@@ -140,7 +137,7 @@ def _rows(cursors: Iterable[sqlite3.Cursor]) -> Iterator[Row]:
         names = [name for name, *_ in cursor.description]
         for values in cursor:
             yield {
-                name: _iso(value) if name in TIMES else Decimal(value) if name in SUMS else value
+                name: _iso(value) if name in TIMES else float(value) if name in SUMS else value
                 for name, value in zip(names, values, strict=True)
                 if value is not None
             }
@@ -151,10 +148,7 @@ def _iso(at: float) -> str:
 
 
 def _cell(value: object) -> SafeText:
-    """Figures in plain digits."""
-    if isinstance(value, Decimal) and abs(value.adjusted()) < LONGEST_FIGURE:
-        return plain(f"{value:f}")
-    return safe(value)
+    return plain(f"{value:.15g}") if isinstance(value, float) else safe(value)
 
 
 def _line(row: Row) -> str:
@@ -171,8 +165,9 @@ def _say_csv(cursors: Sequence[sqlite3.Cursor]) -> None:
     out = csv.DictWriter(sheet, (*columns,), restval="")
     out.writeheader()
     for row in _rows(cursors):
-        texts = {name: guarded(safe(it)) for name, it in row.items() if isinstance(it, str)}
-        out.writerow({name: _cell(value) for name, value in row.items()} | texts)
+        texts = {name for name, value in row.items() if isinstance(value, str)}
+        cells = ((name, _cell(value)) for name, value in row.items())
+        out.writerow({name: guarded(cell) if name in texts else cell for name, cell in cells})
         write(sheet.getvalue())
         sheet.seek(0)
         sheet.truncate()

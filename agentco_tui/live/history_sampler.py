@@ -99,7 +99,8 @@ class Sampler:
         if not came or feed is FeedName.ALERTS:
             return
         if feed is FeedName.ACTIVITY:
-            self._history.hand(partial(_entries, tuple(self._store.activity), came))
+            entries, ids = tuple(self._store.activity), {*came}
+            self._history.hand(lambda: [observe_log(entries, ids)])
         else:
             records, at = self._store.collections[feed].records, self._clock.now()
             self._history.hand(partial(self._records, feed, records, came, at))
@@ -264,26 +265,16 @@ def _alerts(answer: _Answer, alerts: Sequence[Alert], is_whole: bool) -> Iterato
 
 def _log_seen(answer: _Answer, entries: Sequence[Activity]) -> Iterator[Observed]:
     """When the log is known without a gap, as far back as it is held."""
-    (since, now), spans = answer.span, list[Span]()
-    begun: float | None = None
+    (since, now), spans = answer.span, [list[float]()]
     for entry in entries:
         if is_gap(entry):
-            begun = None
+            spans.append([])
         elif entry.at is not None:
-            last = min(entry.at.at, now)
-            if begun is None:
-                begun = last
-                spans.append((last, last))
-            spans[-1] = begun, last
-    if begun is None:
-        spans.append((since, now))
-    else:
-        spans[-1] = begun, now
-    yield Observed(seen=[(FeedName.ACTIVITY, answer.scope, span) for span in spans])
-
-
-def _entries(entries: Sequence[Activity], ids: Iterable[str]) -> Iterator[Observed]:
-    yield observe_log(entries, {*ids})
+            spans[-1].append(min(entry.at.at, now))
+    spans[-1] = [*(spans[-1] or [since]), now]
+    yield Observed(
+        seen=[(FeedName.ACTIVITY, answer.scope, (times[0], times[-1])) for times in spans if times]
+    )
 
 
 def observe_log(entries: Sequence[Activity], ids: set[str] | None = None) -> Observed:
