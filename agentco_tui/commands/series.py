@@ -168,7 +168,7 @@ class Watch:
         company = names.company_of(budget) if of is BudgetScope.AGENT else None
         subject = "" if of is BudgetScope.ALL else budget.id
         owner, currency = company and names.company(company), sum_ and sum_.currency
-        forecast, burn = self.outlook.forecast(budget), self.outlook.burn(budget)
+        forecast, burn = self.outlook.of(budget).forecast, self.outlook.of(budget).burn
         figures: dict[str, object] = {
             "limit": budget.limit and budget.limit.amount,
             "spent": budget.spent and budget.spent.amount,

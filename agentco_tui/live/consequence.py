@@ -32,7 +32,7 @@ def consequence(
 
 def rate_now(budget: Budget, outlook: Outlook) -> SafeText | None:
     """What is spent an hour, now: "~$12.40/h"; None if that isn't known."""
-    found = outlook.forecast(budget)
+    found = outlook.of(budget).forecast
     return _per_hour(budget, found.rate) if isinstance(found, Forecast) else None
 
 
@@ -41,8 +41,8 @@ def _per_hour(budget: Budget, rate: float) -> SafeText:
 
 
 def _own(budget: Budget, outlook: Outlook, now: float, tz: tzinfo | None) -> list[str]:
-    found = outlook.forecast(budget)
-    if burn := outlook.burn(budget):
+    found = outlook.of(budget).forecast
+    if burn := outlook.of(budget).burn:
         left = figures.age(max(0.0, burn.gone_in))
         return [f"gone in {signs.derived}{left} at {_per_hour(budget, burn.rate)}"]
     if isinstance(found, TooLittle):

@@ -116,7 +116,7 @@ def _of_tasks(need: Need, task: Task, names: Names, outlook: Outlook, now: float
         words = f"{task.sharers} tasks with this id"
         title = plain(f"{signs.warning} {words} {signs.separator} {title}")
     if need.kind is NeedKind.STUCK:
-        number, usual = need.count, outlook.usual_run(agent.id) if agent else None
+        number, usual = need.count, outlook.of_agent(agent.id).usual_run if agent else None
         follows += ["stays undone", *([f"usually done in {fmt.age(usual)}"] if usual else [])]
     elif task.expires is not None and number == 1:
         left = task.expires.at - now
@@ -194,7 +194,7 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
 
 def _ahead(budget: Budget, outlook: Outlook, now: float) -> SafeText | None:
     """Where its money is going, by what is worked out here, else by what the platform says."""
-    own = isinstance(outlook.forecast(budget), Forecast) or outlook.burn(budget)
+    own = isinstance(outlook.of(budget).forecast, Forecast) or outlook.of(budget).burn
     if own or budget.forecast is None or budget.limit is None or not budget.limit.amount:
         return consequence(replace(budget, forecast=None), outlook, now) if own else None
     return plain(f"platform says {fmt.percent(budget.forecast.amount / budget.limit.amount)}")

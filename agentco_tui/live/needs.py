@@ -187,7 +187,7 @@ def find(
     for at, task in filter(lambda each: is_ours(each[1]), _stuck(log, outlook, now)):
         stands.setdefault((task.agent and task.agent.id) or "", []).append((at, task))
     for agent in filter(is_ours, store.agents):
-        key, runaway = (BudgetScope.AGENT, agent.id), outlook.runaway(agent.id) or None
+        key, runaway = (BudgetScope.AGENT, agent.id), outlook.of_agent(agent.id).runaway or None
         is_idle = agent.state in NOT_AT_WORK
         holds = is_idle and (waits.held[key] or agent.id in stands)
         if key in known or runaway or is_failing(agent) or holds:
@@ -221,7 +221,7 @@ def money_ahead(budget: Budget, outlook: Outlook, now: float) -> tuple[Level, fl
     level = budget_level(budget, outlook.limits)
     if budget.unlimited or _is_spent(budget):
         return level, None
-    ahead, burn, gone = outlook.forecast(budget), outlook.burn(budget), inf
+    ahead, burn, gone = outlook.of(budget).forecast, outlook.of(budget).burn, inf
     if isinstance(ahead, Forecast) and ahead.gone is not None and ahead.gone[1] < ahead.ends:
         gone = ahead.gone[1]
     if burn:
@@ -282,7 +282,10 @@ def _stuck(log: LogFindings, outlook: Outlook, now: float) -> Iterator[tuple[flo
     store = outlook.store
     for at, task in log.at_work.values():
         agent_id, listed = (task.agent and task.agent.id) or "", store.tasks.get(task.id) or task
-        agent, usual = store.agents.get(agent_id), outlook.usual_run(agent_id) or log.usual_run
+        agent, usual = (
+            store.agents.get(agent_id),
+            outlook.of_agent(agent_id).usual_run or log.usual_run,
+        )
         is_idle = agent is not None and agent.state in (*NOT_AT_WORK, AgentState.IDLE)
         patience = STANDS_IDLE if is_idle else STANDS_BUSY
         if usual is not None:

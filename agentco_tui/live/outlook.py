@@ -43,11 +43,9 @@ _EVERY: Final = {BudgetScope.ALL: 600.0, BudgetScope.COMPANY: 600.0, BudgetScope
 """Seconds of the platform's time after which a subject is looked at again."""
 _CLOSE_EVERY: Final = 120.0  # what shows on the screen, or has an alert
 _NEW: Final = 1e9  # how urgent it is to look at what never was
-_FIRST_PAUSE, _FILL_PAUSE, _PAUSE = 4.0, 30.0, 150.0
-"""How long is paused after each look, in times of what it took: while it is the first at what shows
-on the screen, the first at anything else, and ever after. So no more than 0.7 % of a processor goes
-into it, whatever the number of subjects; they are looked at less often then."""
-_MOST_TAKEN: Final = 0.1  # seconds that count as taken: longer is waiting for others' work
+_FIRST_PAUSE, _PAUSE = 0.05, 0.3
+"""Seconds after each look: while it is the first at what shows on the screen, and else. A look is
+worked out in less than 10 ms."""
 _GLANCE: Final = 15.0  # seconds after which is looked for what is due
 _MOST: Final = 2_000  # agents that are looked at though nobody wants to see them
 _IN_A_ROW: Final = 20  # looks between two such
@@ -62,14 +60,15 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
 
     looked: float
     limit: Money | None = None  # as the store had it then
-    forecast: Forecast | TooLittle | None = None
-    burn: Burn | NoData | None = NoData()
-    runaway: Runaway | NoData | None = NoData()
-    usual_run: float | None = None
+    forecast: Forecast | TooLittle | None = None  # None: no spending to go by
+    burn: Burn | NoData | None = NoData()  # the worst tier; None if none burns
+    runaway: Runaway | NoData | None = NoData()  # None if it isn't one
+    usual_run: float | None = None  # seconds from the yes to the end of an agent's tasks (95 %)
     spent_in_period: Sequence[float] = ()
+    """What was spent by the end of each of equal parts of the period until now, nan for a gap."""
     spent_by_hour: Day = ()
-    waiting_by_hour: Day = ()
-    entries_by_hour: Day = ()
+    waiting_by_hour: Day = ()  # tasks, at the end of each hour
+    entries_by_hour: Day = ()  # of the log
 
     def shown(self) -> object:
         """What a person could see of it: another value where it is worth a repaint."""
@@ -86,6 +85,9 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
             figures.append(self.runaway.now)
         kinds = type(ahead), bool(self.burn), bool(self.runaway)
         return kinds, [None if each is None else f"{each:.2e}" for each in figures]
+
+
+NOTHING: Final = Prospect(looked=-math.inf)
 
 
 class Outlook:
@@ -108,48 +110,19 @@ class Outlook:
         self._woken = asyncio.Event()
         self._changed, self._told_at = False, -math.inf
 
-    # What is known
+    def of(self, budget: Budget) -> Prospect:
+        """What is known of a budget's subject; an empty one without a history, or not yet."""
+        return self._known.get(subject_of(budget), NOTHING)
 
-    def forecast(self, budget: Budget) -> Forecast | TooLittle | None:
-        """None: no history, not worked out yet, or no spending to go by."""
-        return self._of(budget).forecast
+    def of_agent(self, agent: str | None) -> Prospect:
+        """By the id of an agent; None: of all of them."""
+        subject = (BudgetScope.ALL, "") if agent is None else (BudgetScope.AGENT, agent)
+        return self._known.get(subject, NOTHING)
 
-    def burn(self, budget: Budget) -> Burn | NoData | None:
-        """The worst tier that burns; None if none does, falsy NoData if that isn't known."""
-        return self._of(budget).burn
-
-    def runaway(self, agent: str) -> Runaway | NoData | None:
-        """An agent far above its own habit; None if it isn't, falsy NoData if that isn't known."""
-        return self._known.get((BudgetScope.AGENT, agent), _NOTHING).runaway
-
-    def usual_run(self, agent: str) -> float | None:
-        """Seconds that this agent's tasks usually take from the yes to the end (95 %)."""
-        return self._known.get((BudgetScope.AGENT, agent), _NOTHING).usual_run
-
-    def spent_by_hour(self, budget: Budget) -> Day:
-        """What was spent in each of the last 24 hours; () if nothing is known."""
-        return self._of(budget).spent_by_hour
-
-    def spent_in_period(self, budget: Budget) -> Sequence[float]:
-        """What was spent by the end of each of equal parts of its period until now, nan for a gap;
-        () if nothing is known.
-        """
-        return self._of(budget).spent_in_period
-
-    def waiting_by_hour(self, company: str | None) -> Day:
-        """How many tasks waited at the end of each of the last 24 hours."""
-        scope = BudgetScope.ALL if company is None else BudgetScope.COMPANY
-        return self._known.get((scope, company or ""), _NOTHING).waiting_by_hour
-
-    def entries_by_hour(self, agent: str | None) -> Day:
-        """How many entries the log had in each of the last 24 hours: of an agent, or of all."""
-        scope = BudgetScope.ALL if agent is None else BudgetScope.AGENT
-        return self._known.get((scope, agent or ""), _NOTHING).entries_by_hour
-
-    def _of(self, budget: Budget) -> Prospect:
-        return self._known.get(subject_of(budget), _NOTHING)
-
-    # How it comes to be known
+    def of_company(self, company: str | None) -> Prospect:
+        """By the id of a company; None: of all of them."""
+        subject = (BudgetScope.ALL, "") if company is None else (BudgetScope.COMPANY, company)
+        return self._known.get(subject, NOTHING)
 
     def want(self, subjects: Iterable[Budget]) -> None:
         """What shows now: it is worked out before the rest."""
@@ -171,12 +144,10 @@ class Outlook:
             pause = _GLANCE if len(due) <= _IN_A_ROW else 0.0
             try:
                 for subject, budget in due[:_IN_A_ROW]:
-                    is_first, began = subject not in self._known, perf_counter()
+                    is_first = subject in self._wanted and subject not in self._known
                     await self._look(subject, budget)
-                    took = min(_MOST_TAKEN, perf_counter() - began)
                     self._tell(_TOLD_EVERY)
-                    times = _FIRST_PAUSE if subject in self._wanted else _FILL_PAUSE
-                    await self._wait(took * (times if is_first else _PAUSE))
+                    await self._wait(_FIRST_PAUSE if is_first else _PAUSE)
                     if self._woken.is_set():
                         break
             except HistoryError as error:
@@ -223,7 +194,7 @@ class Outlook:
         """Work out one subject. Raises HistoryError."""
         if self.history is None:
             return
-        before, now = self._known.get(subject, _NOTHING), self.clock.now()
+        before, now = self._known.get(subject, NOTHING), self.clock.now()
         shown = isinstance(before.forecast, Forecast) and before.forecast.gone is not None
         look = partial(_looked, subject, budget, now, self.limits, shown=shown)
         try:
@@ -236,9 +207,6 @@ class Outlook:
             known = Prospect(looked=now, limit=None if budget is None else budget.limit)
         self._known[subject] = known
         self._changed |= known.shown() != before.shown()
-
-
-_NOTHING: Final = Prospect(looked=-math.inf)
 
 
 def subject_of(budget: Budget) -> Subject:

@@ -153,7 +153,7 @@ def money_items(budgets: list[Budget], session: Session, width: int) -> list[Ite
     """
     look, names = session.look, session.names
     left, right = list[list[Cell]](), list[list[Cell]]()
-    days = [session.outlook.spent_by_hour(b) if width >= ROOMY else () for b in budgets]
+    days = [session.outlook.of(b).spent_by_hour if width >= ROOMY else () for b in budgets]
     sparks = [spark_cell(day) for day in days]
     tight = any(each.text for each in sparks) and width < SPACIOUS
     most = MOST_AHEAD if width < SPACIOUS else 2 * MOST_AHEAD
@@ -197,10 +197,10 @@ def trend_items(session: Session, room: int) -> list[Item]:
     the money goes, as far as there is room in so many lines; nothing of the unknown.
     """
     outlook, store, scope = session.outlook, session.store, session.poller.query.company
-    entries, budgets = outlook.entries_by_hour(None), list(store.budget)
+    entries, budgets = outlook.of_agent(None).entries_by_hour, list(store.budget)
     if scope is not None:
         ours = session.needs.of_scope(store.agents)
-        entries = together(outlook.entries_by_hour(agent.id) for agent in ours)
+        entries = together(outlook.of_agent(agent.id).entries_by_hour for agent in ours)
         budgets = [budget for budget in store.company_budgets if budget.id == scope]
     trends = {"WAITING": waiting_trend(session, scope), "EVENTS ": entries_trend(entries)}
     money = [item for budget in budgets[:1] for item in spending_items(budget, session, "SPENT  ")]

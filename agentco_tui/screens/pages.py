@@ -54,7 +54,9 @@ def company_page(company: Company, session: Session) -> list[Item]:
         *_money_part(look.budget_of(company), session),
         *_people_part(agents, tasks, look),
         *_log_part("Failures", bad, look, 10, "none in the part of the log that is known"),
-        *entries_trend(together(outlook.entries_by_hour(each.id) for each in agents)).items(),
+        *entries_trend(
+            together(outlook.of_agent(each.id).entries_by_hour for each in agents)
+        ).items(),
         Gap(),
         field("tasks", fmt.count(company.task_count)),
         field("created", when(company.created, look)),
@@ -77,7 +79,7 @@ def agent_page(agent: Agent, session: Session) -> list[Item]:
         *_waiting_part(tasks, look),
         *_money_part(budget, session),
         *_log_part("Latest", own, look, 0, "nothing in the log"),
-        *entries_trend(session.outlook.entries_by_hour(of)).items(),
+        *entries_trend(session.outlook.of_agent(of).entries_by_hour).items(),
         Gap(),
         field("left", look.left_cell(agent).text),
         field("model", agent.model),

@@ -118,7 +118,9 @@ class AgentsView(TrendView[Agent]):
         look, names, budget_of = self.look, self.look.names, self.look.budget_of
 
         def day(agent: Agent) -> Day:
-            return self.spent_in_day(agent) or self.session.outlook.entries_by_hour(agent.id)
+            return (
+                self.spent_in_day(agent) or self.session.outlook.of_agent(agent.id).entries_by_hour
+            )
 
         # fmt: off
         return [

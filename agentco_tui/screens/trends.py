@@ -96,7 +96,7 @@ class Trend(msgspec.Struct, frozen=True):
 
 
 def waiting_trend(session: Session, company: str | None) -> Trend:
-    return Trend(session.outlook.waiting_by_hour(company), sums=False)
+    return Trend(session.outlook.of_company(company).waiting_by_hour, sums=False)
 
 
 def entries_trend(day: Day) -> Trend:
@@ -104,7 +104,7 @@ def entries_trend(day: Day) -> Trend:
 
 
 def spending_trend(session: Session, budget: Budget) -> Trend:
-    return Trend(session.outlook.spent_by_hour(budget), partial(about, budget, derived=False))
+    return Trend(session.outlook.of(budget).spent_by_hour, partial(about, budget, derived=False))
 
 
 def ahead_in(budget: Budget, session: Session, room: int) -> SafeText:
@@ -132,7 +132,7 @@ def spending_items(budget: Budget, session: Session, name: str = "") -> list[Ite
         items.append(field("now", rate))
     if ahead := consequence(budget, outlook, now):
         items.append(field("forecast", ahead))
-    spent, found = outlook.spent_in_period(budget), outlook.forecast(budget)
+    spent, found = outlook.of(budget).spent_in_period, outlook.of(budget).forecast
     limit = None if budget.limit is None or budget.unlimited else float(budget.limit.amount)
     span = (found.low, found.high) if isinstance(found, Forecast) else None
     if top := highest(spent, span, limit) if len(spent) else 0.0:
@@ -161,7 +161,7 @@ class TrendView(ListView[R]):
 
     def spent_in_day(self, record: Any) -> Day:
         budget = self.budget_about(record)
-        return () if budget is None else self.session.outlook.spent_by_hour(budget)
+        return () if budget is None else self.session.outlook.of(budget).spent_by_hour
 
     def tick(self) -> None:
         rows, top = self.table.rows, self.table.view.top

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from agentco_tui.live.consequence import consequence, rate_now
-from agentco_tui.live.forecast import Burn, Forecast, NoData, TooLittle
-from agentco_tui.live.outlook import Outlook
+from agentco_tui.live.forecast import Burn, Forecast, TooLittle
+from agentco_tui.live.outlook import Outlook, Prospect
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Money
 from agentco_tui.text import SafeText
@@ -27,11 +27,8 @@ class Known(Outlook):
         super().__init__(Store())
         self.said, self.burns = said, burns
 
-    def forecast(self, _: Budget) -> Forecast | TooLittle | None:
-        return self.said
-
-    def burn(self, _: Budget) -> Burn | NoData | None:
-        return self.burns
+    def of(self, budget: Budget) -> Prospect:
+        return Prospect(looked=NOW, forecast=self.said, burn=self.burns)
 
 
 def dollars(amount: str) -> Money:

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from agentco_tui.background import at_once
 from agentco_tui.live.activity_window import GAP_PREFIX
-from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
+from agentco_tui.live.forecast import Burn, Forecast, Runaway
 from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import HOUR, LogFindings, Repeated, read_log
 from agentco_tui.live.need_words import NeedWords, words_of
 from agentco_tui.live.needs import Because, Need, NeedKind, find
-from agentco_tui.live.outlook import Outlook
+from agentco_tui.live.outlook import Outlook, Prospect
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Activity,
@@ -53,20 +53,16 @@ class Known(Outlook):
         self.away: dict[str, Runaway] = {}
         self.usual: dict[str, float] = {}
 
-    def forecast(self, budget: Budget) -> Forecast | TooLittle | None:
-        if (at := self.gone.get(budget.id)) is None:
-            return None
-        gone = (at - DAY, at, at + DAY)
-        return Forecast(made=NOW, rate=1, low=9, middle=10, high=11, ends=NOW + 9 * DAY, gone=gone)
+    def of(self, budget: Budget) -> Prospect:
+        ahead, burn = None, self.burning.get(budget.id)
+        if (at := self.gone.get(budget.id)) is not None:
+            gone, ends = (at - DAY, at, at + DAY), NOW + 9 * DAY
+            ahead = Forecast(made=NOW, rate=1, low=9, middle=10, high=11, ends=ends, gone=gone)
+        return Prospect(looked=NOW, forecast=ahead, burn=burn)
 
-    def burn(self, budget: Budget) -> Burn | NoData | None:
-        return self.burning.get(budget.id)
-
-    def runaway(self, agent: str) -> Runaway | NoData | None:
-        return self.away.get(agent)
-
-    def usual_run(self, agent: str) -> float | None:
-        return self.usual.get(agent)
+    def of_agent(self, agent: str | None) -> Prospect:
+        away, usual = self.away.get(agent or ""), self.usual.get(agent or "")
+        return Prospect(looked=NOW, runaway=away, usual_run=usual)
 
 
 BURN = Burn(factor=20, window=HOUR, rate=12.4, gone_in=5.2 * HOUR, critical=True)

@@ -89,21 +89,21 @@ async def test_a_budget_with_a_past_has_a_forecast_in_words(tmp_path: Path) -> N
     budget = agents_budget("ada", limit=round(make("steady", 3).limits[0], 2))
     async with remembering(tmp_path, spending_of("ada", "steady")) as history:
         outlook = Outlook(Store(), history, Hands())
-        assert outlook.forecast(budget) is None
-        assert isinstance(outlook.burn(budget), NoData)
+        assert outlook.of(budget).forecast is None
+        assert isinstance(outlook.of(budget).burn, NoData)
         assert consequence(budget, outlook, NOW) is None
         await outlook.work_out([budget])
-        found = outlook.forecast(budget)
+        found = outlook.of(budget).forecast
         assert isinstance(found, Forecast)
         assert found.low < make("steady", 3).final < found.high
-        assert outlook.burn(budget) is None
+        assert outlook.of(budget).burn is None
         words = consequence(budget, outlook, NOW)
         assert words is not None
         assert words.startswith("~$")
-        hours = outlook.spent_by_hour(budget)
+        hours = outlook.of(budget).spent_by_hour
         assert len(hours) == 24
         assert all(hour is None or hour > 0 for hour in hours)
-        assert outlook.forecast(agents_budget("bob")) is None
+        assert outlook.of(agents_budget("bob")).forecast is None
 
 
 async def test_a_runaway_is_told_and_goes_on_being_told(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ async def test_a_runaway_is_told_and_goes_on_being_told(tmp_path: Path) -> None:
         async with remembering(tmp_path / str(hours), known) as history:
             outlook = Outlook(Store(), history, hands)
             await outlook.work_out([ada])
-            found = outlook.runaway("ada")
+            found = outlook.of_agent("ada").runaway
             assert isinstance(found, Runaway) is runs, hours
             if isinstance(found, Runaway):
                 assert found.what == "cost"
@@ -141,10 +141,10 @@ async def test_too_little_is_said_and_nothing_guessed(tmp_path: Path) -> None:
     async with remembering(tmp_path, young) as history:
         outlook = Outlook(Store(), history, Hands())
         await outlook.work_out([budget])
-        assert outlook.forecast(budget) == TooLittle(needed=28 * HOUR)
+        assert outlook.of(budget).forecast == TooLittle(needed=28 * HOUR)
         assert consequence(budget, outlook, NOW) == "too little data: 1 d 04 h more"
-        assert isinstance(outlook.runaway("ada"), NoData)
-        hours = outlook.spent_by_hour(budget)
+        assert isinstance(outlook.of_agent("ada").runaway, NoData)
+        hours = outlook.of(budget).spent_by_hour
         assert hours[:3] == (None, None, None)
         assert hours[-3:] == (1, 1, 1)
 
@@ -174,12 +174,12 @@ async def test_an_agents_entries_failures_and_usual_run(tmp_path: Path) -> None:
     async with remembering(tmp_path, observed) as history:
         outlook = Outlook(Store(), history, Hands())
         await outlook.work_out([agents_budget("ada"), agents_budget("bob")])
-        found = outlook.runaway("ada")
+        found = outlook.of_agent("ada").runaway
         assert isinstance(found, Runaway)
         assert (found.what, found.now, found.most) == ("failures", 24, 0)
-        assert outlook.usual_run("ada") == 19 * 60
-        assert outlook.usual_run("bob") is None
-        hours = outlook.entries_by_hour("ada")
+        assert outlook.of_agent("ada").usual_run == 19 * 60
+        assert outlook.of_agent("bob").usual_run is None
+        hours = outlook.of_agent("ada").entries_by_hour
         assert len(hours) == 24
         assert hours[0] == 3
         assert sum(hour or 0 for hour in hours[-2:]) > 40
@@ -197,11 +197,11 @@ async def test_what_waited_by_hour_has_gaps_where_nobody_looked(tmp_path: Path) 
     async with remembering(tmp_path, Observed(samples=[*queue], seen=seen)) as history:
         outlook = Outlook(Store(), history, Hands())
         await outlook.work_out([Budget(id="whatever", scope=BudgetScope.ALL)])
-        hours = outlook.waiting_by_hour(None)
+        hours = outlook.of_company(None).waiting_by_hour
         assert hours[-4:] == (4, 7, 7, 7)
         assert hours[-7] is None
         assert hours[0] is None
-        assert outlook.waiting_by_hour("cmp_1") == ()
+        assert outlook.of_company("cmp_1").waiting_by_hour == ()
 
 
 async def test_a_periods_spending_has_gaps_and_nothing_of_the_period_before(
@@ -224,9 +224,9 @@ async def test_a_periods_spending_has_gaps_and_nothing_of_the_period_before(
         hands = Hands()
         hands.at = now
         outlook = Outlook(Store(), history, hands)
-        assert len(outlook.spent_in_period(budget)) == 0
+        assert len(outlook.of(budget).spent_in_period) == 0
         await outlook.work_out([budget])
-        spent = outlook.spent_in_period(budget)
+        spent = outlook.of(budget).spent_in_period
         known = [at for at, figure in enumerate(spent) if not isnan(figure)]
         assert len(spent) == 120
         assert known == [*range(9, 60), *range(89, 120)]
@@ -268,8 +268,8 @@ async def test_what_shows_comes_first_and_again_when_its_limit_is_another(
 
         changed = asyncio.Event()
         outlook.on_change = changed.set
-        for pace in ("_GLANCE", "_FILL_PAUSE", "_PAUSE"):
-            monkeypatch.setattr(outlook_module, pace, 0.1)
+        for pace in ("_GLANCE", "_PAUSE"):
+            monkeypatch.setattr(outlook_module, pace, 0.01)
         with patch.object(outlook, "_look", noted):
             outlook.want([agents_budget("dan")])
             async with running(outlook):
@@ -277,7 +277,7 @@ async def test_what_shows_comes_first_and_again_when_its_limit_is_another(
                 assert order[0] == "dan"
                 assert set(order) == {*names, ""}
                 await until(changed.is_set)
-                assert isinstance(outlook.forecast(agents_budget("dan")), Forecast)
+                assert isinstance(outlook.of(agents_budget("dan")).forecast, Forecast)
                 order.clear()
                 dan = agents_budget("dan", limit=2000)
                 budgets = dan, *map(agents_budget, names[:3])
@@ -303,8 +303,8 @@ async def test_one_that_cannot_be_worked_out_holds_up_no_other(tmp_path: Path) -
         outlook = Outlook(store, history, Hands())
         with patch.object(outlook_module, "period_of", fails):
             async with running(outlook):
-                await until(lambda: all(map(outlook.forecast, [*budgets.values()][1:])))
-        assert outlook.forecast(budgets["ada"]) is None
+                await until(lambda: all(outlook.of(b).forecast for b in [*budgets.values()][1:]))
+        assert outlook.of(budgets["ada"]).forecast is None
 
 
 def test_of_a_very_large_platform_only_some_are_looked_at_and_all_that_show() -> None:
@@ -326,19 +326,19 @@ async def test_a_limit_that_was_raised_counts_at_once(tmp_path: Path) -> None:
         for limit, likely in ((series.final * 0.6, True), (series.final * 2, False)):
             budget = agents_budget("ada", limit=round(limit, 2))
             await outlook.work_out([budget])
-            found = outlook.forecast(budget)
+            found = outlook.of(budget).forecast
             assert isinstance(found, Forecast)
             assert (found.gone is not None) is likely
-            assert isinstance(outlook.burn(budget), NoData), "for an hour after a change"
+            assert isinstance(outlook.of(budget).burn, NoData), "for an hour after a change"
 
 
 async def test_without_a_history_nothing_is_known_and_nothing_fails() -> None:
     outlook = Outlook(Store())
     await outlook.run()
     await outlook.work_out([agents_budget("ada")])
-    assert outlook.forecast(agents_budget("ada")) is None
-    assert isinstance(outlook.runaway("ada"), NoData)
-    assert outlook.spent_by_hour(agents_budget("ada")) == ()
+    assert outlook.of(agents_budget("ada")).forecast is None
+    assert isinstance(outlook.of_agent("ada").runaway, NoData)
+    assert outlook.of(agents_budget("ada")).spent_by_hour == ()
 
 
 async def test_on_the_platform_every_budget_gets_its_end(
@@ -374,9 +374,9 @@ async def test_on_the_platform_every_budget_gets_its_end(
         async with remembering(tmp_path, Observed(samples=[*samples], seen=seen)) as history:
             outlook = Outlook(here.store, history, here.hours)
             async with running(outlook):
-                await until(lambda: all(outlook.forecast(budget) for budget in budgets))
+                await until(lambda: all(outlook.of(budget).forecast for budget in budgets))
             for budget in budgets:
-                found = outlook.forecast(budget)
+                found = outlook.of(budget).forecast
                 assert isinstance(found, Forecast)
                 assert budget.spent is not None
                 assert budget.period_start is not None

@@ -9,6 +9,7 @@ import pytest
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.forecast import Runaway
 from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.outlook import NOTHING, Prospect
 from agentco_tui.model import Activity, Ref
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.text import plain
@@ -102,7 +103,8 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         kofi = next(agent for agent in s.session.store.agents if agent.name == "Kofi")
         since = NOW - 3_600, NOW
         away = Runaway(what="cost", window=3_600, now=36.0, most=4.0, mean=1.0, since=since)
-        monkeypatch.setattr(s.session.outlook, "runaway", {kofi.id: away}.get)
+        known = {kofi.id: Prospect(looked=NOW, runaway=away)}
+        monkeypatch.setattr(s.session.outlook, "of_agent", lambda of: known.get(of, NOTHING))
         s.session.needs.look(s.main)
         (need,) = [n for n in s.session.needs.shown if n.key == f"agent:{kofi.id}"]
         s.view.table.move_cursor_to(need.key)

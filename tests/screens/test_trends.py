@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.keys import Place
-from agentco_tui.live.outlook import Day
+from agentco_tui.live.outlook import Prospect
 from agentco_tui.model import Budget
 from agentco_tui.signs import signs
 from agentco_tui.textual_patches import compositor
@@ -79,13 +80,14 @@ async def test_a_trend_costs_the_line_only_its_cell_and_only_when_it_changes(
             return
         changed = table.rows.shown[2]  # not the line under the cursor, whose detail tells of it too
         subject = changed.partition(":")[2] or changed
-        known = outlook.spent_by_hour
+        known = outlook.of
 
-        def spent_by_hour(budget: Budget) -> Day:
-            day = known(budget)
-            return (*day[:-1], 400.0) if budget.id == subject else day
+        def of(budget: Budget) -> Prospect:
+            found = known(budget)
+            day = (*found.spent_by_hour[:-1], 400.0)
+            return replace(found, spent_by_hour=day) if budget.id == subject else found
 
-        outlook.spent_by_hour = spent_by_hour  # type: ignore[method-assign]
+        outlook.of = of  # type: ignore[method-assign]
         outlook.on_change()
         await s.at_rest()
         assert len(written.spans) == 1
