@@ -195,11 +195,10 @@ def test_a_limit_is_raised() -> None:
 
 
 def test_a_new_month_begins_at_nothing() -> None:
-    world = frozen(companies=2, agents=2, tasks=2)
-    for agent in world.agents():
-        agent.status, agent.pause_reason = "paused", None  # or eleven days take long
-    resets = world.state.resets
-    world.advance(resets - world.now + 60)
-    assert sum(agent.spent for agent in world.agents()) == 0
-    assert (world.state.period_start, world.state.resets) == (resets, resets + 30 * 86_400)
-    assert told(world, "budget.reset")
+    state = frozen().state
+    resets = state.resets
+    assert [at for at, _, what, _ in state._queue if what == "reset"] == [resets]
+    state._on_reset(resets, "")
+    assert sum(agent.spent for agent in state.agents.values()) == 0
+    assert (state.period_start, state.resets) == (resets, resets + 30 * 86_400)
+    assert state.entries[-1].action == "budget.reset"
