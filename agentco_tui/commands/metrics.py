@@ -95,7 +95,7 @@ async def _tell(watch: Watch, given: Given, every: float) -> int:
     if given["listen"] is not None:
         host, port = given["listen"]
         try:
-            server, _ = start_http_server(port, host, registry)
+            server, _ = await asyncio.to_thread(start_http_server, port, host, registry)
         except OSError as error:
             raise UsageError(f"nothing can be served there: {error.strerror}") from None
         host = f"[{host}]" if ":" in host else host
