@@ -38,7 +38,7 @@ from agentco_tui.text import SafeText, plain, safe, signs
 
 SECONDS = 25.0
 """For all questions together: schedulers of monitoring give up on a plugin after a while."""
-AHEAD = 3.0  # seconds of it for what lies ahead
+AHEAD = 3.0  # seconds of it for what lies ahead, by what a dashboard has remembered
 TOLD = 20  # how many reasons are written out below the first line; `--json` has all of them
 
 
@@ -130,30 +130,20 @@ async def _look(settings: Settings) -> Judgement:
             else:
                 answer()
         clock = Clock(lambda: client.transport.measured.clock_skew)
-        outlook = await _remembered(settings, store, clock)
+        path, history = state_folder() / HISTORY_FILE, None
+        if settings.history and path.exists():
+            history = History(path, settings.profile, str(settings.base_url))
+        outlook = Outlook(store, history, clock, settings.alerts)
+        agents = sorted(store.agent_budgets, key=lambda budget: -(budget.share or 0))
+        with suppress(HistoryError, TimeoutError):
+            async with asyncio.timeout(AHEAD):
+                await outlook.work_out([*store.budget, *store.company_budgets, *agents])
+        if history is not None:
+            history.close()
         platform = f"{settings.profile} {platform_of(str(settings.base_url))}"
         snoozes = Snoozes(state_folder() / SNOOZED_FILE, platform)
         snoozes.sync()
         return judge(outlook, failed, company, clock.now(), snoozed=snoozes.all)
-
-
-async def _remembered(settings: Settings, store: Store, clock: Clock) -> Outlook:
-    """What lies ahead of the budgets, by what a dashboard has remembered, the largest shares first;
-    nothing, where there is no history.
-    """
-    path = state_folder() / HISTORY_FILE
-    if not settings.history or not path.exists():
-        return Outlook(store, limits=settings.alerts)
-    history = History(path, settings.profile, str(settings.base_url))
-    outlook = Outlook(store, history, clock, settings.alerts)
-    agents = sorted(store.agent_budgets, key=lambda budget: -(budget.share or 0))
-    try:
-        with suppress(HistoryError, TimeoutError):
-            async with asyncio.timeout(AHEAD):
-                await outlook.work_out([*store.budget, *store.company_budgets, *agents])
-    finally:
-        history.close()
-    return outlook
 
 
 def judge(

@@ -15,7 +15,7 @@ from agentco_tui import format as fmt
 from agentco_tui.live.consequence import consequence
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
-from agentco_tui.live.needs import SOON, Because, Need, NeedKind
+from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.store import Names
@@ -81,10 +81,6 @@ def sentence_of(need: Need, names: Names, outlook: Outlook, now: float) -> SafeT
     return plain(text)
 
 
-def agents_of(tasks: Iterable[Task], names: Names) -> SafeText:
-    return joined(dict.fromkeys(names.agent(task.agent) for task in tasks), ", ")
-
-
 def _tasks(number: int) -> str:
     return f"{fmt.count(number)} {'task' if number == 1 else 'tasks'}"
 
@@ -97,15 +93,6 @@ def _cost(tasks: Iterable[Task]) -> SafeText:
         return signs.missing
     sum_ = sum((cost.amount for cost in known), Decimal(0))
     return fmt.money(Money(sum_, known[0].currency)) if sum_ else signs.missing
-
-
-def trust_of(tasks: Iterable[Task], names: Names) -> SafeText | None:
-    """Of their agents: "trust 72", "trust 38–72"."""
-    agents = ((task.trust, names.agent_of(task.agent)) for task in tasks)
-    known = (own if own is not None or agent is None else agent.trust for own, agent in agents)
-    trusts = sorted({trust for trust in known if trust is not None})
-    ends = "–".join(map(fmt.number, trusts[:: max(1, len(trusts) - 1)]))
-    return plain(f"trust {ends}") if ends else None
 
 
 def _of_tasks(need: Need, task: Task, names: Names, outlook: Outlook, now: float) -> NeedWords:
@@ -135,7 +122,7 @@ def _of_tasks(need: Need, task: Task, names: Names, outlook: Outlook, now: float
     return NeedWords(
         why=plain("stuck") if need.kind is NeedKind.STUCK else urgent or plain("approve"),
         what=plain(f"{title} ×{fmt.count(number)}") if number > 1 else title,
-        agent=agents_of(tasks, names),
+        agent=joined(dict.fromkeys(names.agent(task.agent) for task in tasks), ", "),
         figure=_cost(tasks),
         consequence=plain(", ".join(follows)),
         reason=reason,
@@ -167,7 +154,7 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
     elif alert is not None:
         figure = fmt.percent(alert.share)
     if need.gone is not None:
-        why = "gone soon" if need.gone - now <= SOON else "runs out"
+        why = "runs out"
     if agent is not None and is_idle:
         why = "in error" if is_failing(agent) else "stopped" if is_spent else str(agent.state)
     elif need.runaway is not None:

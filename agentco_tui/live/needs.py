@@ -45,7 +45,6 @@ from agentco_tui.model import (
 )
 
 _CHUNK = 250  # records between two pauses
-SOON = 24 * HOUR  # seconds within which money that will be gone comes before what is merely low
 STANDS_AT_LEAST = 600.0  # seconds for which nothing moved, below which no task stands still
 TIMES_USUAL = 2.0  # how many times longer than usual (95 %) that must be
 STANDS_IDLE, STANDS_BUSY = HOUR, 4 * HOUR  # the same where nothing is usual, by its agent's state

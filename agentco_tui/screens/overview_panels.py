@@ -13,7 +13,7 @@ from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.insight import NOT_AT_WORK, Level
-from agentco_tui.live.need_words import NeedWords, trust_of
+from agentco_tui.live.need_words import NeedWords
 from agentco_tui.live.needs import Need
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.model import Agent, Budget, BudgetScope, Task, Trace
@@ -60,8 +60,10 @@ def preview_items(need: Need, words: NeedWords, session: Session, width: int) ->
             about = about_of(record, look) or plain("no description was sent")
             first, second, *_ = (*wrap(about, max(1, width)), plain(""))
             company = names.company(names.company_of(record))
-            facts = [words.agent, None if need.alike else company]
-            facts.append(trust_of(need.alike or (record,), names))
+            trust = fmt.number(look.trust_of(record))
+            facts = [words.agent]
+            if not need.alike:
+                facts += [company, None if trust == signs.missing else plain(f"trust {trust}")]
             trace = session.traces.get(record.id)
             if isinstance(trace, Trace) and trace.steps:
                 step, second = trace.steps[-1], about

@@ -297,9 +297,6 @@ class OverviewView(TaskLines[Need]):
 
     def offers(self) -> dict[str, str]:
         offers, need = super().offers(), self.need()
-        match need and need.record:
-            case model.Activity(task=model.Ref(id=str())):
-                offers = {"list.open": "", "tasks.trace": "", **offers}
         if need is not None and need.alike and "tasks.approve" in offers:
             offers["tasks.approve"] = f"approve {fmt.count(len(need.alike))}"
         return offers
@@ -329,15 +326,6 @@ class OverviewView(TaskLines[Need]):
             self.main.dialogs.approve_many(need.alike)
         else:
             super().action_approve()
-
-    def action_trace(self) -> None:
-        """Of a task, or of the one that a failure is about."""
-        match self.subject():
-            case model.Activity(task=model.Ref(id=str() as id_, name=name)):
-                known = self.session.store.tasks.get(id_)
-                self.main.dialogs.trace(known or Task(id=id_, title=name or safe(id_)))
-            case _:
-                super().action_trace()
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         levels, queue = self.needs.levels, self.needs.queue

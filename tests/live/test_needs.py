@@ -185,7 +185,7 @@ def test_money_that_will_be_gone_is_a_need_with_its_date_whatever_its_share() ->
     )  # fmt: skip
     critical, company, later = found(tasks=(task("t1", 1, "bo"),), budgets=budgets, outlook=outlook)
     assert (critical.key, critical.level) == ("agent:bo", Level.CRITICAL)
-    assert told(critical, outlook).why == "gone soon"
+    assert told(critical, outlook).why == "runs out"
     assert told(critical, outlook).consequence == "gone in ~5 h at ~$12.40/h, stops 1 task"
     assert (company.key, company.level) == ("company:acme", Level.WARNING)
     assert (later.key, told(later, outlook).why) == ("agent:kofi", "runs out")

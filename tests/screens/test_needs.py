@@ -8,11 +8,9 @@ import pytest
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.forecast import Runaway
-from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.live.outlook import NOTHING, Prospect
-from agentco_tui.model import Activity, Ref
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
-from agentco_tui.text import plain
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
 
@@ -77,22 +75,6 @@ async def test_what_stands_still_and_what_fails_over_and_over_is_told_and_can_be
         await s.press("escape", "enter")
         await s.wait_until(lambda: s.main.place == "tasks" and s.view.reading, "the task itself")
         assert s.cursor == task.id
-
-
-async def test_the_trace_of_the_task_that_failed_is_a_key_away(on: Staging) -> None:
-    async with on() as s:
-        await s.poll()
-        task = next(iter(s.session.store.pending))
-        entry = Activity(id="e", text=plain("It failed"), task=Ref(task.id, task.title))
-        need = s.session.needs.shown[0]
-        record = type(need)(
-            need.level, NeedKind.FAILURES, entry, Because.REPEATS, handle="failures:x"
-        )
-        s.view.table.load([(record.key, record)])
-        assert s.view.offers()["tasks.trace"] == ""
-        await s.press("t")
-        await s.wait_until(lambda: isinstance(s.app.screen, TraceScreen), "its trace")
-        await s.sees(task.title[:30])
 
 
 async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
