@@ -56,7 +56,7 @@ when the platform does. It says on stderr when entries may have been missed.
 """
 _REPLAY_EPILOG = """\
 Nothing is asked of the platform, and nothing can be changed. P pauses, < and > set the speed,
-[ and ] go a minute back and on, { and } ten, N goes to the next need, @ to any time.
+[ and ] go a minute back and on, N goes to the next need, @ to any time.
 """
 _METRICS_EPILOG = """\
 Without --listen and --textfile they are printed once; exit code 3 if nothing was answered. With

@@ -119,19 +119,23 @@ class ReplayScreen(MainScreen):
 
     async def _next_need(self) -> None:
         """Go on to where a need appears or grows worse, by looking at all that comes until then."""
-        clock, needs, begun = self.clock, self.session.needs, self.clock.time()
+        clock, needs, shown = self.clock, self.session.needs, self.clock.time()
         await self.poller.poll_all()
         before = await needs.levels_by_key()
         while not clock.ended:
             at = clock.time()
             after = clock.recording.next_after(at + STEP) or clock.recording.ends
-            await self._show(min(after, at + WAITING))
+            self.poller.set(at=min(after, at + WAITING))
+            self.show_frame()
+            await self.poller.poll_all()
             levels = await needs.levels_by_key()
             if any(level > before.get(key, Level.OK) for key, level in levels.items()):
-                return
+                shown = clock.time()
+                break
             before = levels
-        self.say("no need appears or grows worse until the end of the recording")
-        await self._show(begun)
+        else:
+            self.say("no need appears or grows worse until the end of the recording")
+        await self._show(shown)
 
 
 class TimeWords:
