@@ -104,7 +104,8 @@ def past_of(
 
 def _precedent(lives: Sequence[TaskLife], here: Collection[str], assumed: bool) -> Precedent:
     yes = [life for life in lives if life.id in here or (_asked(life) and life.state in _SAID_YES)]
-    others = [life for life in lives if life not in yes]
+    approved = {life.id for life in yes}
+    others = [life for life in lives if life.id not in approved]
     no = [life for life in others if life.state is TaskState.REJECTED]
     unasked = [life for life in others if life.state in _ENDED]
     told = [(life.first_seen, life.decided, life.ended) for life in (*yes, *no, *unasked)]

@@ -24,6 +24,7 @@ from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.background import beside
 from agentco_tui.live.decision_money import Stake, added_by, stakes
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.history_reader import Reader
 from agentco_tui.live.history_records import HistoryError, TaskLife
 from agentco_tui.live.history_sampler import told_life
 from agentco_tui.live.insight import Level
@@ -61,8 +62,12 @@ async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
     some = islice(chain(tasks, session.store.pending), SOME)
     cost = next((task.cost for task in some if task.cost is not None), None)
     assumed = cost is None or cost.unit_assumed
-    lives = chain(here.values(), map(told_life, [*session.store.activity]))
-    look = partial(past_of, tasks, [*lives], here, session.clock.now(), assumed=assumed)
+    entries, now = [*session.store.activity], session.clock.now()
+
+    def look(reader: Reader | None) -> KnownPast:
+        lives = chain(here.values(), map(told_life, entries))
+        return past_of(tasks, lives, here, now, reader, assumed=assumed)
+
     try:
         if session.history is None:
             return await beside(partial(look, None))
@@ -143,7 +148,8 @@ class DecisionFacts:
     def __init__(self, session: Session, tasks: Sequence[Task], show: Callable[[], None]) -> None:
         self.session, self.tasks, self._show = session, tasks, show
         self.known: KnownPast | None = None
-        self._reading = {feed for feed in FEEDS.values() if (self._age(feed) or OLD) >= OLD}
+        ages = {feed: self._age(feed) for feed in FEEDS.values()}
+        self._reading = {feed for feed, age in ages.items() if age is None or age > OLD}
 
     def _age(self, feed: FeedName) -> float | None:
         return self.session.store.freshness[feed].age(self.session.clock.monotonic())
