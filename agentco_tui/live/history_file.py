@@ -300,13 +300,16 @@ class HistoryFile:
         platform, many = self._platform, connection.executemany
         names = [(platform, *key, self._cell(name), of) for *key, name, of in observed.names]
         many(_NAME, names)
-        series = [(platform, feed, subject) for feed, subject, *_ in observed.samples]
-        many("INSERT OR IGNORE INTO series (platform, feed, subject) VALUES (?, ?, ?)", series)
-        found = "SELECT feed, subject, id FROM series WHERE platform = ?"
-        ids = {tuple(key): row for *key, row in connection.execute(found, (platform,))}
+        keys = {(platform, feed, subject) for feed, subject, *_ in observed.samples}
+        many("INSERT OR IGNORE INTO series (platform, feed, subject) VALUES (?, ?, ?)", keys)
+        found = "SELECT id FROM series WHERE (platform, feed, subject) = (?, ?, ?)"
+        ids = {key: connection.execute(found, key).fetchone()[0] for key in keys}
         rows = [
             # Of money the unit is a figure, too: where that changes, the sums are others.
-            (ids[feed, subject], *[*map(self._cell, astuple(sample)), unit or None][:4])
+            (
+                ids[platform, feed, subject],
+                *[*map(self._cell, astuple(sample)), unit or None][:4],
+            )
             for feed, subject, unit, sample in observed.samples
         ]
         rows.sort(key=itemgetter(0, 1))

@@ -149,7 +149,8 @@ class Reader:
         """Time and the first two figures of each, with what held at `since`, of the unit of now."""
         # `max(at)` makes the other columns those of that row.
         return self._rows(
-            f"""WITH track AS (SELECT at, a, b, c FROM sample WHERE series = (SELECT id FROM series
+            f"""WITH track AS NOT MATERIALIZED (SELECT at, a, b, c FROM sample
+                WHERE series = (SELECT id FROM series
                 WHERE (platform, feed, subject) = (:platform, :feed, :subject)))
             SELECT {"max(at)" if every else "at"}, a, b FROM track WHERE at <= :until
             AND at >= COALESCE((SELECT max(at) FROM track WHERE at <= :since), :since)
