@@ -19,7 +19,7 @@ from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, plain, signs
-from agentco_tui.widgets.graph import Plot, highest, spark
+from agentco_tui.widgets.graph import Plot, spark
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.text_pane import Cells, Item
 from agentco_tui.widgets.tones import Cell, Tone
@@ -84,10 +84,9 @@ class Trend(msgspec.Struct, frozen=True):
         return [Cells((Cell(plain(f"{name} "), Tone.ACCENT), Cell(spark(self.day, HOURS)), told))]
 
     def plot(self, height: int) -> Plot:
-        top = highest(self.day, None, None)
         return Plot(
             past=self.day,
-            top=(top, self.figure(top)),
+            named=self.figure,
             starts=plain(f"{HOURS} h ago"),
             ends=plain("now"),
             tone=Tone.DIM,
@@ -135,15 +134,15 @@ def spending_items(budget: Budget, session: Session, name: str = "") -> list[Ite
     spent, found = outlook.of(budget).spent_in_period, outlook.of(budget).forecast
     limit = None if budget.limit is None or budget.unlimited else float(budget.limit.amount)
     span = (found.low, found.high) if isinstance(found, Forecast) else None
-    if top := highest(spent, span, limit) if len(spent) else 0.0:
-        period, named = period_of(budget, now), partial(about, budget, derived=False)
+    if any(figure > 0 for figure in spent):
+        period = period_of(budget, now)
         graph = Plot(
             past=spent,
             # In steps: what rests is drawn as it was.
             passed=round((now - period.start) / (period.end - period.start), 3),
-            top=(top, named(top)),
-            limit=None if limit is None else (limit, plain(f"limit {named(limit)}")),
+            limit=limit,
             ahead=span,
+            named=partial(about, budget, derived=False),
             starts=fmt.day(period.start, now),
             ends=fmt.day(period.end, now),
         )

@@ -7,8 +7,8 @@ and limit apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Callable, Sequence
+from math import inf, isfinite
 
 import msgspec
 
@@ -55,14 +55,15 @@ def _level(value: float, top: float, full: int) -> int:
 class Plot(msgspec.Struct, frozen=True, kw_only=True):
     """A graph: what was in each part of the time until now, and the range that lies ahead.
 
-    Its scale stands at the left: 0, the limit, which is a line, and the highest figure.
+    Its scale stands at the left: 0, the limit, which is a line, and the highest figure; the limit
+    not where it is far beyond all else.
     """
 
     past: Figures  # equal parts of the time from the left edge to now
     passed: float = 1.0  # where now is: 0 the left edge, 1 the right one
-    top: tuple[float, SafeText]  # what the scale ends at, see `highest`, and what that is called
-    limit: tuple[float, SafeText] | None = None
+    limit: float | None = None
     ahead: tuple[float, float] | None = None  # the least and the most at the right edge
+    named: Callable[[float], SafeText]  # a figure of the scale
     starts: SafeText  # what the axis of time says at its left and at its right
     ends: SafeText
     tone: Tone = Tone.PLAIN
@@ -70,20 +71,27 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
 
     def lines(self, width: int) -> list[tuple[Cell, ...]]:
         """The graph in at most so many columns; empty where these are too few."""
-        limit = self.limit if self.limit is not None and self.limit[0] <= self.top[0] else None
-        scale = {self._row(figure): name for figure, name in filter(None, (self.top, limit))}
+        figures = [*self.past, *(self.ahead or ())]
+        top = max((v for v in figures if v is not None and isfinite(v)), default=0.0)
+        limit = self.limit if self.limit is not None and isfinite(self.limit) else inf
+        if top < limit <= (top or limit) * FAR and limit < inf:
+            top = limit
+        scale, at_limit = {self._row(top, top): self.named(top)}, self.height
+        if limit <= top:
+            at_limit = self._row(limit, top)
+            scale[at_limit] = plain(f"limit {self.named(limit)}")
         scale[0] = plain("0")
         margin = max(map(cell_width, scale.values()))
         room = min(MOST_PLOT, width - margin - 2)
         if room < LEAST_PLOT:
             return []
         until, full = max(1, min(room, round(self.passed * room))), len(signs.heights) - 1
-        past, top = joined_to(self.past, until), self.top[0]
+        past = joined_to(self.past, until)
         levels = [-1 if v is None else _level(v, top, self.height * full) for v in past]
-        spread = self._spread(past, room - until)
+        spread = self._spread(past, top, room - until)
         lines = list[tuple[Cell, ...]]()
         for row in reversed(range(self.height)):
-            empty = signs.bar_empty if limit is not None and row == self._row(limit[0]) else " "
+            empty = signs.bar_empty if row == at_limit else " "
             label = fit(scale.get(row, plain("")), margin, "right")
             was = (_sign(level - row * full, empty, lowest=row == 0) for level in levels)
             comes = (signs.spread if row in rows else empty for rows in spread)
@@ -96,18 +104,19 @@ class Plot(msgspec.Struct, frozen=True, kw_only=True):
             )
         return [*lines, (Cell(plain(" " * (margin + 2))), Cell(self._axis(room, until), Tone.DIM))]
 
-    def _row(self, value: float) -> int:
+    def _row(self, value: float, top: float) -> int:
         """The line in which a figure lies, from below."""
-        part = max(0.0, min(1.0, value / self.top[0])) if self.top[0] > 0 else 0.0
+        part = max(0.0, min(1.0, value / top)) if top > 0 else 0.0
         return min(self.height - 1, int(part * self.height))
 
-    def _spread(self, past: Figures, columns: int) -> list[range]:
+    def _spread(self, past: Figures, top: float, columns: int) -> list[range]:
         """The lines of the range that lies ahead, in each of so many columns."""
         last = next((value for value in reversed(past) if value is not None), 0.0)
         rows = list[range]()
         for part in ((at + 1) / columns for at in range(columns)):
             ends = [last + (end - last) * part for end in self.ahead or ()]
-            rows.append(range(self._row(ends[0]), self._row(ends[1]) + 1) if ends else range(0))
+            low, high = (self._row(end, top) for end in ends) if ends else (0, -1)
+            rows.append(range(low, high + 1))
         return rows
 
     def _axis(self, room: int, until: int) -> SafeText:
@@ -126,11 +135,3 @@ def _sign(level: int, empty: str, *, lowest: bool) -> str:
     if level < 0 or (level == 0 and not lowest):
         return empty
     return signs.heights[min(level, len(signs.heights) - 1)]
-
-
-def highest(past: Figures, ahead: tuple[float, float] | None, limit: float | None) -> float:
-    """What the scale of a graph ends at: the limit too, unless it is far beyond all else."""
-    known = [v for v in (*past, *(ahead or ())) if v is not None and isfinite(v)]
-    top = max(known, default=0.0)
-    is_near = limit is not None and isfinite(limit) and top < limit <= (top or limit) * FAR
-    return limit if is_near and limit is not None else top

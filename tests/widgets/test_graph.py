@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.signs import signs, use_ascii
 from agentco_tui.text import plain
-from agentco_tui.widgets.graph import LEAST_PLOT, MOST_PLOT, Plot, highest, spark
+from agentco_tui.widgets.graph import LEAST_PLOT, MOST_PLOT, Plot, spark
 from agentco_tui.widgets.text_pane import broken
 from agentco_tui.widgets.tones import total_width
 
@@ -27,12 +27,16 @@ def is_ascii(request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 def plot(**chosen: Any) -> Plot:
-    limit = chosen.setdefault("limit", (180.0, plain("limit $180")))
-    past = chosen.setdefault("past", tuple(float(at) for at in range(100)))
-    ahead = chosen.setdefault("ahead", (150.0, 200.0))
-    top = highest(past, ahead, limit[0] if limit else None)
-    usual = {"passed": 0.5, "top": (top, plain(f"${top:.3g}"))}
-    return Plot(**{**usual, "starts": plain("1 Sep"), "ends": plain("1 Oct"), **chosen})
+    usual: dict[str, Any] = {
+        "past": tuple(float(at) for at in range(100)),
+        "passed": 0.5,
+        "limit": 180.0,
+        "ahead": (150.0, 200.0),
+        "named": lambda figure: plain(f"${figure:.3g}"),
+        "starts": plain("1 Sep"),
+        "ends": plain("1 Oct"),
+    }
+    return Plot(**{**usual, **chosen})
 
 
 def drawn(graph: Plot, width: int = 80) -> list[str]:
@@ -73,13 +77,12 @@ def test_a_spark_says_by_its_highest_what_is_much(is_ascii: bool) -> None:
 def test_a_graph_has_its_width_and_leaves_gaps_empty(
     figures: list[float | None], width: int, passed: float, limit: float | None
 ) -> None:
-    told = None if limit is None else (limit, plain("limit"))
-    graph = plot(past=tuple(figures), passed=passed, limit=told, ahead=None)
+    graph = plot(past=tuple(figures), passed=passed, limit=limit, ahead=None)
     lines = graph.lines(width)
     assert len(lines) in (0, graph.height + 1)
     for line in lines:
         assert total_width(line) <= width
-        assert total_width(line) == total_width(lines[0]) <= MOST_PLOT + 14
+        assert total_width(line) == total_width(lines[0]) <= MOST_PLOT + 18
     if lines and all(figure is None for figure in figures):
         rows = ["".join(cell.text for cell in line[1:]) for line in lines[:-1]]
         assert set("".join(rows)) <= {" ", signs.bar_empty}
@@ -98,11 +101,11 @@ def test_a_graph_has_a_scale_a_limit_a_range_and_an_axis(is_ascii: bool) -> None
 
 
 def test_what_is_above_the_limit_hides_its_line_and_a_far_limit_does_not_flatten_the_rest() -> None:
-    lines = drawn(plot(limit=(40.0, plain("limit $40")), ahead=None))
+    lines = drawn(plot(limit=40.0, ahead=None))
     limit = next(at for at, line in enumerate(lines) if "limit $40" in line)
     assert signs.bar_empty in lines[limit]
     assert "█" in lines[limit - 1]
-    lines = drawn(plot(limit=(99_000.0, plain("limit")), ahead=None))
+    lines = drawn(plot(limit=99_000.0, ahead=None))
     assert not any("limit" in line for line in lines)
     assert "$99" in lines[0]
 
@@ -128,6 +131,5 @@ def test_no_figure_is_too_odd_to_be_drawn(
     figures: list[float | None], limit: float | None, ahead: tuple[float, float] | None
 ) -> None:
     assert len(spark(figures, 12)) == 12
-    told = None if limit is None else (limit, plain("limit"))
-    lines = plot(past=tuple(figures), limit=told, ahead=ahead).lines(80)
+    lines = plot(past=tuple(figures), limit=limit, ahead=ahead).lines(80)
     assert len({total_width(line) for line in lines}) == 1
