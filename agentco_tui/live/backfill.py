@@ -12,7 +12,6 @@ from typing import Final
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.background import turn
 from agentco_tui.live.activity_window import GAP_PREFIX
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
 from agentco_tui.live.history import History
@@ -25,7 +24,6 @@ from agentco_tui.model import Activity, Listing
 PAST: Final = 24 * 3_600.0  # seconds of the log that are read at the first start on a platform
 PAUSE: Final = 1.0  # seconds before each question; doubled with each in vain
 _LONGEST_WAIT: Final = 600.0
-_SLICE: Final = 500  # entries that are put into the window in one go
 
 log = logging.getLogger(__name__)
 
@@ -117,22 +115,18 @@ class Backfill:
 
         async with aclosing(self.reader.back(of, since, until, rest)) as answers:
             async for listing in answers:
-                part = _within(listing, since, until)
-                for start in range(0, len(part), _SLICE):
-                    await turn()
-                    if stands():
-                        # One more, so that it joins the slice after it.
-                        some = Listing(records=part[start : start + _SLICE + 1])
-                        added, changed, removed = window.merge(some, is_poll=False)
-                        tried |= {key for key in added if key.startswith(GAP_PREFIX)}
-                        self._publish(added, changed, removed)
+                if stands():
+                    part = Listing(records=_within(listing, since, until))
+                    added, changed, removed = window.merge(part, is_poll=False)
+                    tried |= {key for key in added if key.startswith(GAP_PREFIX)}
+                    self._publish(added, changed, removed)
                 if not stands():
                     break
-        lacking = window.give_up(tried)
-        self._in_vain = self._in_vain if lacking else 0
-        if lacking:
+        if lacking := window.give_up(tried):
             self._put_off(0.0)
             self._publish((), lacking, ())
+        else:
+            self._in_vain = 0
 
     def _publish(self, *ids: tuple[str, ...]) -> None:
         self._store.publish(Change(FeedName.ACTIVITY, *ids))
