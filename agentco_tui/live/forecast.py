@@ -35,9 +35,8 @@ class TooLittle(msgspec.Struct, frozen=True):
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one budget, as of `made`."""
+    """Of one budget."""
 
-    made: float
     rate: float  # whole units an hour, now
     low: float  # spent at the end of the period: 8 of 10 outcomes lie between low and high
     middle: float
@@ -62,8 +61,7 @@ class Burn(msgspec.Struct, frozen=True, kw_only=True):
     """A budget that burns too fast, by one tier of windows."""
 
     factor: float  # how many times faster than a spending that lasts to the end of the period
-    window: float  # seconds of the long window
-    rate: float  # whole units an hour in it
+    rate: float  # whole units an hour in the long window
     gone_in: float  # seconds until the money is gone at that rate
     critical: bool
 
@@ -72,7 +70,6 @@ class Runaway(msgspec.Struct, frozen=True, kw_only=True):
     """An agent far above its own habit, in one window."""
 
     what: str  # "cost", "entries" or "failures"
-    window: float  # seconds
     now: float  # in the window
     most: float  # the most that it ever was in such a window
     mean: float
@@ -209,7 +206,6 @@ def forecast(
 
             gone = crossed(_Z), crossed(0.0), crossed(-_Z)
     return Forecast(
-        made=now,
         rate=_rate(past, made),
         low=spent + left / spread,
         middle=spent + left,
@@ -363,7 +359,6 @@ def burn(past: Spending, period: Period, now: float, limits: AlertLimits) -> Bur
         if is_fast and room <= rate * within * DAY and _parts(recent, now - window) >= _EVENTS:
             return Burn(
                 factor=rate / fair,
-                window=window,
                 rate=rate * HOUR,
                 gone_in=room / rate,
                 critical=critical,
@@ -404,7 +399,5 @@ def runaway(
         most = max(two - one for one, two in zip(totals, totals[size:], strict=False))
         is_far = came > max(mean + least, times * mean, factor * most)
         if is_far and _parts(flows, since) >= _EVENTS:
-            return Runaway(
-                what=what, window=size * HOUR, now=came, most=most, mean=mean, since=(since, now)
-            )
+            return Runaway(what=what, now=came, most=most, mean=mean, since=(since, now))
     return unknown

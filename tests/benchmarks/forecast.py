@@ -445,7 +445,7 @@ def report_forecasts(report: Report, seeds: Sequence[int]) -> None:
                 for each in dates:
                     earliest, likely, latest = each.found.gone or (0, 0, 0)
                     covered.append(earliest <= series.hit <= latest)
-                    off.append(abs(likely - series.hit) / (series.hit - each.found.made))
+                    off.append(abs(likely - series.hit) / (series.hit - START - each.day * DAY))
     for warm in (True, False):
         which = "with" if warm else "without"
         say(f"median error in % of the month's end, {which} the month before")

@@ -17,7 +17,7 @@ from agentco_tui.text import SafeText
 NOW = datetime(2026, 11, 19, 12, tzinfo=UTC).timestamp()
 DAY = 86_400.0
 USD = SafeText("USD")
-RANGE = Forecast(made=NOW, rate=2.5, low=1308.2, middle=1395, high=1483.9, ends=NOW + 11.5 * DAY)
+RANGE = Forecast(rate=2.5, low=1308.2, middle=1395, high=1483.9, ends=NOW + 11.5 * DAY)
 
 
 class Known(Outlook):
@@ -36,7 +36,7 @@ def dollars(amount: str) -> Money:
 
 
 BUDGET = Budget(id="c", scope=BudgetScope.COMPANY, limit=dollars("1390"), spent=dollars("902.11"))
-BURN = Burn(factor=20, window=3600, rate=12.3987, gone_in=5.4 * 3600, critical=True)
+BURN = Burn(factor=20, rate=12.3987, gone_in=5.4 * 3600, critical=True)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,7 @@ def test_each_form(outlook: Outlook, said: str | None) -> None:
 def test_the_day_the_money_is_gone() -> None:
     for days, day in ((0.2, "16:48"), (5, "Tue 24 Nov"), (9, "28 Nov"), (400, "Dec 2027")):
         likely = NOW + days * DAY
-        gone = Forecast(
-            made=NOW, rate=1, low=1, middle=2, high=3, ends=NOW + DAY, gone=(NOW, likely, likely)
-        )
+        gone = Forecast(rate=1, low=1, middle=2, high=3, ends=NOW + DAY, gone=(NOW, likely, likely))
         assert consequence(BUDGET, Known(gone), NOW, UTC) == f"gone ~{day}"
 
 
@@ -65,9 +63,7 @@ def test_early_unlimited_and_the_platforms_own() -> None:
     budget = Budget(
         id="", scope=BudgetScope.ALL, unlimited=True, spent=dollars("5"), forecast=dollars("1813")
     )
-    early = Forecast(
-        made=NOW, rate=1, low=7.123, middle=8, high=2123, ends=NOW + 11.5 * DAY, early=True
-    )
+    early = Forecast(rate=1, low=7.123, middle=8, high=2123, ends=NOW + 11.5 * DAY, early=True)
     said = "early: ~$7.12 to ~$2,120 by 1 Dec, platform says $1,813.00"
     assert consequence(budget, Known(early), NOW, UTC) == said
     assert consequence(budget, Known(None), NOW, UTC) == "platform says $1,813.00"

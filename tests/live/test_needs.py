@@ -57,7 +57,7 @@ class Known(Outlook):
         ahead, burn = None, self.burning.get(budget.id)
         if (at := self.gone.get(budget.id)) is not None:
             gone, ends = (at - DAY, at, at + DAY), NOW + 9 * DAY
-            ahead = Forecast(made=NOW, rate=1, low=9, middle=10, high=11, ends=ends, gone=gone)
+            ahead = Forecast(rate=1, low=9, middle=10, high=11, ends=ends, gone=gone)
         return Prospect(looked=NOW, forecast=ahead, burn=burn)
 
     def of_agent(self, agent: str | None) -> Prospect:
@@ -65,8 +65,8 @@ class Known(Outlook):
         return Prospect(looked=NOW, runaway=away, usual_run=usual)
 
 
-BURN = Burn(factor=20, window=HOUR, rate=12.4, gone_in=5.2 * HOUR, critical=True)
-AWAY = Runaway(what="cost", window=HOUR, now=90.0, most=10.0, mean=1.0, since=(NOW - HOUR, NOW))
+BURN = Burn(factor=20, rate=12.4, gone_in=5.2 * HOUR, critical=True)
+AWAY = Runaway(what="cost", now=90.0, most=10.0, mean=1.0, since=(NOW - HOUR, NOW))
 
 
 def agent(id: str, state: AgentState = AgentState.ACTIVE, company: Ref = ACME) -> Agent:

@@ -46,7 +46,6 @@ class KnownOutlook(Outlook):
             hit = 0.95 if spent < limit < middle else 0.1
             gone = (NOW + 2 * DAY, NOW + 3 * DAY, NOW + 5 * DAY) if hit > 0.9 else None
             forecast = Forecast(
-                made=NOW,
                 rate=spent / 480,
                 low=middle * 0.9,
                 middle=middle,

@@ -84,7 +84,7 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         await s.poll()
         kofi = next(agent for agent in s.session.store.agents if agent.name == "Kofi")
         since = NOW - 3_600, NOW
-        away = Runaway(what="cost", window=3_600, now=36.0, most=4.0, mean=1.0, since=since)
+        away = Runaway(what="cost", now=36.0, most=4.0, mean=1.0, since=since)
         known = {kofi.id: Prospect(looked=NOW, runaway=away)}
         monkeypatch.setattr(s.session.outlook, "of_agent", lambda of: known.get(of, NOTHING))
         s.session.needs.look(s.main)
