@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Final, NamedTuple
 
 from agentco_tui.background import turn_of_thread
@@ -27,6 +27,7 @@ from agentco_tui.live.history_records import (
     TaskLife,
 )
 from agentco_tui.live.insight import is_open, waiting_since, waits_for_person
+from agentco_tui.live.log_findings import ENDED, told_state
 from agentco_tui.live.store import Change, Names, Store
 from agentco_tui.model import (
     Activity,
@@ -42,8 +43,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
-from agentco_tui.reading.field_names import phrase, word_set
-from agentco_tui.reading.values.status_word import task_state
+from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, safe
 
 SHORTEST_GAP: Final = 60.0
@@ -51,9 +51,7 @@ SHORTEST_GAP: Final = 60.0
 _CHUNK: Final = 500  # records between two pauses of the thread
 _LONGEST_KIND: Final = 60  # cells
 _MINUTE: Final = 60
-_ENDS: Final = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED)
 _DECIDES: Final = (TaskState.APPROVED, TaskState.REJECTED)
-_TASK_WORDS: Final = word_set("task issue job todo ticket approval")
 
 
 class _Answer(NamedTuple):
@@ -209,7 +207,7 @@ class Sampler:
     def _life(self, feed: FeedName, task: Task, at: float) -> TaskLife:
         waits = feed is FeedName.PENDING and waits_for_person(task)
         state = TaskState.PENDING if waits and task.state in (None, TaskState.OTHER) else task.state
-        is_over, is_early = state in _ENDS, state in (TaskState.PENDING, TaskState.QUEUED)
+        is_over, is_early = state in ENDED, state in (TaskState.PENDING, TaskState.QUEUED)
         estimate = task.estimate or (task.cost if is_early else None)
         cost = task.cost if is_over else None
         told = cost or estimate
@@ -316,25 +314,9 @@ def told_life(entry: Activity) -> TaskLife | None:
         first_seen=at,
         decided=at if is_decision else None,
         decided_by=(actor.name or safe(actor.id, 80)) if is_decision and actor else None,
-        ended=at if state in _ENDS else None,
+        ended=at if state in ENDED else None,
         state=state,
     )
-
-
-@lru_cache(maxsize=1024)
-def told_state(verb: str) -> TaskState | None:
-    """The state that a verb of the log says a task has come to; None if it says none.
-
-    >>> told_state("task.approved"), told_state("task_failed"), told_state("tool.failed")
-    (<TaskState.APPROVED: 'approved'>, <TaskState.FAILED: 'failed'>, None)
-    """
-    words = phrase(verb).split()
-    while words and words[0] in _TASK_WORDS:
-        del words[0]
-    state = task_state("_".join(words)) if words else TaskState.OTHER
-    if state is TaskState.FAILED and not words[0].startswith("fail"):
-        return None  # "error" and the like are said of what is tried again, too
-    return state if state in (*_ENDS, TaskState.APPROVED, TaskState.RUNNING) else None
 
 
 def _id(ref: Ref | None) -> str | None:

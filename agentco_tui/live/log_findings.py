@@ -21,10 +21,10 @@ OFTEN: Final = 3  # failures within an hour, from which on they are one that rep
 HOUR: Final = 3_600.0
 FEW_RUNS: Final = 5  # tasks seen from the yes to the end, below which nothing is usual
 AT_WORK: Final = (TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING)
+ENDED: Final = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED)
 _CHUNK: Final = 250  # entries between two pauses
 _LONGEST: Final = 120  # characters of the words of a failure by which it is known
-_ENDED: Final = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED)
-_ABOUT_TASKS: Final = word_set("task tasks issue job todo approval run execution")
+_TASK_WORDS: Final = word_set("task issue job todo ticket approval")
 
 
 class Repeated(msgspec.Struct, frozen=True):
@@ -65,18 +65,18 @@ def read_log(newest_first: Iterable[Activity]) -> Generator[None, None, LogFindi
             if not same or same[-1][0] - at <= HOUR:
                 same.append((at, entry))
         if is_whole and entry.task is not None and entry.task.id is not None:
-            task_id, state = entry.task.id, _state_told(entry.verb or "")
+            task_id, state = entry.task.id, told_state(entry.verb or "")
             moved.setdefault(task_id, at)
             if state is not None and states.setdefault(task_id, state) in AT_WORK:
                 at_work.setdefault(task_id, _task_of(entry, state))
-            if state in _ENDED:
+            if state in ENDED:
                 ended.setdefault(task_id, at)
             elif state is TaskState.APPROVED and task_id in ended:
                 runs.append(ended.pop(task_id) - at)
     found = LogFindings()
     if len(runs) >= FEW_RUNS:
         found.usual_run = sorted(runs)[int(0.95 * len(runs))]
-    if any(state in _ENDED for state in states.values()):
+    if any(state in ENDED for state in states.values()):
         found.at_work = {task_id: (moved[task_id], task) for task_id, task in at_work.items()}
     for handle, same in failures.items():
         times = tuple(at for at, _ in same)
@@ -95,14 +95,19 @@ def _handle(entry: Activity) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _state_told(verb: str) -> TaskState | None:
-    """What a verb says of its task's state; that of a step or tool says nothing of it."""
+def told_state(verb: str) -> TaskState | None:
+    """The state that a verb of the log says a task has come to; None if it says none.
+
+    >>> told_state("task.approved"), told_state("task_failed"), told_state("tool.failed")
+    (<TaskState.APPROVED: 'approved'>, <TaskState.FAILED: 'failed'>, None)
+    """
     words = phrase(verb).split()
-    for word in words:
-        state = task_state(word)
-        if state in (*AT_WORK, *_ENDED):
-            return state if _ABOUT_TASKS.issuperset({*words} - {word}) else None
-    return None
+    while words and words[0] in _TASK_WORDS:
+        del words[0]
+    state = task_state("_".join(words)) if words else TaskState.OTHER
+    if state is TaskState.FAILED and not words[0].startswith("fail"):
+        return None  # "error" and the like are said of what is tried again, too
+    return state if state in (*ENDED, TaskState.APPROVED, TaskState.RUNNING) else None
 
 
 def _task_of(entry: Activity, state: TaskState) -> Task:

@@ -18,7 +18,8 @@ from agentco_tui.live.history import History
 from agentco_tui.live.history_file import HistoryFile
 from agentco_tui.live.history_reader import Reader
 from agentco_tui.live.history_records import BudgetSample
-from agentco_tui.live.history_sampler import Sampler, observe_log, told_state
+from agentco_tui.live.history_sampler import Sampler, observe_log
+from agentco_tui.live.log_findings import told_state
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import (
     Activity,
