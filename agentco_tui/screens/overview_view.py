@@ -205,14 +205,14 @@ class OverviewView(TaskLines[Need]):
         """The list has as many lines as it needs, where there are so many; what it leaves free is
         for trends, which have a little of a large terminal in any case, and the panels beneath.
         """
-        size, (_, height), room = self.app.size, self.size, self.size.height
-        if not height:
+        size, room = self.app.size, self.size.height
+        if not room:
             return  # hidden: when it is shown again
         is_low, is_large = self.has_class("-low"), size.width >= ROOMIEST and size.height >= LARGE
         room -= sum(each.size.height for each in (self.title_line, self.notice) if each.display)
         room -= (2 if is_low else 3) * self.detail.display
         if self.panels.display:
-            room -= 5 if is_low else max(6, min(MOST_BENEATH, int(height * BENEATH)))
+            room -= 5 if is_low else max(6, min(MOST_BENEATH, int(self.size.height * BENEATH)))
         trends = trend_items(self.session, 2) if is_large else []
         rows = -(-(len(self.table.rows.shown) + 1) // STEP) * STEP + 1
         is_short = self.panels.display and not self.incomplete

@@ -96,7 +96,7 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         assert " 9× " in line
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE, (200, 50)])
+@pytest.mark.parametrize("size", [NARROW, (200, 50)])
 async def test_when_nothing_needs_a_person_it_says_so_and_since_when(
     empty_platform: EmbeddedPlatform, tmp_path: Path, size: tuple[int, int]
 ) -> None:
