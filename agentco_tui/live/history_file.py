@@ -376,12 +376,11 @@ def _version(connection: sqlite3.Connection, name: str) -> int:
 def _migrate(connection: sqlite3.Connection, name: str) -> None:
     """Bring the file to the newest version. Raises HistoryError if it is of a version to come."""
     version = _version(connection, name)
-    if version == 0:  # has an effect before there is a table only
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA cache_size = -1000")
-    connection.execute("PRAGMA journal_size_limit = 4000000")
+    connection.executescript(
+        # The first has an effect before there is a table only.
+        """PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+        PRAGMA cache_size = -1000; PRAGMA journal_size_limit = 4000000"""
+    )
     for place in range(version, len(MIGRATIONS)):
         script = f"BEGIN IMMEDIATE; {MIGRATIONS[place]}; PRAGMA user_version = {place + 1}; COMMIT"
         connection.executescript(script)
