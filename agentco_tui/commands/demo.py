@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.arguments import UsageError
@@ -31,9 +32,7 @@ def serve(given: Given) -> int:
     ends, faults = given.get("until_stdin_closes", False), tuple(given.get("fault", ()))
     past = given.get("past")
     if past is not None:
-        from agentco_tui.commands.demo_past import remember_past  # noqa: PLC0415
-
-        options["on_start"] = partial(remember_past, Path(past))
+        options["on_start"] = partial(_remember_past, Path(past))
     try:
         return server.serve(until_stdin_closes=ends, faults=faults, **options)
     except ValueError as error:
@@ -42,6 +41,12 @@ def serve(given: Given) -> int:
         if past is not None:
             # Whoever started this may have been killed, and can't.
             shutil.rmtree(Path(past).parent, ignore_errors=True)
+
+
+def _remember_past(*about: Any) -> None:
+    from agentco_tui.commands.demo_past import remember_past  # noqa: PLC0415 - off the start
+
+    remember_past(*about)
 
 
 def run(given: Given, env: Mapping[str, str], dashboard: Callable[[Settings, Path], int]) -> int:

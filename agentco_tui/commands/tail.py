@@ -125,13 +125,11 @@ class News:
 
         A poll that reached further back to close a gap brings the past, too: that is no news.
         """
-        if self._query is None:
-            self._query = await self._ask_for(client)
+        if self._query is None or self._behind is None:
+            self._query = query = await self._ask_for(client)
+            self._behind = Backfill(client, self._store, Clock(), lambda: query, _at_once)
         window = self._store.activity
         before = {entry.id for entry in window}
-        if self._behind is None:
-            query = self._query
-            self._behind = Backfill(client, self._store, Clock(), lambda: query, _at_once)
         (await fetch(FeedName.ACTIVITY, client, self._store, self._query))()
         with suppress(ApiError):  # what it didn't bring is told as missing
             await self._behind.fill()
