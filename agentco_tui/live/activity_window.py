@@ -78,6 +78,8 @@ class ActivityWindow:
         if is_poll:
             self._listing = listing
             self.listing = Listing(records=(), unread=listing.unread)
+        else:
+            self.listing = replace(self.listing)  # what was concluded from the entries is due again
         merged = merged[-self.capacity :]
         if merged and is_gap(merged[0]):
             del merged[0]
