@@ -351,47 +351,50 @@ def queue(
 ) -> Generator[None, None, Queue]:
     """What waits, with the `most` tasks that come first, in the order of `find`; pauses often."""
     rest, found, kept = iter(pending), Queue(), list[Need]()
+    # By ids alone, which are faster than with the scope: how many wait, and since when the oldest.
+    agents, companies = Counter[str](), Counter[str]()
+    oldest, oldest_of = dict[str, float](), dict[str, float]()
     last: tuple[object, ...] | None = None
     while chunk := list(islice(rest, _CHUNK)):
         for task in filter(waits_for_person, chunk):
             found.count += 1
-            since, company = waiting_since(task), names.company_of(task)
+            since, agent, company = waiting_since(task), _agent_of(task), names.company_of(task)
+            owner = (company and company.id) or ""
             if since is not None:
                 found.oldest = min(since, found.oldest or inf)
-            agents = BudgetScope.AGENT, _agent_of(task)
-            for whom in agents, (BudgetScope.COMPANY, (company and company.id) or ""):
-                found.held[whom] += 1
-                if since is not None:
-                    found.longest[whom] = min(since, found.longest.get(whom, inf))
+                oldest[agent] = min(since, oldest.get(agent, inf))
+                oldest_of[owner] = min(since, oldest_of.get(owner, inf))
+            agents[agent] += 1
+            companies[owner] += 1
             level = task_level(task, now, limits)
             if level >= Level.WARNING:
                 found.levels[level] += 1
-                need = _of_task(level, task, since)
+                # High and urgent ones early, then by how long they wait.
+                rank = min(2.0, priority_rank(task.priority)), inf if since is None else since
                 # What comes after the last of those kept can't be among the first.
-                if last is None or _order(need) <= last:
-                    kept.append(need)
+                if last is None or (-level, rank) <= last:
+                    because = Because.WAIT if rank[0] > 1 else Because.URGENT
+                    kept.append(Need(level, NeedKind.TASK, task, because, rank, since=since))
         if len(kept) > 2 * most:
             kept = sorted(kept, key=_order)[:most]
-            last = _order(kept[-1])
+            last = -kept[-1].level, kept[-1].rank
         yield
     found.held[BudgetScope.ALL, ""] = found.count
     if found.oldest is not None:
         found.longest[BudgetScope.ALL, ""] = found.oldest
+    for scope, counts, since_when in (
+        (BudgetScope.AGENT, agents, oldest),
+        (BudgetScope.COMPANY, companies, oldest_of),
+    ):
+        found.held.update({(scope, of): count for of, count in counts.items()})
+        found.longest |= {(scope, of): at for of, at in since_when.items()}
     for need in sorted(kept, key=_order)[:most]:
-        agent = BudgetScope.AGENT, _agent_of(need.record)
-        is_longest = need.since is not None and need.since == found.longest[agent]
-        found.worst.append(replace(need, count=found.held[agent], longest=is_longest))
+        agent = _agent_of(need.record)
+        is_longest = need.since is not None and need.since == oldest[agent]
+        found.worst.append(replace(need, count=agents[agent], longest=is_longest))
     return found
 
 
 def _agent_of(record: object) -> str:
     """The id of a task's agent."""
     return (isinstance(record, Task) and record.agent and record.agent.id) or ""
-
-
-def _of_task(level: Level, task: Task, since: float | None) -> Need:
-    """Among the needs of a level: high and urgent ones early, then by how long they wait."""
-    priority, waits = priority_rank(task.priority), inf if since is None else since
-    because = Because.URGENT if priority <= 1 else Because.WAIT
-    rank = min(2.0, priority), waits
-    return Need(level, NeedKind.TASK, task, because, rank, since=since)
