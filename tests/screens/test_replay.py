@@ -99,6 +99,7 @@ async def test_a_recording_replays_to_the_same_pictures(
         for at, places in ((0, PLACES), (1, PLACES), (0, PLACES[:1])):
             frame(s).jump(moments[at])
             await s.settle()
+            await s.wait_until(lambda: not s.session.store.activity.gaps(), "all of the log")
             for place, shown in (await pictures(s, places)).items():
                 assert shown == then[at][place], (at, place)
     assert len(platform.requests) == before
