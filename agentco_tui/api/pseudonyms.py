@@ -98,8 +98,9 @@ class Pseudonyms:
     def _walked(self, field: str, value: Any) -> Any:
         if isinstance(value, dict):
             walked = dict[str, Any]()
+            is_map = len(value) > 1 and all(isinstance(each, dict) for each in value.values())
             for name, each in value.items():
-                other = self._field(name)
+                other = self._field(name, is_map)
                 while other in walked:
                     other += "_"
                 walked[other] = self._walked(name, each)
@@ -108,9 +109,9 @@ class Pseudonyms:
             return [self._walked(field, each) for each in value]
         return self._value(field, value) if isinstance(value, str) else value
 
-    def _field(self, name: str) -> str:
-        """A field's name as it is; a map may have names or ids in their place."""
-        is_field = fold(name) in known_fields() or _FIELD.fullmatch(name)
+    def _field(self, name: str, is_map: bool) -> str:
+        """A field's name as it is; a map of records may have names or ids in their place."""
+        is_field = fold(name) in known_fields() or (not is_map and _FIELD.fullmatch(name))
         return name if is_field else self._text(name)
 
     def _value(self, field: str, text: str) -> str:

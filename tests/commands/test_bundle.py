@@ -46,6 +46,7 @@ def test_what_names_somebody_is_another_and_the_rest_is_as_it_was() -> None:
                 **{"created_at": "2026-11-23T03:12:07Z", "limit": "$1,390.00", "api_key": "sk-1"},
                 **{"by_person": {"Ada": 3, "ag_x77y": 4}, "note": "call 555 0100 17"},
                 **{"by": "ag_x77y", "actor": "ADA"},
+                **{"shares": {"ada": {"n": 1}, "wanda": {"n": 2}}},
             },
         ],
         "next_cursor": "eyJhIjoxMjM0fQ",
@@ -65,7 +66,7 @@ def test_what_names_somebody_is_another_and_the_rest_is_as_it_was() -> None:
     assert row["description"].endswith(".\n\u2026")
     assert row["api_key"] == "****"
     assert list(row["by_person"]) == [row["agent_name"], row["agent_id"]]
-    for word in ("Ada", "Refund", "214", "8f3k2", "x77y", "555", "eyJ", "sk-1"):
+    for word in ("Ada", "ada", "wanda", "Refund", "214", "8f3k2", "x77y", "555", "eyJ", "sk-1"):
         assert word not in text
 
 
