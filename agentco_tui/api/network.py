@@ -13,6 +13,7 @@ import asyncio
 import select
 import socket
 import ssl
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from agentco_tui.api.recording import Replay
 
 T = TypeVar("T")
+
+if find_spec("sniffio") is None:
+    # httpcore tries to import it twice a request, and looks through all folders each time.
+    sys.modules["sniffio"] = None  # type: ignore[assignment]
 
 WRITES_KEPT: Final = 2.0
 """Seconds a write's connection is kept: far below what servers close idle ones after."""

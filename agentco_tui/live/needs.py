@@ -167,7 +167,9 @@ def find(
         return known.setdefault((scope, of or ""), _Subject())
 
     companies = [(each.spent, each.limit) for each in store.company_budgets]
-    for budget in filter(is_ours, chain(*store.budgets.values())):
+    for number, budget in enumerate(filter(is_ours, chain(*store.budgets.values()))):
+        if number % _CHUNK == 0:
+            yield
         if budget.scope is BudgetScope.ALL and (budget.spent, budget.limit) in companies:
             continue  # there is one company only
         level, gone = money_ahead(budget, outlook, now)
@@ -185,7 +187,9 @@ def find(
     stands = dict[str, list[tuple[float, Task]]]()
     for at, task in filter(lambda each: is_ours(each[1]), _stuck(log, outlook, now)):
         stands.setdefault((task.agent and task.agent.id) or "", []).append((at, task))
-    for agent in filter(is_ours, store.agents):
+    for number, agent in enumerate(filter(is_ours, store.agents)):
+        if number % _CHUNK == 0:
+            yield
         key, runaway = (BudgetScope.AGENT, agent.id), outlook.of_agent(agent.id).runaway or None
         is_idle = agent.state in NOT_AT_WORK
         holds = is_idle and (waits.held[key] or agent.id in stands)
@@ -195,6 +199,7 @@ def find(
             if is_idle or _is_spent(its.budget):
                 its.stuck = stands.pop(agent.id, [])
     found = [_of_subject(*key, its, waits.held[key]) for key, its in known.items()]
+    yield
     found += (_standing(agent, each) for agent, each in stands.items())
     for each in log.repeated:
         if is_ours(each.newest) and now - each.times[0] <= HOUR:
@@ -388,6 +393,7 @@ def queue(
     ):
         found.held.update({(scope, of): count for of, count in counts.items()})
         found.longest |= {(scope, of): at for of, at in since_when.items()}
+        yield
     for need in sorted(kept, key=_order)[:most]:
         agent = _agent_of(need.record)
         is_longest = need.since is not None and need.since == oldest[agent]

@@ -26,7 +26,7 @@ R = TypeVar("R", Task, Agent, Budget, Alert)
 
 FEEDS = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
 """What needs are found in; only where all of them are live is a need that isn't there over."""
-MANY = 5_000  # tasks above which they are looked through in slices
+MANY = 500  # tasks above which they are looked through in slices
 MANY_ENTRIES = 500  # of the log, likewise
 MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
 
@@ -104,6 +104,7 @@ class FoundNeeds:
             self._log = yield from read_log(reversed(store.activity))
         work = needs.find(self._outlook, scope, self._log, now, MOST_NEEDS)
         queue, found = yield from work
+        yield
         found, snoozed = self._put_off(found, now)
         there = {need.record.id for need in (*found, *snoozed) if isinstance(need.record, Task)}
         decisions = self._decisions.open
@@ -118,6 +119,7 @@ class FoundNeeds:
         apart, most = set(self._decided), max(0, MOST_NEEDS - len(undecided))
         self.listed = len(undecided) + len(found[:most])
         awake = [*undecided, *needs.grouped(found[:most], apart)]
+        yield
         self.shown, self.queue = [*awake, *needs.grouped(snoozed, apart)], queue
         self.levels = queue.levels + Counter(need.level for need in (*undecided, *others))
         self.levels -= Counter(need.level for need in snoozed if need.kind is NeedKind.TASK)
