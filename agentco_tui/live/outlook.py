@@ -172,7 +172,8 @@ class Outlook:
         every: dict[Subject, Budget | None] = {(BudgetScope.ALL, ""): None}
         for scope, budgets in self.store.budgets.items():
             every |= {subject_of(budget): budget for budget in islice(budgets, _MOST)}
-            every |= {key: budgets.get(key[1]) for key in self._wanted if key[0] is scope}
+            beyond = (key for key in self._wanted - every.keys() if key[0] is scope)
+            every |= {key: budgets.get(key[1]) for key in beyond}
         for agent in islice(self.store.agents.records, _MOST):
             every.setdefault((BudgetScope.AGENT, agent), None)
         self._known = {key: known for key, known in self._known.items() if key in every}

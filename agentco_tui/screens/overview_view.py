@@ -137,6 +137,13 @@ class OverviewView(TaskLines[Need]):
             what = words(need).what
             return Cell(fit_ends(what, width) if need.alike else what, tone(need))
 
+        def consequence(need: Need, width: int) -> Cell:
+            """Where it is narrow, what comes first of it."""
+            told = words(need).consequence
+            while cell_width(told) > width and ", " in told:
+                told = plain(told.rpartition(", ")[0])
+            return Cell(told, dim(need))
+
         def figure(need: Need, width: int) -> Cell:
             """Where it is narrow, its first part."""
             figure = words(need).figure
@@ -158,8 +165,8 @@ class OverviewView(TaskLines[Need]):
             cells.text_column("what", "WHAT", (22, 20), lambda n: words(n).what, tone,
                 grow=3, aliases=("task", "title"), drawn=drawn),
             cells.text_column("consequence", "IF LEFT ALONE", (20, 18),
-                lambda n: words(n).consequence, dim, grow=2, priority=2, ticks=True,
-                aliases=("if", "left", "then")),
+                lambda n: words(n).consequence, dim, drawn=consequence, grow=2, priority=2,
+                ticks=True, aliases=("if", "left", "then")),
             cells.text_column("figure", "FIGURE", (10, 6), lambda n: words(n).figure, priority=1,
                 sort_key=None, drawn=figure),
             cells.text_column("agent", "AGENT", (10, 6), lambda n: words(n).agent, priority=3),

@@ -76,7 +76,7 @@ def idle(plan: Plan) -> Iterator[Row]:
             name: stack.enter_context(stage.program(argv, at, extra=extra))
             for name, (argv, extra) in programs.items()
         }
-        time.sleep(20)  # until what is remembered of what shows was looked through
+        time.sleep(12)  # until what is remembered of what shows was looked through
         before = {name: (one.mark(), one.cpu_seconds()) for name, one in sessions.items()}
         began = time.perf_counter()
         time.sleep(plan.window)

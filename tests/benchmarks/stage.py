@@ -46,7 +46,7 @@ class Plan:
 
     runs: int = 7
     largest: int = 100_000
-    window: float = 45.0
+    window: float = 60.0  # seconds: ages of hours tick once a minute, all together
 
     def said(self, words: str) -> None:
         """Tell whoever waits what is measured now."""
