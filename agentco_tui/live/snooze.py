@@ -6,7 +6,6 @@ written. What can't be written holds for this run.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
@@ -16,8 +15,6 @@ import msgspec
 
 from agentco_tui.state_folder import read_state, write_state
 from agentco_tui.text import SafeText, plain, safe
-
-log = logging.getLogger(__name__)
 
 MOST = 1_000  # snoozes of one platform; the oldest go first
 LONGEST_NOTE = 200
@@ -56,6 +53,7 @@ class Snoozes:
         self._kept: dict[str, Snooze] = {}
         self._unwritten: dict[str, Snooze | None] = {}  # since the file was last written
         self._stamp = 0  # of the file as it was last read
+        self.trouble = ""  # why what was set last could not be written
 
     @property
     def all(self) -> dict[str, Snooze]:
@@ -76,12 +74,12 @@ class Snoozes:
         if changes or stamp != self._stamp:
             kept = read_state(path, Kept) or {}
             ours = _changed(kept.get(self._platform, {}), changes)
-            self._stamp, self._kept = stamp, ours
+            self._stamp, self._kept, self.trouble = stamp, ours, ""
             try:
                 if changes:
                     write_state(path, {**kept, self._platform: dict([*ours.items()][-MOST:])})
             except OSError as error:
-                log.warning("what is snoozed holds for this run only: %s", error)
+                self.trouble = f"what is snoozed holds for this run only: {error.strerror or error}"
         for key, change in changes.items():
             if self._unwritten.get(key) is change:
                 del self._unwritten[key]

@@ -407,12 +407,14 @@ class MainScreen(SizedScreen[None]):
         """Tell of other dashboards, settle what other runs left, say when the journal fails; with
         it what is snoozed is written, and taken up.
         """
-        told = None
+        told, snoozes = None, self.session.snoozes
         while True:
             try:
-                found = await self.session.follow()
-                if await self.session.journaled(self.session.snoozes.sync):
+                found, trouble = await self.session.follow(), snoozes.trouble
+                if await self.session.journaled(snoozes.sync):
                     self.session.needs.look(self)
+                if snoozes.trouble and not trouble:
+                    self.say(f"{signs.warning} {snoozes.trouble}", bad=True)
             except JournalError as error:
                 self.say(f"{signs.warning} {error.sentence}", bad=True)
                 return

@@ -63,6 +63,10 @@ async def test_a_need_is_put_off_with_a_promise(on: Staging, platform: EmbeddedP
             await s.sees(told)
         await s.press("escape")
         assert len(s.session.snoozes.all) == 1
+        (folder / "snoozed.json").unlink()
+        (folder / "snoozed.json").mkdir()
+        await snooze(s, need_at(s, NeedKind.TASK, Level.WARNING), "1h")
+        await s.sees("what is snoozed holds")
 
 
 async def test_its_time_or_that_it_is_worse_brings_it_back(on: Staging) -> None:
