@@ -25,12 +25,12 @@ from agentco_tui.live.history_records import (
     Span,
     TaskLife,
 )
+from agentco_tui.live.period import HOUR
 from agentco_tui.model import Severity, TaskState
 from agentco_tui.text import safe
 
 Sample = tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]
 UNIT = "USD?"  # as the sums of the plain shape are read, which doesn't say that they are whole
-_HOUR = 3_600.0
 _MONTH = 30 * DAY
 _MANY = 100  # agents
 _LOG_DAYS = _QUEUE_DAYS = 5
@@ -62,7 +62,7 @@ def past_of(world: World) -> Iterator[Observed]:
         agents, companies = list(state.agents.values()), list(state.companies.values())
         queue = _queue(state)
     yield Observed(lives=lives)
-    times = _times(state, every=12 * _HOUR if len(agents) > _MANY else 2 * _HOUR)
+    times = _times(state, every=12 * HOUR if len(agents) > _MANY else 2 * HOUR)
     logged = state.start - (1 if len(agents) > _MANY else _LOG_DAYS) * DAY
     totals = {of: [0] * len(times) for of in ("", *state.companies)}
     for agent in agents:
@@ -71,7 +71,7 @@ def past_of(world: World) -> Iterator[Observed]:
             totals[of] = [total + each for total, each in zip(totals[of], sums, strict=True)]
         yield Observed(
             samples=_samples(FeedName.AGENT_BUDGETS, agent.id, agent.limit, times, sums),
-            counts=_entries(state, agent, [at for at in times if at - _HOUR >= logged]),
+            counts=_entries(state, agent, [at for at in times if at - HOUR >= logged]),
         )
     limits = {company.id: company.limit for company in companies}
     limits[""] = sum(limit or 0 for limit in limits.values()) or None
@@ -91,7 +91,7 @@ def _times(state: WorldState, every: float) -> list[float]:
     """
     at, times = state.period_start - _MONTH, list[float]()
     while at < state.start:
-        at += every if at < state.start - _LOG_DAYS * DAY else _HOUR
+        at += every if at < state.start - _LOG_DAYS * DAY else HOUR
         times.append(min(at, state.start))
     return times
 
@@ -136,7 +136,7 @@ def _entries(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> lis
     found = list[Counted]()
     for at in times:
         count = round(ENTRIES_AN_HOUR / working * chance.uniform(0.6, 1.4))
-        minute = (at - _HOUR / 2) // 60 * 60
+        minute = (at - HOUR / 2) // 60 * 60
         for severity, part in (
             (Severity.INFO, count - count // _FAILS),
             (Severity.CRITICAL, count // _FAILS),
@@ -155,7 +155,7 @@ def _queue(state: WorldState) -> list[Sample]:
         since[""].append(task.created)
         since[task.agent.company.id].append(task.created)
     for hours in range(24 * _QUEUE_DAYS, -1, -1):
-        at, share = state.start - hours * _HOUR, chance.uniform(0.6, 1.0) if hours else 1.0
+        at, share = state.start - hours * HOUR, chance.uniform(0.6, 1.0) if hours else 1.0
         for of, times in since.items():
             oldest = at - (state.start - min(times)) * share if times else None
             sample = QueueSample(at, round(len(times) * share), oldest)

@@ -16,6 +16,7 @@ from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.log_file import guarded
+from agentco_tui.live.period import DAY
 from agentco_tui.live.store import named
 from agentco_tui.model import Company
 from agentco_tui.state_folder import HISTORY_FILE, state_folder
@@ -25,7 +26,6 @@ from agentco_tui.width import fit
 if TYPE_CHECKING:
     import sqlite3
 
-DAY: Final = 86_400.0
 TIMES: Final = ("at", "until", "oldest", "waiting_since", "decided", "ended")
 SUMS: Final = ("spent", "limit", "trust", "estimate", "cost")  # that are texts in the file
 HEAD: Final = ("at", "what", "company", "agent", "company_name", "agent_name")

@@ -166,7 +166,6 @@ class Watch:
     def _tell_budget(self, told: Told, budget: Budget) -> None:
         of, sum_, names = budget.scope, budget.limit or budget.spent, Names(self._store)
         company = names.company_of(budget) if of is BudgetScope.AGENT else None
-        subject = "" if of is BudgetScope.ALL else budget.id
         owner, currency = company and names.company(company), sum_ and sum_.currency
         forecast, burn = self.outlook.of(budget).forecast, self.outlook.of(budget).burn
         figures: dict[str, object] = {
@@ -185,4 +184,6 @@ class Watch:
                 "gone_seconds": gone and max(0.0, gone[1] - self._clock.now()),
             }
         for name, value in figures.items():
-            told.add(f"budget_{name}", value, of, subject, names.budget(budget), owner, currency)
+            told.add(
+                f"budget_{name}", value, of, budget.subject, names.budget(budget), owner, currency
+            )

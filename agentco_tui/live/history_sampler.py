@@ -234,7 +234,7 @@ def _budget(observed: Observed, feed: FeedName, at: float, budget: Budget) -> No
         sum_.amount if sum_ is not None and _unit(sum_) == unit else None
         for sum_ in (budget.spent, budget.limit)
     )
-    subject = "" if budget.scope is BudgetScope.ALL else budget.id
+    subject = budget.subject
     observed.samples.append((feed, subject, unit, BudgetSample(at, spent, limit)))
     if subject and (budget.name or budget.company):
         company = _id(budget.company)

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from agentco_tui.live.activity_window import is_gap
+from agentco_tui.live.period import HOUR
 from agentco_tui.live.sentences import without_particulars
 from agentco_tui.model import Activity, Ref, Severity, Task, TaskState
 from agentco_tui.reading.field_names import phrase, word_set
@@ -18,7 +19,6 @@ from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import plain
 
 OFTEN: Final = 3  # failures within an hour, from which on they are one that repeats
-HOUR: Final = 3_600.0
 FEW_RUNS: Final = 5  # tasks seen from the yes to the end, below which nothing is usual
 AT_WORK: Final = (TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING)
 ENDED: Final = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED)

@@ -28,8 +28,9 @@ from agentco_tui.live.insight import (
     waiting_since,
     waits_for_person,
 )
-from agentco_tui.live.log_findings import AT_WORK, HOUR, LogFindings
+from agentco_tui.live.log_findings import AT_WORK, LogFindings
 from agentco_tui.live.outlook import Outlook
+from agentco_tui.live.period import HOUR
 from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
@@ -174,7 +175,7 @@ def find(
             continue  # there is one company only
         level, gone = money_ahead(budget, outlook, now)
         if level >= Level.WARNING:
-            its = subject(budget.scope, "" if budget.scope is BudgetScope.ALL else budget.id)
+            its = subject(budget.scope, budget.subject)
             its.level, its.budget, its.gone = level, budget, gone
     for alert in filter(is_ours, store.alerts):
         if (level := alert_level(alert, limits)) >= Level.WARNING:

@@ -211,7 +211,7 @@ class Outlook:
 
 
 def subject_of(budget: Budget) -> Subject:
-    return budget.scope, "" if budget.scope is BudgetScope.ALL else budget.id
+    return budget.scope, budget.subject
 
 
 def _looked(

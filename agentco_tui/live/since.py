@@ -199,7 +199,7 @@ def _kind(entry: Activity) -> tuple[str | None, str, Severity]:
 def _spent(past: Past, store: Store, names: Names, span: Span) -> list[Happening]:
     found, (since, now) = list[tuple[float, Happening]](), span
     for budget in (*store.budget, *store.company_budgets):
-        track = past.spent.get("" if budget.scope is BudgetScope.ALL else budget.id, Track())
+        track = past.spent.get(budget.subject, Track())
         known, amount = spending(track, period_of(budget, now), None, now), 0.0
         words = f"now {fmt.money(budget.spent)}"
         if known is not None and budget.spent is not None:

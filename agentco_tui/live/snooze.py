@@ -13,12 +13,12 @@ from pathlib import Path
 
 import msgspec
 
+from agentco_tui.live.period import DAY
 from agentco_tui.state_folder import read_state, write_state
 from agentco_tui.text import SafeText, plain, safe
 
 MOST = 1_000  # snoozes of one platform; the oldest go first
 LONGEST_NOTE = 200
-DAY = 86_400.0
 
 
 class Snooze(msgspec.Struct, frozen=True):

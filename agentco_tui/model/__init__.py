@@ -231,6 +231,11 @@ class Budget(Record, frozen=True, kw_only=True, gc=False):
     status: SafeText | None = None
     paused: bool | None = None
 
+    @property
+    def subject(self) -> str:
+        """The id of what it is for; "" of the whole, of which platforms give ids of their own."""
+        return "" if self.scope is BudgetScope.ALL else self.id
+
 
 class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The answer to /api/budget: the whole, and whatever parts came with it."""

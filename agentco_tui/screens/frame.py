@@ -407,14 +407,12 @@ class MainScreen(SizedScreen[None]):
         """Tell of other dashboards, settle what other runs left, say when the journal fails; with
         it what is snoozed is written, and taken up.
         """
-        told, snoozes = None, self.session.snoozes
+        told, snoozes = set[str](), self.session.snoozes
         while True:
             try:
-                found, trouble = await self.session.follow(), snoozes.trouble
+                found = await self.session.follow()
                 if await self.session.journaled(snoozes.sync):
                     self.session.needs.look(self)
-                if snoozes.trouble and not trouble:
-                    self.say(f"{signs.warning} {snoozes.trouble}", bad=True)
             except JournalError as error:
                 self.say(f"{signs.warning} {error.sentence}", bad=True)
                 return
@@ -422,9 +420,10 @@ class MainScreen(SizedScreen[None]):
             if found.left and (left := await self.session.claim(found.left)):
                 work = partial(self.dialogs.take_up, left)
                 start_worker(self, work, "settle what another run left open", group="writes")
-            if found.trouble is not None and found.trouble != told:
-                self.say(f"{signs.warning} {found.trouble}", bad=True)
-            told = found.trouble
+            troubles = {*filter(None, (found.trouble, snoozes.trouble))}
+            for words in troubles - told:
+                self.say(f"{signs.warning} {words}", bad=True)
+            told = troubles
             await asyncio.sleep(FOLLOW_EVERY)
 
     def look_for_absence(self, *, is_here: bool = True) -> None:

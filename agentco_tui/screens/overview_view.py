@@ -138,9 +138,9 @@ class OverviewView(TaskLines[Need]):
             return Cell(fit_ends(what, width) if need.alike else what, tone(need))
 
         def consequence(need: Need, width: int) -> Cell:
-            """Where it is narrow, what comes first of it."""
+            """Where it is narrow, what comes first of it; but a promise is a person's words."""
             told = words(need).consequence
-            while cell_width(told) > width and ", " in told:
+            while need.snooze is None and cell_width(told) > width and ", " in told:
                 told = plain(told.rpartition(", ")[0])
             return Cell(told, dim(need))
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.live.insight import Level
-from agentco_tui.live.snooze import DAY, MOST, Snooze, Snoozes
+from agentco_tui.live.period import DAY
+from agentco_tui.live.snooze import MOST, Snooze, Snoozes
 
 NOW = 1_790_000_000.0
 

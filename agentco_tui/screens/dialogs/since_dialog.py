@@ -15,6 +15,7 @@ from agentco_tui.actions.handover import sent_from_here
 from agentco_tui.background import beside, start_worker
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.history_records import HistoryError
+from agentco_tui.live.period import HOUR
 from agentco_tui.live.since import Chapter, happened, held, remembered, to_minute
 from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import WholeScreen, key_cells
@@ -26,7 +27,6 @@ from agentco_tui.widgets.tones import Cell, Pressable, Tone
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
 
-HOUR = 3_600.0
 SPANS = (1, 2, 4, 8, 12, 24, 72, 168)  # hours to look back
 FIRST, MOST = 5, 500  # lines of one chapter, and when all of it is asked for
 MORE = "more:"  # before the name of a chapter: where the line leads that stands for its rest
