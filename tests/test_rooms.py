@@ -21,6 +21,8 @@ LEAVES = {
     "keys",
     "patterns",
     "key_names",
+    "child_process",
+    "osc",
     "state_folder",
 }
 """Modules that any room may import."""

@@ -24,6 +24,52 @@ DEFAULT_PROFILE: Final = "default"
 """Of a platform that no profile names."""
 
 
+class Notify(msgspec.Struct, frozen=True, kw_only=True):
+    """When and how a person is called who does not look (`[notify]`)."""
+
+    bell: bool = True
+    desktop: bool | None = None
+    """Whether the terminal is asked for a notification (OSC 9, 777, 99); None: if it is known to
+    show them."""
+    title: bool = True
+    """Whether the terminal's title says the profile and what needs a person."""
+    priority: str | None = None
+    """A task of this priority or above that newly waits is called for; None: none by that."""
+    outage: float = 300.0
+    """Seconds after which a feed that fails is called for."""
+    quiet: tuple[tuple[int, int], ...] = ()
+    """Hours of local time without a call, in minutes of the day: (from, to); may pass midnight."""
+    on_critical: tuple[str, ...] = ()
+    """A command of one's own, with the need in its environment."""
+
+
+class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A list as a person wants it again and again (`[views.NAME]`); each has a tab."""
+
+    name: str
+    screen: str
+    filter: str = ""
+    sort: str | None = None
+    """A column; `-` before it is the other way round."""
+    columns: tuple[str, ...] = ()
+
+
+class OwnCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """A command of a person's own (`[commands.NAME]`), run without a shell."""
+
+    name: str
+    run: tuple[str, ...]
+    scope: tuple[str, ...]
+    """The kinds of record under the cursor that it is for: company, agent, task, budget, alert,
+    activity."""
+    key: str | None = None
+    confirm: bool = False
+    writes: bool = False
+    """Whether it changes something, so that it is refused in read-only."""
+    background: bool = False
+    """Whether it has no terminal, and what it prints comes in a pane."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Every effective setting; holds the key of the start, which masks itself."""
 
@@ -60,6 +106,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what is seen of the platform is remembered."""
     history_mb: int = 200
     """How large the file of it may be, in millions of bytes."""
+    label: str | None = None
+    """What the platform is called on the screen; the profile's name without it."""
+    colour: str | None = None  # of its bar and questions, one of `validators.COLOURS`
+    danger: bool | None = None
+    """Whether it is painted as production; None: if its name tells of that."""
+    protected: bool = False
+    """Whether a set is decided only with the platform's name typed."""
+    web_url: str | None = None
+    """Where people look at a record: `https://host/{kind}/{id}`."""
+    notify: Notify = Notify()
+    views: tuple[ViewSettings, ...] = ()
+    commands: tuple[OwnCommand, ...] = ()
     log_file: Path | None = None
     config_path: Path | None = None
     """The config file, also if it does not exist."""

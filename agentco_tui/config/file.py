@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from agentco_tui.config import Problem, validators
+from agentco_tui.config import OwnCommand, Problem, ViewSettings, validators
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
 from agentco_tui.model import AlertLimits, TaskState
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import ProfileMapping, field_names
+
+T = TypeVar("T", ViewSettings, OwnCommand)
 
 Table = Mapping[str, Any]
 """Settings by name, each with what checks its value (see `validators`), or with another table."""
@@ -41,6 +43,11 @@ PROFILE: Table = {
     "screen": validators.screen,
     "theme": validators.theme,
     "history": validators.boolean,
+    "label": validators.text,
+    "colour": validators.colour,
+    "danger": validators.boolean,
+    "protected": validators.boolean,
+    "web_url": validators.web_url,
     "fields": {},  # by kind, see `_settings`
     "money": {"unit": validators.unit, "currency": validators.currency},
     "status": dict.fromkeys((state.value for state in TaskState), validators.words),
@@ -57,6 +64,29 @@ ALERTS: Table = {
     "forecast_on": validators.chance,
     "forecast_off": validators.chance,
 }
+NOTIFY: Table = {
+    "bell": validators.boolean,
+    "desktop": validators.boolean,
+    "title": validators.boolean,
+    "priority": validators.priority,
+    "outage": validators.duration,
+    "quiet": validators.quiet_hours,
+    "on_critical": validators.arguments,
+}
+VIEW: Table = {
+    "screen": validators.screen,
+    "filter": validators.text,
+    "sort": validators.text,
+    "columns": validators.words,
+}
+COMMAND: Table = {
+    "key": validators.text,
+    "scope": validators.kinds,
+    "run": validators.arguments,
+    "confirm": validators.boolean,
+    "writes": validators.boolean,
+    "background": validators.boolean,
+}
 SETTINGS: Table = {
     "profile": validators.text,
     "theme": validators.theme,
@@ -67,6 +97,9 @@ SETTINGS: Table = {
     "alerts": ALERTS,
     "approve": {"hold": validators.hold},
     "list": {"advance": validators.boolean},
+    "notify": NOTIFY,
+    "views": {EACH: VIEW},
+    "commands": {EACH: COMMAND},
 }
 
 MAX_BYTES = 1024 * 1024
@@ -96,6 +129,9 @@ class ConfigFile:
         self.alerts: Mapping[str, Any] = {}
         self.approve: Mapping[str, Any] = {}
         self.list: Mapping[str, Any] = {}
+        self.notify: Mapping[str, Any] = {}
+        self.views: tuple[ViewSettings, ...] = ()
+        self.commands: tuple[OwnCommand, ...] = ()
         self.keys: Mapping[str, str] = {}  # rebound keys by binding id
         self.problems: list[Problem] = []
         self._lines: Mapping[str, int] = {}
@@ -168,6 +204,9 @@ class ConfigFile:
                 entry["mapping"] = ProfileMapping(fields, status=status, **money)
         self.approve = right.pop("approve", {})
         self.list = right.pop("list", {})
+        self.notify = right.pop("notify", {})
+        self.views = self._named("views", right, ViewSettings, "screen")
+        self.commands = self._named("commands", right, OwnCommand, "run", "scope")
         self.alerts = right.pop("alerts", {})
         alerts = AlertLimits(**self.alerts)
         for low, high in (
@@ -184,6 +223,19 @@ class ConfigFile:
         for name, text in wrong:
             self._wrong(f"keys.{name}", text)
         self.top = right
+
+    def _named(
+        self, table: str, right: dict[str, Any], kind: type[T], *needed: str
+    ) -> tuple[T, ...]:
+        """Of each entry of a table a record with its name, where it has what is needed."""
+        found = []
+        for name, entry in right.pop(table, {}).items():
+            missing = [each for each in needed if each not in entry]
+            if not missing:
+                found.append(kind(name=name, **entry))
+            elif not any((p.setting or "").startswith(f"{table}.{name}.") for p in self.problems):
+                self._wrong(f"{table}.{name}", f"needs {' and '.join(missing)}")
+        return tuple(found)
 
     def _right(self, table: str, written: object, known: Table) -> dict[str, Any]:
         if not isinstance(written, dict):

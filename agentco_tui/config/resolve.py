@@ -12,6 +12,7 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.config import (
     Given,
     NothingSetError,
+    Notify,
     Problem,
     Settings,
     SettingsError,
@@ -35,6 +36,7 @@ _WORDS = {"read_only": validators.boolean_word, "log_file": validators.path}
 PICKED = (
     *("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env"),
     *("ca_file", "theme", "history", "history_mb", "log_file"),
+    *("label", "colour", "danger", "protected", "web_url"),
 )
 """Settings that a flag, a variable, the profile or the top of the file gives."""
 _DEFAULTS = dict(
@@ -122,6 +124,9 @@ class Resolver:
             "alerts": AlertLimits(**self.file.alerts),
             "hold": self.file.approve.get("hold", _DEFAULTS["hold"]),
             "advance": self.file.list.get("advance", _DEFAULTS["advance"]),
+            "notify": Notify(**self.file.notify),
+            "views": self.file.views,
+            "commands": self.file.commands,
             "config_path": self.path,
             "sources": dict(self.sources),
         }

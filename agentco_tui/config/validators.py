@@ -136,7 +136,13 @@ def _one_of(value: object, *, noun: str, names: tuple[str, ...]) -> str:
     return word
 
 
+COLOURS = ("grey", "blue", "cyan", "green", "yellow", "orange", "red", "magenta")
+KINDS = ("company", "agent", "task", "budget", "alert", "activity")
+PRIORITIES = ("lowest", "low", "medium", "high", "urgent")
+
 screen = partial(_one_of, noun="a screen", names=SCREENS)
+colour = partial(_one_of, noun="a colour", names=COLOURS)
+priority = partial(_one_of, noun="a priority", names=PRIORITIES)
 theme = partial(_one_of, noun="a theme", names=THEMES)
 unit = partial(_one_of, noun="a unit", names=tuple(UNITS))
 
@@ -242,3 +248,38 @@ def words(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
         raise WrongError(f'must be a list of words, such as ["needs_ok"], is {what(value)}')
     return tuple(text(each) for each in value)
+
+
+def arguments(value: object) -> tuple[str, ...]:
+    """A command as a list of its words; a text would have to be split as a shell splits it."""
+    if not isinstance(value, list):
+        raise WrongError(f'must be a list of texts, such as ["open", "x"], is {what(value)}')
+    return command(value)
+
+
+def kinds(value: object) -> tuple[str, ...]:
+    """Kinds of records: one, or a list of them."""
+    listed = value if isinstance(value, list) else [value]
+    return tuple(_one_of(each, noun="a kind of record", names=KINDS) for each in listed)
+
+
+_HOURS = lazy_pattern(r"([01]?\d|2[0-3]):([0-5]\d) *(?:-|–|to) *([01]?\d|2[0-3]):([0-5]\d)")
+
+
+def quiet_hours(value: object) -> tuple[tuple[int, int], ...]:
+    """Hours such as "22:00-06:30", or a list of them, as minutes of the day."""
+    hours = []
+    for each in value if isinstance(value, list) else [value]:
+        if (found := _HOURS.fullmatch(text(each))) is None:
+            raise WrongError('must be hours such as "22:00-06:30"')
+        hour, minute, end_hour, end_minute = map(int, found.groups())
+        hours.append((hour * 60 + minute, end_hour * 60 + end_minute))
+    return tuple(hours)
+
+
+def web_url(value: object) -> str:
+    """An address with `{kind}` and `{id}` where those of a record go."""
+    address = text(value)
+    if not re.fullmatch(r"https?://[\x21-\x7e]+", address) or "{id}" not in address:
+        raise WrongError('must be an address such as "https://host/{kind}/{id}"')
+    return address

@@ -68,6 +68,12 @@ class PatchedApp(App[None]):
         for one ctrl+z perhaps twice.
         """
 
+    def to_terminal(self, sequence: str) -> None:
+        """Write a sequence between two pictures: a bell, a title, what goes to the clipboard."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+            self._driver.flush()
+
     def _handle_exception(self, error: Exception) -> None:
         # An app that was never mounted doesn't run either, and has its own errors to tell.
         if self._ends_known and (self._exit or (self._is_mounted and not self._running)):

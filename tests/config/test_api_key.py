@@ -201,7 +201,7 @@ def test_a_command_that_is_not_wanted_any_more_is_ended_with_all_it_started(
         (("cat",), "empty"),
         (python("import sys; sys.stdout.buffer.write(b'\\xc3\\xa9')"), "is no key"),
         (("/",), "could not be started"),
-        (python("print('x' * 100_000)"), "more than a key"),
+        (python("print('x' * 100_000)"), "more than 64 KiB"),
         (python("print('x' * 5_000)"), "longer than 4,096"),
         (("echo", f"{OLD} {NEW}"), "cannot be used"),
     ],

@@ -1,0 +1,99 @@
+"""Runs a person's own command: no shell, a time limit, bounded output, and an end for all of it."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from signal import SIGKILL
+
+MAX_BYTES = 64 * 1024
+TERMINAL_NAMES = ("GPG_TTY", "SSH_TTY")
+"""Variables that name the terminal, by which a program that has none finds it all the same."""
+
+
+class CommandError(Exception):
+    """The command brought nothing; `str()` continues a sentence that names it."""
+
+    def __init__(self, words: str, said: str | None = None) -> None:
+        super().__init__(words)
+        self.said = said
+        """What it wrote to stderr if it ended by itself, at most its last 300 characters."""
+
+
+def run_for_output(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    limit: float,
+    *,
+    apart: bool = False,
+    until: int | None = None,
+) -> bytes:
+    """What `command` writes to stdout, at most 64 KiB, within `limit` seconds and without stdin.
+
+    `apart`: it has no terminal either, in a session of its own, which is ended as a whole, also
+    when `until` can be read. Raises CommandError, whose text holds nothing of stdout.
+    """
+    if apart:
+        env = {name: value for name, value in env.items() if name not in TERMINAL_NAMES}
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the person's own command, no shell
+            command,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=apart,
+        )
+    except FileNotFoundError:
+        raise CommandError("was not found: check its name and PATH") from None
+    except OSError as error:
+        raise CommandError(f"could not be started: {error.strerror}") from None
+    with process.stdout, process.stderr:  # type: ignore[union-attr]
+        try:
+            out, err = _read(process, time.monotonic() + limit, until)
+            status = process.wait(timeout=0.5)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            raise CommandError(f"gave no answer within {limit:g} seconds") from None
+        finally:
+            if apart and process.returncode is None:
+                # With all that it started: it has not been waited for, so the number of its
+                # session is nobody else's yet.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, SIGKILL)
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    if status == 0:
+        return out
+    said = err.decode("utf-8", "replace").strip()[-300:]
+    how = f"ended with exit code {status}" if status > 0 else f"was ended by signal {-status}"
+    raise CommandError(f"{how}: {said}" if said else f"{how}, and gave no reason", said)
+
+
+def _read(
+    process: subprocess.Popen[bytes], deadline: float, until: int | None
+) -> tuple[bytes, bytes]:
+    said = {"out": b"", "err": b""}
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ, "out")  # type: ignore[arg-type]
+        selector.register(process.stderr, selectors.EVENT_READ, "err")  # type: ignore[arg-type]
+        if until is not None:
+            selector.register(until, selectors.EVENT_READ, "until")
+        while any(entry.data != "until" for entry in selector.get_map().values()):
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            for entry, _events in ready:
+                if entry.data == "until":
+                    raise CommandError("was ended before it answered")
+                if not (piece := os.read(entry.fd, 8192)):
+                    selector.unregister(entry.fileobj)
+                said[entry.data] += piece
+            if len(said["out"]) > MAX_BYTES:
+                raise CommandError(f"printed more than {MAX_BYTES // 1024} KiB")
+            said["err"] = said["err"][-MAX_BYTES:]
+    return said["out"], said["err"]
