@@ -96,10 +96,10 @@ def test_what_a_key_asks_for_stands_beside_it() -> None:
 
 
 def test_every_command_of_the_program_stands_in_the_readme() -> None:
-    from agentco_tui.arguments import _COMMANDS
+    from agentco_tui.grammar import COMMANDS
 
     said = " ".join(cells[0] for cells in rows(section("Commands")))
-    for name in _COMMANDS:
+    for name in COMMANDS:
         assert f"agentco-tui {name}" in said
 
 

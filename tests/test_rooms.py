@@ -40,7 +40,7 @@ MAY_IMPORT = {
     | {"config", "atomic_write"},
     "commands": LEAVES
     | {"model", "reading", "api", "live", "actions"}
-    | {"config", "demo", "terminal", "atomic_write", "arguments"},
+    | {"config", "demo", "terminal", "atomic_write", "arguments", "grammar"},
     "config": LEAVES | {"model", "reading", "api"},
     "terminal": LEAVES | {"textual_patches"},
     "demo": LEAVES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,11 @@ VARIABLES = {
     "read_only": "AGENTCO_READ_ONLY",
 }
 """The settings that the environment may hold; a variable that is empty counts as not set."""
-_WORDS = {"read_only": validators.boolean_word, "log_file": validators.path}
+_WORDS: Mapping[str, Callable[[str], Any]] = {
+    "read_only": validators.boolean_word,
+    "log_file": validators.path,
+    "theme": validators.theme,
+}
 """How the text of a variable or a flag is read where it is not what is wanted."""
 PICKED = (
     *("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env"),

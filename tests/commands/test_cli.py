@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from agentco_tui import __version__, cli
 from agentco_tui.arguments import parse
+from agentco_tui.grammar import COMMANDS, DASHBOARD
 from tests.commands.conftest import Command
 
 KEY = "ag_0123456789abcdef"
@@ -157,3 +160,37 @@ def test_flags_count_before_and_after_the_command(words: str) -> None:
     found = parse(["--screen", "tasks", "--refresh", "2.5", "--read-only", "--log-file", "l"])
     told = {"screen": "tasks", "refresh": 2.5, "read_only": True, "log_file": "l"}
     assert found == {**told, "command": None}
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_every_help_has_examples_that_are_no_mistakes(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = COMMANDS.get(name, DASHBOARD)
+    assert own.examples
+    assert cli.main(["help", name] if name else ["help"]) == 0
+    told = capsys.readouterr().out
+    assert cli.main([*filter(None, [name]), "--help"]) == 0
+    assert capsys.readouterr().out == told
+    for line in own.examples:
+        assert f"\n  agentco-tui {line}".rstrip() in told
+        words = shlex.split(line)
+        assert words[:1] == [name] or not name
+        if name in ("help", "version"):
+            with pytest.raises(SystemExit):
+                parse(words)
+        else:
+            assert parse(words)["command"] == (
+                words[0] if words[:1] and words[0] in COMMANDS else None
+            )
+
+
+def test_the_version_is_a_command_too(command: Command) -> None:
+    assert command("version").out == f"agentco-tui {__version__}\n"
+
+
+def test_a_theme_of_the_command_line_beats_the_file(command: Command) -> None:
+    told = command("config", "show", "--theme", "nord").out
+    assert re.search(r"^theme +nord +\(--theme\)$", told, re.MULTILINE)
+    wrong = command("config", "show", "--theme", "norrd")
+    assert 'is not a theme: "norrd" (nearest valid name: nord' in wrong.out + wrong.err

@@ -1,0 +1,293 @@
+"""The command line's grammar: one table, of which parser and help are made.
+
+What the commands do is in `commands`. No flag takes the API key, because other users see it in the
+process list.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from agentco_tui.keys import SCREENS
+from agentco_tui.text import safe
+
+PROG: Final = "agentco-tui"
+_ENVIRONMENT = """\
+environment:
+  AGENTCO_BASE_URL   address of the platform
+  AGENTCO_API_KEY    API key (no flag takes it: it would show in the process list)
+  AGENTCO_PROFILE    profile of the config file
+  AGENTCO_CONFIG     the config file itself
+  AGENTCO_READ_ONLY  1 to refuse every change
+  NO_COLOR           set to anything: no colours
+
+A flag beats the environment, which beats the profile.
+"""
+_STATUS_MORE = """\
+exit codes, as monitoring plugins have them:
+  0  all well
+  1  warning
+  2  critical
+  3  unknown: the platform, or a part of it, could not be asked, the settings are wrong, or there
+     is no such company
+
+What is known to be critical is told as critical, even if another part could not be asked;
+what could not be asked is told before a warning. From when on something counts is set in
+[alerts] of the config file.
+"""
+_TAIL_MORE = """\
+Oldest first, newest last. With --follow it goes on until it is stopped, and comes back by itself
+when the platform does. It says on stderr when entries may have been missed.
+"""
+_REPLAY_MORE = """\
+Nothing is asked of the platform, and nothing can be changed. P pauses, < and > set the speed,
+[ and ] go a minute back and on, N goes to the next need, @ to any time.
+"""
+_METRICS_MORE = """\
+Without --listen and --textfile they are printed once; exit code 3 if nothing was answered. With
+them it goes on until SIGTERM, whatever the platform does: what was last known stays, and
+agentco_feed_up and agentco_feed_age_seconds say how old it is. Needs the extra `metrics`.
+"""
+_CONFIG_MORE = """\
+  path   where the config file is
+  check  everything that is wrong with it; exit code 2 if something is
+  show   each setting that is in effect and where it comes from, the key masked
+  keys   what the keys do: the names that [keys] of the config file binds, and their keys now
+"""
+
+
+def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high:
+            noun = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(
+                f'must be {noun} from {low:,g} to {high:,.0f}, is "{safe(text, 40)}"'
+            )
+        return value
+
+    return convert
+
+
+def _pace(text: str) -> Any:
+    from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO  # noqa: PLC0415 (slow)
+
+    return _number(REFRESH_FROM, REFRESH_TO, float)(text)
+
+
+def _place(text: str) -> tuple[str, int]:
+    """A host and a port to listen on; without a host it is this machine alone."""
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise argparse.ArgumentTypeError(f'must be HOST:PORT, is "{safe(text, 60)}"')
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+class Flag:
+    """A flag ("--limit N", "--follow -f": one without a value) or a word without dashes."""
+
+    def __init__(self, words: str, help_: str, **options: Any) -> None:
+        *names, last = words.split()
+        self.metavar = "" if last.startswith("-") else last
+        """What stands for the value; "" for a flag without one."""
+        self.names = names if self.metavar and names else [*names, last]
+        self.options: dict[str, Any] = {"help": help_, **options}
+        if self.metavar:
+            self.options["metavar"] = last
+        else:
+            self.options["action"] = "store_true"
+
+    @property
+    def told(self) -> str | None:
+        """What it is for; None for one that only the program itself and its tests use."""
+        words: str = self.options["help"]
+        return None if words == argparse.SUPPRESS else words
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is known by its place, and has no dashes."""
+        return not self.names[0].startswith("-")
+
+
+class Subcommand(NamedTuple):
+    """A command of the command line, or the dashboard."""
+
+    told: str
+    examples: Mapping[str, str]
+    """What may stand behind the program's name, and what it is for; at least one."""
+    flags: tuple[Flag, ...] = ()
+    more: str = ""
+    """What else its help says, in lines of at most 100 characters."""
+
+    @property
+    def epilog(self) -> str:
+        """What stands below the flags in its help."""
+        width = max(map(len, self.examples)) + 2
+        lines = [f"  {PROG} {line:{width}}{why}".rstrip() for line, why in self.examples.items()]
+        return "\n".join(["examples:", *lines, *([""] if self.more else []), self.more])
+
+
+_shared = partial(Flag, default=argparse.SUPPRESS)
+"""A flag of several commands: absent unless given, so that it may stand before or after them."""
+
+_PLATFORM = (
+    _shared("--profile NAME", "profile of the config file"),
+    _shared("--base-url URL", "address of the platform"),
+    _shared("--company ID", "only this company (cmp_…), or its name"),
+    _shared("--config FILE", "config file to use"),
+    _shared("--log-file FILE", "write a log there, without the key"),
+)
+_LOOK = (
+    _shared("--screen NAME", f"screen to open with: {', '.join(SCREENS)}", choices=SCREENS),
+    _shared("--read-only", "refuse every change"),
+    _shared("--thin", "paint less, for slow lines"),
+    _shared("--theme NAME", "colours to show it in"),
+)
+_REFRESH = _shared("--refresh SECONDS", "how often to ask (default 5, from 0.5)", type=_pace)
+_RECORD = _shared("--record FILE", "write every answer there, for `replay`; never the key")
+_JSON = Flag("--json", "as JSON, for scripts")
+_SPEED = "how fast the world lives (default 1; 0 stands still)"
+_PORT = "port on this machine (default: any that is free)"
+_SEED = "another world for another number (default 7)"
+
+_DEMO = (
+    Flag("--serve", "only the platform; prints its address and keys"),
+    Flag("--port PORT", _PORT, type=_number(0, 65_535)),
+    Flag("--seed SEED", _SEED, type=_number(0, 2**31 - 1)),
+    Flag("--companies COMPANIES", "how many companies (default 3)", type=_number(1, 1_000)),
+    Flag("--agents AGENTS", "how many agents", type=_number(0, 100_000)),
+    Flag("--tasks TASKS", "how many tasks", type=_number(0, 1_000_000)),
+    Flag("--speed FACTOR", _SPEED, type=_number(0, 10_000, float)),
+    Flag("--shape NAME", "form of the answers (default plain)"),
+    Flag("--fault SPEC", "something that goes wrong", action="append", default=[]),
+    _shared("--company ID", "only this one, or its name"),
+    _shared("--config FILE", argparse.SUPPRESS),
+    _shared("--log-file FILE", argparse.SUPPRESS),
+    Flag("--until-stdin-closes", argparse.SUPPRESS),
+    Flag("--past FILE", argparse.SUPPRESS),
+)
+_TAIL = (
+    Flag("--follow -f", "go on with what comes"),
+    _JSON,
+    Flag("--agent ID", "only this agent (ag_…), or its name"),
+    Flag("--limit N", "how many entries to ask for (default 100)", type=_number(1, 100_000)),
+)
+_EXPORT = (
+    Flag("what activity", "the activity log", choices=("activity",)),
+    Flag("--format {csv}", "default: csv", choices=("csv",), default="csv"),
+    Flag("--out FILE", "where to (default: standard output)"),
+    Flag("--force", "replace the file if it is there"),
+    Flag("--names", "add the names of companies and agents beside their ids"),
+)
+_FIELDS = Flag("--fields", "which of the platform's fields are read, and how")
+_BUNDLE = Flag("--bundle FILE", "write a recording for a bug report, with names and texts replaced")
+_SINCE = Flag("--since WHEN", "only from then on: 2h, 3d, or a date")
+_HISTORY = (
+    Flag("--agent ID", "only this agent (ag_…), or its name"),
+    _SINCE,
+    _JSON,
+    Flag("--csv", "as CSV, for spreadsheets"),
+)
+_METRICS = (
+    Flag("--listen HOST:PORT", "serve them there, under /metrics (a PORT alone: on this machine"
+        " only)", type=_place),
+    Flag("--textfile PATH", "write them there again and again, for node_exporter"),
+)  # fmt: skip
+_WHAT = Flag("what {path,check,show,keys}", "", choices=("path", "check", "show", "keys"))
+
+_REPLAY = (
+    Flag("file FILE", "what --record or doctor --bundle has written"),
+    *(_LOOK[0], *_LOOK[2:]),
+    _shared("--config FILE", "config file to take keys, theme and thresholds from"),
+    _shared("--log-file FILE", argparse.SUPPRESS),
+)
+DASHBOARD = Subcommand(
+    "A dashboard for the Agent Company Platform: what needs a person, and the keys to decide it.",
+    {
+        "demo": "try it, with a platform of its own",
+        "": "the dashboard",
+        "--profile prod --read-only": "the same, where nothing can be changed",
+        "status --json": "one look, for scripts and monitoring",
+        "tail --follow": "the activity feed as lines",
+        "config check": "what is wrong with the config file",
+    },
+    (*_PLATFORM, *_LOOK, _REFRESH, _RECORD),
+    _ENVIRONMENT,
+)
+COMMANDS: dict[str, Subcommand] = {
+    "demo": Subcommand(
+        "a platform of its own, and the dashboard on it",
+        {
+            "demo": "three companies that live",
+            "demo --serve --port 8080": "the platform alone, for another terminal or program",
+            "demo --shape cents --fault reads:latency=2s": "other answers, slowly",
+        },
+        (*_LOOK, _REFRESH, _RECORD, *_DEMO),
+    ),
+    "status": Subcommand(
+        "one look, with an exit code",
+        {"status": "", "status --company acme --json": "one company, for scripts"},
+        (*_PLATFORM, _JSON),
+        _STATUS_MORE,
+    ),
+    "doctor": Subcommand(
+        "what answers, how fast, and what is wrong",
+        {
+            "doctor": "",
+            "doctor --fields": "what is read under which name",
+            "doctor --bundle report.rec": "for a bug report",
+        },
+        (*_PLATFORM, _FIELDS, _BUNDLE, _JSON),
+    ),
+    "tail": Subcommand(
+        "the activity feed as lines",
+        {"tail --limit 20": "", "tail --follow --agent linus": "one agent, until it is stopped"},
+        (*_PLATFORM, _REFRESH, *_TAIL),
+        _TAIL_MORE,
+    ),
+    "export": Subcommand(
+        "write what the platform exports",
+        {"export activity --out log.csv --names": "with names beside ids"},
+        (*_PLATFORM, *_EXPORT),
+    ),
+    "replay": Subcommand(
+        "the dashboard on a recording, at any time of it",
+        {"replay monday.rec": "what `agentco-tui --record monday.rec` has written"},
+        _REPLAY,
+        _REPLAY_MORE,
+    ),
+    "journal": Subcommand(
+        "what was changed from here, and what became of it",
+        {"journal --since 8h": "", "journal --json": "all of it, for scripts"},
+        (_SINCE, _JSON),
+    ),
+    "history": Subcommand(
+        "what was seen of the platform, without asking it",
+        {"history --since 3d --csv": "", "history --agent linus": "one agent's last 24 hours"},
+        (*_PLATFORM, *_HISTORY),
+    ),
+    "metrics": Subcommand(
+        "figures for Prometheus, in the OpenMetrics format",
+        {"metrics": "once", "metrics --listen 9464": "until it is stopped"},
+        (*_PLATFORM, _REFRESH, *_METRICS),
+        _METRICS_MORE,
+    ),
+    "config": Subcommand(
+        "look at the settings",
+        {"config check": "", "config show --profile prod": "what is in effect there"},
+        (*_PLATFORM, *_LOOK, _REFRESH, _WHAT, _JSON),
+        _CONFIG_MORE,
+    ),
+    "help": Subcommand(
+        "what a command does",
+        {"help": "", "help status": ""},
+        (Flag("what COMMAND", "of which (default: all)", nargs="?"),),
+    ),
+    "version": Subcommand("which version this is", {"version": ""}),
+}
