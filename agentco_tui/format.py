@@ -272,6 +272,12 @@ def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False)
     return plain(text[:19] + zone * full)
 
 
+def stamp(seconds: float) -> str:
+    """Seconds since 1970 as ISO 8601 in UTC, to the millisecond."""
+    moment_ = datetime.fromtimestamp(seconds, UTC)
+    return moment_.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def _local(at: float, tz: tzinfo | None) -> datetime | None:
     """The local time of `at`, to the second; None if it lies beyond what calendars have."""
     try:

@@ -39,9 +39,9 @@ from agentco_tui.actions.journal_file import (
     from_line,
     is_alive,
     os_errors,
-    stamp,
     to_line,
 )
+from agentco_tui.format import stamp
 from agentco_tui.text import SafeText, safe
 
 log = logging.getLogger(__name__)

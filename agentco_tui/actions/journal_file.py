@@ -111,12 +111,6 @@ def from_line(line: bytes) -> Entry | None:
     return entry
 
 
-def stamp(seconds: float) -> str:
-    """Seconds since 1970 as ISO 8601 in UTC, to the millisecond."""
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def seconds_of(time: str) -> float | None:
     """The other way; None if it is no such time."""
     try:

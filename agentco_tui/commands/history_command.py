@@ -15,8 +15,8 @@ from agentco_tui.commands.running import Exit, complain, say, say_json, write
 from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.live.history_records import HistoryError
-from agentco_tui.live.log_file import guarded
 from agentco_tui.live.period import DAY
+from agentco_tui.live.record_export import csv_cell
 from agentco_tui.live.store import named
 from agentco_tui.model import Company
 from agentco_tui.state_folder import HISTORY_FILE, state_folder
@@ -165,9 +165,7 @@ def _say_csv(cursors: Sequence[sqlite3.Cursor]) -> None:
     out = csv.DictWriter(sheet, (*columns,), restval="")
     out.writeheader()
     for row in _rows(cursors):
-        texts = {name for name, value in row.items() if isinstance(value, str)}
-        cells = ((name, _cell(value)) for name, value in row.items())
-        out.writerow({name: guarded(cell) if name in texts else cell for name, cell in cells})
+        out.writerow({name: csv_cell(_cell(value)) for name, value in row.items()})
         write(sheet.getvalue())
         sheet.seek(0)
         sheet.truncate()

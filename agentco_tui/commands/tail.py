@@ -11,7 +11,6 @@ from contextlib import suppress
 from random import Random
 
 from agentco_tui import format as figures
-from agentco_tui.actions.journal_file import stamp
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import (
     ApiError,
@@ -25,6 +24,7 @@ from agentco_tui.api.errors import (
 from agentco_tui.commands.naming import company_of, id_of, learn_names
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
+from agentco_tui.format import stamp
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.backfill import Backfill
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query

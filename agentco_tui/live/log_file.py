@@ -10,6 +10,7 @@ from datetime import UTC
 
 from agentco_tui import format as fmt
 from agentco_tui.background import turn
+from agentco_tui.live.record_export import csv_cell
 from agentco_tui.live.sentences import sentence
 from agentco_tui.live.store import Names
 from agentco_tui.model import Activity, Ref
@@ -18,7 +19,6 @@ from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.text import SafeText, plain, safe
 
 _REFS = ("company", "agent", "actor", "task")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # so begins what a spreadsheet would run
 _OWNERS = word_set("company agent actor")  # of whom an id may stand in a column
 LONGEST_LINE = 1_000_000
 """Characters; a longer line is taken in pieces, so that none can fill the memory."""
@@ -89,7 +89,7 @@ async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterato
         else:
             refs = {at: Ref(id=row[at]) for at in places if at < len(row)}
             told = {at: names.known(ref, owners[at]) for at, ref in refs.items()}
-            found = {at: guarded(known or "") for at, known in told.items()}
+            found = {at: csv_cell(known or "") for at, known in told.items()}
         for at in sorted(found, reverse=True):
             row.insert(at + 1, found[at])
         sheet = io.StringIO(newline="")
@@ -97,11 +97,6 @@ async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterato
         yield sheet.getvalue().encode()
     if lines:
         yield "\n".join(lines).encode()
-
-
-def guarded(cell: str) -> str:
-    """A cell that no spreadsheet runs."""
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 async def as_csv(entries: Iterable[Activity], names: Names) -> bytes:
@@ -119,5 +114,5 @@ async def as_csv(entries: Iterable[Activity], names: Names) -> bytes:
             named += [ref and safe(ref.id or ""), names.of_entry(entry, slot)]
         about = (safe(entry.id), fmt.moment(entry.at, UTC, full=True), entry.severity, entry.verb)
         cells = [each or "" for each in (*about, *named, sentence(entry, names), entry.outcome)]
-        rows.writerow(map(guarded, cells))
+        rows.writerow(map(csv_cell, cells))
     return sheet.getvalue().encode()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.approve import AFTER_ALL_READS, Approval
 from agentco_tui.actions.decisions import Decisions
-from agentco_tui.actions.journal_file import Attempt, Settled, stamp
+from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import (
     ENDED_WAITING,
     GOOD,
@@ -22,6 +22,7 @@ from agentco_tui.actions.outcome import (
     Verb,
 )
 from agentco_tui.demo.world_state import DemoTask, RefusedError
+from agentco_tui.format import stamp
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Ref, Task

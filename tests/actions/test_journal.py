@@ -35,9 +35,9 @@ from agentco_tui.actions.journal_file import (
     Settled,
     from_line,
     seconds_of,
-    stamp,
     to_line,
 )
+from agentco_tui.format import stamp
 from tests.actions.office import left_behind
 
 ORIGIN = "https://platform.example"

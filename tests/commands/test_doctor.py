@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentco_tui.actions.journal_file import Attempt, Settled, stamp, to_line
+from agentco_tui.actions.journal_file import Attempt, Settled, to_line
 from agentco_tui.commands.doctor import WRITES, look
+from agentco_tui.format import stamp
 from agentco_tui.terminal.fitness import Fitness
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform
