@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from agentco_tui.api.client import Client
-from agentco_tui.api.errors import KeyRejected
-from agentco_tui.background import at_once
-from agentco_tui.config import Settings
-from agentco_tui.config.validators import WrongError
-from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase, Query
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.forecast import Forecast
-from agentco_tui.live.history import History
 from agentco_tui.live.insight import Level
-from agentco_tui.live.log_findings import read_log
-from agentco_tui.live.needs import NeedKind, find, of_company
-from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.poller import Poller
-from agentco_tui.live.store import Names, Store, named
+from agentco_tui.live.needs import NeedKind, of_company
+from agentco_tui.live.watcher import FEEDS, Watcher
 from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.text import safe
 
 PATIENCE: Final = 10.0  # seconds for what is told of the picture
 MOST: Final = 10_000  # series that are told
-FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
 _LONGEST: Final = 120  # cells of a label
 _BUDGET: Final = ("scope", "id", "name", "company", "currency")
 _QUEUE: Final = _BUDGET[:3]
@@ -82,49 +72,17 @@ class Told:
         return families.values()
 
 
-class Watch:
-    """A poller without a screen; prometheus_client collects what is to be told of its picture."""
+class Series:
+    """Of one platform that is watched; prometheus_client collects what is to be told of it."""
 
-    def __init__(
-        self, settings: Settings, client: Client, company: str | None, history: History | None
-    ) -> None:
-        self._settings, self._key = settings, client.transport.key
-        self._store, self._loop = Store(), asyncio.get_running_loop()
-        self._clock = Clock(lambda: client.transport.measured.clock_skew)
-        query, refresh = Query(company=company), settings.refresh
-        self.poller = Poller(client, self._store, self._clock, refresh=refresh, query=query)
-        self.outlook = Outlook(self._store, history, self._clock, settings.alerts)
-        self._store.on_freshness = self._answered
-        self.poller.set_paces(dict.fromkeys(FEEDS, Pace.REFRESH))
-
-    def _answered(self, feed: FeedName) -> None:
-        """Ask by the id of the company in scope, once its name is known to be one; and with the key
-        that is in its file by now, once the one in use is refused.
-        """
-        scope, place = self.poller.query.company, self._settings.key_place
-        if feed is FeedName.COMPANIES and scope is not None:
-            found = named(scope, self._store.companies)
-            if len(found) == 1 and found[0].id != scope:
-                self.poller.set_query(Query(company=found[0].id))
-        is_refused = isinstance(self._store.freshness[feed].failure, KeyRejected)
-        if is_refused and place is not None and place.is_file:
-            with suppress(WrongError):  # it may just be being written
-                if (key := place.read()) != self._key.key:
-                    self._key.replace(key)
-                    self.poller.poll_now()
-
-    async def first_answers(self) -> None:
-        """Wait until every feed has been answered, or has failed."""
-        await asyncio.gather(*map(self.poller.read_again, FEEDS))
-
-    def is_up(self) -> bool:
-        """Whether anything was answered."""
-        return any(fresh.answered_at is not None for fresh in self._store.freshness.values())
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher, self._loop = watcher, asyncio.get_running_loop()
 
     def budgets(self) -> list[Budget]:
         """Of what is in scope: the whole, companies, then agents, each the worst share first."""
-        ours, found = of_company(self._store, self.poller.query.company), list[Budget]()
-        for budgets in self._store.budgets.values():
+        store, found = self._watcher.store, list[Budget]()
+        ours = of_company(store, self._watcher.poller.query.company)
+        for budgets in store.budgets.values():
             found += sorted(filter(ours, budgets), key=lambda each: -(each.share or 0))
         return found
 
@@ -134,10 +92,12 @@ class Watch:
 
     async def _collected(self) -> Iterable[Metric]:
         """What is known now, also of feeds that fail by now."""
-        told, freshness = Told(), self._store.freshness
+        told, watcher = Told(), self._watcher
+        freshness, monotonic = watcher.store.freshness, watcher.clock.monotonic()
         for feed in FEEDS:
             told.add("feed_up", int(freshness[feed].phase is Phase.LIVE), feed)
-            told.add("feed_age_seconds", freshness[feed].age(self._clock.monotonic()), feed)
+            told.add("feed_age_seconds", freshness[feed].age(monotonic), feed)
+        await watcher.look(most=sys.maxsize)
         self._tell_needs(told)
         for budget in self.budgets():
             self._tell_budget(told, budget)
@@ -147,10 +107,9 @@ class Watch:
         """What needs a person, by the rules of the dashboard, and what waits of all and of each
         company.
         """
-        store, scope, now = self._store, self.poller.query.company, self._clock.now()
-        log = at_once(read_log(reversed(store.activity)))
-        waits, needs = at_once(find(self.outlook, scope, log, now, len(store.pending)))
-        found = Counter((need.level, need.kind) for need in needs)
+        watcher, store, waits = self._watcher, self._watcher.store, self._watcher.queue
+        scope, now = watcher.poller.query.company, watcher.clock.now()
+        found = Counter((need.level, need.kind) for need in watcher.needs)
         for level in (Level.WARNING, Level.CRITICAL):
             for kind in NeedKind:
                 told.add("needs", found[level, kind], level.name.lower(), kind)
@@ -164,10 +123,11 @@ class Watch:
                 told.add("oldest_wait_seconds", oldest, *whom, name)
 
     def _tell_budget(self, told: Told, budget: Budget) -> None:
-        of, sum_, names = budget.scope, budget.limit or budget.spent, Names(self._store)
+        watcher, names = self._watcher, self._watcher.names
+        of, sum_ = budget.scope, budget.limit or budget.spent
         company = names.company_of(budget) if of is BudgetScope.AGENT else None
         owner, currency = company and names.company(company), sum_ and sum_.currency
-        forecast, burn = self.outlook.of(budget).forecast, self.outlook.of(budget).burn
+        forecast, burn = watcher.outlook.of(budget).forecast, watcher.outlook.of(budget).burn
         figures: dict[str, object] = {
             "limit": budget.limit and budget.limit.amount,
             "spent": budget.spent and budget.spent.amount,
@@ -181,7 +141,7 @@ class Watch:
                 "forecast_low": forecast.low,
                 "forecast_high": forecast.high,
                 "hit_probability_ratio": forecast.hit,
-                "gone_seconds": gone and max(0.0, gone[1] - self._clock.now()),
+                "gone_seconds": gone and max(0.0, gone[1] - watcher.clock.now()),
             }
         for name, value in figures.items():
             told.add(

@@ -15,6 +15,7 @@ import shlex
 import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,6 +58,14 @@ class KeyPlace(NamedTuple):
     def __repr__(self) -> str:
         # Neither the value nor the environment: secrets may stand in both.
         return f"KeyPlace({self.words})"
+
+    def in_file(self) -> ApiKey | None:
+        """The key that stands in its file now; None where it is kept elsewhere, or can't be read,
+        as while it is being written.
+        """
+        with suppress(WrongError):
+            return self.read() if self.is_file else None
+        return None
 
     def read(self, *, apart: bool = False, until: int | None = None) -> ApiKey:
         """The key that stands there now; may take as long as the command or the keyring.

@@ -1,0 +1,133 @@
+"""One platform watched without a screen: its picture, what needs a person there, and how fresh all
+of it is. Several may run in one event loop; none prints, and none holds up another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from agentco_tui.api.client import Client
+from agentco_tui.api.credentials import ApiKey
+from agentco_tui.api.errors import KeyRejected
+from agentco_tui.background import in_slices, sleep_unless
+from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
+from agentco_tui.live.history import History
+from agentco_tui.live.log_findings import LogFindings, read_log
+from agentco_tui.live.needs import Need, Queue, find
+from agentco_tui.live.outlook import Outlook
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.snooze import Snoozes
+from agentco_tui.live.store import Names, Store, named
+from agentco_tui.model import Activity, AlertLimits, Listing
+
+FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
+MOST: Final = 500  # tasks among the needs; the queue counts all
+GLANCE: Final = 10.0  # seconds after which is looked again though nothing came: waits grow
+GATHER: Final = 0.2  # seconds in which what comes is looked at together
+
+log = logging.getLogger(__name__)
+
+
+class Watcher:
+    """`needs` and `queue` are as the last `look` found them; all else is as it is now."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        company: str | None = None,
+        refresh: float = 5.0,
+        limits: AlertLimits | None = None,
+        history: History | None = None,
+        snoozes: Snoozes | None = None,
+        key_in_file: Callable[[], ApiKey | None] | None = None,
+    ) -> None:
+        """`company` by id or name, `refresh` in seconds; `key_in_file` reads the key again once the
+        one in use is refused, in a thread.
+        """
+        self._key, self._key_in_file = client.transport.key, key_in_file
+        self.store, self.snoozes = Store(), snoozes
+        self.names = Names(self.store)
+        self.clock = Clock(lambda: client.transport.measured.clock_skew)
+        query = Query(company=company)
+        self.poller = Poller(client, self.store, self.clock, refresh=refresh, query=query)
+        self.outlook = Outlook(self.store, history, self.clock, limits)
+        self.needs, self.queue = list[Need](), Queue()
+        self._log, self._log_of = LogFindings(), Listing[Activity](records=())
+        self._changed, self._refused = asyncio.Event(), asyncio.Event()
+        self.store.on_freshness = self._answered
+        self.outlook.on_change = self._changed.set
+        self.poller.set_paces(dict.fromkeys(FEEDS, Pace.REFRESH))
+
+    async def run(
+        self, on_found: Callable[[], object] | None = None, *, remembers: bool = True
+    ) -> None:
+        """Poll and look ahead until cancelled, and where it `remembers` write into the history;
+        `on_found` is called after each look, soon after something has changed.
+        """
+        async with asyncio.TaskGroup() as work:
+            work.create_task(self.poller.run())
+            work.create_task(self._renew_key())
+            if self.outlook.history is not None:
+                if remembers:
+                    await self.poller.behind.remember(self.outlook.history)
+                work.create_task(self.outlook.run())
+            while on_found is not None:
+                await sleep_unless(self._changed, GLANCE, asyncio.sleep)
+                await asyncio.sleep(GATHER)
+                self._changed.clear()
+                await self.look()
+                on_found()
+
+    async def first_answers(self) -> None:
+        """Wait until every feed has been answered, or has failed."""
+        await asyncio.gather(*map(self.poller.read_again, FEEDS))
+
+    @property
+    def is_up(self) -> bool:
+        """Whether anything was ever answered."""
+        return any(fresh.answered_at is not None for fresh in self.store.freshness.values())
+
+    async def look(self, most: int = MOST) -> None:
+        """Find what needs a person, the worst first, of tasks `most`; with what is snoozed."""
+        store, kept = self.store, {}
+        if self.snoozes is not None:
+            await asyncio.to_thread(self.snoozes.sync)
+            kept = self.snoozes.all
+        if self._log_of is not store.activity.listing:
+            self._log_of = store.activity.listing
+            self._log = await in_slices(read_log(reversed(store.activity)))
+        now, scope = self.clock.now(), self.poller.query.company
+        self.queue, found = await in_slices(find(self.outlook, scope, self._log, now, most))
+        snoozed = ((need, kept.get(need.key)) for need in found)
+        self.needs = [
+            replace(need, snooze=snooze) if snooze and snooze.holds(need.level, now) else need
+            for need, snooze in snoozed
+        ]
+
+    def _answered(self, feed: FeedName) -> None:
+        """Ask by the id of the company in scope, once its name is known to be one."""
+        self._changed.set()
+        scope = self.poller.query.company
+        if feed is FeedName.COMPANIES and scope is not None:
+            found = named(scope, self.store.companies)
+            if len(found) == 1 and found[0].id != scope:
+                self.poller.set_query(Query(company=found[0].id))
+        if isinstance(self.store.freshness[feed].failure, KeyRejected):
+            self._refused.set()
+
+    async def _renew_key(self) -> None:
+        """Take up the key that is in its file by now, each time the one in use is refused."""
+        while self._key_in_file is not None:
+            await self._refused.wait()
+            self._refused.clear()
+            found = await asyncio.to_thread(self._key_in_file)
+            if found is not None and found != self._key.key:
+                self._key.replace(found)
+                log.info("the key was read again from its file")
+                self.poller.poll_now()
