@@ -23,6 +23,7 @@ LEAVES = {
     "key_names",
     "child_process",
     "osc",
+    "row_filter",
     "state_folder",
 }
 """Modules that any room may import."""

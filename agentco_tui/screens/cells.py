@@ -22,8 +22,9 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import AlertLimits, Budget, Money, Task
+from agentco_tui.row_filter import ColumnKind
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone, bar
 
 TONES = {

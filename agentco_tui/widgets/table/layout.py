@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from enum import Enum
 from operator import add
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from agentco_tui.row_filter import ColumnKind
 from agentco_tui.text import Align, SafeText
 from agentco_tui.widgets.tones import Cell
 
@@ -16,16 +16,6 @@ R = TypeVar("R")
 """The type of the records a table shows; the table itself knows nothing about it."""
 
 GAP = 2  # empty cells between two columns
-
-
-class ColumnKind(Enum):
-    """What a column's `filter_value` returns, and so what a filter may compare it with."""
-
-    TEXT = "text"  # a string; compared without regard to case
-    NUMBER = "number"
-    SECONDS = "seconds"  # a duration or age in seconds; a filter gives it with a unit (`2h`)
-    SHARE = "share"
-    """A part of one, 0.8 for 80 %; a filter gives it in per cent, the sign is optional."""
 
 
 class Column(msgspec.Struct, Generic[R], frozen=True):

@@ -20,9 +20,9 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentco_tui.background import at_once, in_slices, start_worker
+from agentco_tui.row_filter import NOTHING, Filter, parse
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.table import paint
-from agentco_tui.widgets.table.filter import NOTHING, Filter, parse
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.viewport import Viewport

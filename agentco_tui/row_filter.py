@@ -1,4 +1,4 @@
-"""The filter language of a record table: what a person types, as a test for records. Pure.
+"""The filter language of tables of records: what a person types, as a test for them. Pure.
 
     refund linus            both words somewhere in the row, whatever the case
     "past due"              these words with the blank between them
@@ -18,13 +18,24 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, Final, TypeAlias
+from enum import Enum
+from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
-from agentco_tui.widgets.table.layout import Column, ColumnKind
+
+
+class ColumnKind(Enum):
+    """What a column's `filter_value` returns, and so what a filter may compare it with."""
+
+    TEXT = "text"  # a string; compared without regard to case
+    NUMBER = "number"
+    SECONDS = "seconds"  # a duration or age in seconds; a filter gives it with a unit (`2h`)
+    SHARE = "share"
+    """A part of one, 0.8 for 80 %; a filter gives it in per cent, the sign is optional."""
+
 
 _NAME: Final = r"[^\W\d_][\w-]*"
 _OP: Final = r":|<=|>=|!=|<|>|="
@@ -53,6 +64,23 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">=": operator.ge,
     "=": operator.eq,
 }
+
+
+class FilterColumn(Protocol):
+    """What is asked of a column: its names, and what its values can be compared with."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def aliases(self) -> tuple[str, ...]: ...
+    @property
+    def kind(self) -> ColumnKind: ...
+    @property
+    def rank(self) -> Callable[[str], float | None] | None: ...
+    @property
+    def filter_value(self) -> object: ...
 
 
 ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]
@@ -102,7 +130,7 @@ class Filter(msgspec.Struct, frozen=True):
 NOTHING: Final = Filter("", ())  # the filter that everything passes
 
 
-def parse(text: str, columns: Sequence[Column[Any]]) -> Filter | SafeText:
+def parse(text: str, columns: Sequence[FilterColumn]) -> Filter | SafeText:
     """Turns what was typed into a filter over `columns`, or says what is wrong with it."""
     clauses = list[tuple[Term, ...]]()
     position = 0
@@ -117,7 +145,7 @@ def parse(text: str, columns: Sequence[Column[Any]]) -> Filter | SafeText:
     return Filter(text, tuple(clauses))
 
 
-def completed(text: str, columns: Sequence[Column[Any]]) -> str | None:
+def completed(text: str, columns: Sequence[FilterColumn]) -> str | None:
     """What was typed, with the name of a column that is begun at its end completed."""
     if (found := _BEGUN.search(text)) is None:
         return None
@@ -127,7 +155,7 @@ def completed(text: str, columns: Sequence[Column[Any]]) -> str | None:
     return None if name is None else f"{text}{name[len(begun) :]}:"
 
 
-def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | SafeText | None:
+def _term(found: re.Match[str], columns: Sequence[FilterColumn]) -> Term | SafeText | None:
     negated = found["not"] is not None
     operands = [a or b for a, b in _OPERAND.findall(found["operands"].casefold())]
     op = found["op"]
@@ -158,7 +186,7 @@ def _holds(operand: str) -> Test:
     return True, lambda text: operand in text
 
 
-def _test(op: str, operand: str, column: Column[Any]) -> Test | SafeText:
+def _test(op: str, operand: str, column: FilterColumn) -> Test | SafeText:
     """Whether a comparison is of texts, and what it asks of a value."""
     if op == ":":
         return _holds(operand)
@@ -191,6 +219,6 @@ def _test(op: str, operand: str, column: Column[Any]) -> Test | SafeText:
     return False, lambda value: value is not None and relation(value, bound)
 
 
-def _names(column: Column[Any]) -> tuple[str, ...]:
+def _names(column: FilterColumn) -> tuple[str, ...]:
     title = column.title.casefold().replace(" ", "_")
     return (column.key.casefold(), title, *(alias.casefold() for alias in column.aliases))
