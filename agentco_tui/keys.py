@@ -85,6 +85,15 @@ class Command(msgspec.Struct, frozen=True):
 
 
 SCREENS: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
+PLACE_OF: Mapping[str, Place] = {
+    "company": "companies",
+    "agent": "agents",
+    "task": "tasks",
+    "budget": "budget",
+    "alert": "budget",
+    "activity": "activity",
+}
+"""The screen that lists a kind of record."""
 
 # fmt: off
 COMMANDS: tuple[Command, ...] = (
@@ -233,9 +242,9 @@ COMMANDS_BY_ID: Mapping[str, Command] = {binding.id: binding for binding in COMM
 def keys_of(binding_id: str, rebound: Mapping[str, str]) -> tuple[str, ...]:
     """The keys a binding has now, Textual's names; none if it was left without one.
 
-    `rebound` is `Settings.keys`. Raises KeyError for an id that is not in `COMMANDS`.
+    `rebound` is `Settings.keys`. Raises KeyError for an id that is in neither it nor `COMMANDS`.
     """
-    text = rebound.get(binding_id, COMMANDS_BY_ID[binding_id].keys)
+    text = rebound.get(binding_id) or COMMANDS_BY_ID[binding_id].keys
     return () if text == UNBOUND else tuple(text.split(","))
 
 

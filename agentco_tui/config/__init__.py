@@ -5,6 +5,7 @@ Files, environment and flags become it in `resolve`; the file is never written.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -13,8 +14,10 @@ import msgspec
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.keys import PLACE_OF, UNBOUND, Command
 from agentco_tui.model import AlertLimits
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
+from agentco_tui.text import safe
 
 Given = Mapping[str, Any]
 """The command line's arguments by name; a flag that was not given is absent."""
@@ -62,12 +65,22 @@ class OwnCommand(msgspec.Struct, frozen=True, kw_only=True):
     scope: tuple[str, ...]
     """The kinds of record under the cursor that it is for: company, agent, task, budget, alert,
     activity."""
-    key: str | None = None
+    key: str | None = None  # in Textual's names, parted by commas
     confirm: bool = False
     writes: bool = False
     """Whether it changes something, so that it is refused in read-only."""
     background: bool = False
     """Whether it has no terminal, and what it prints comes in a pane."""
+
+    @property
+    def command(self) -> Command:
+        """As one of the table of commands, with the screens where such a record may be."""
+        where, *also = dict.fromkeys(PLACE_OF[kind] for kind in self.scope)
+        if self.scope != ("company",):
+            also += ["overview"]
+        words, name = safe(shlex.join(self.run), 200), safe(self.name, 30)
+        key = self.key or UNBOUND
+        return Command(f"commands.{name}", key, name, words, where, "", also=(*also,))
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +107,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     mapping: ProfileMapping = AS_SENT
     theme: str | None = None
     keys: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`.
+    """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`;
+    and those of `commands`.
 
     A binding left without a key has the name `agentco_tui.keys.UNBOUND`."""
     alerts: AlertLimits = AlertLimits()

@@ -6,14 +6,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from agentco_tui.config import OwnCommand, Problem, ViewSettings, validators
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
-from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
+from agentco_tui.keys import (
+    COMMANDS,
+    COMMANDS_BY_ID,
+    LEAVING_KEYS,
+    RESERVED_KEYS,
+    UNBOUND,
+    Command,
+    keys_of,
+)
 from agentco_tui.model import AlertLimits, TaskState
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import ProfileMapping, field_names
@@ -132,7 +143,7 @@ class ConfigFile:
         self.notify: Mapping[str, Any] = {}
         self.views: tuple[ViewSettings, ...] = ()
         self.commands: tuple[OwnCommand, ...] = ()
-        self.keys: Mapping[str, str] = {}  # rebound keys by binding id
+        self.keys: dict[str, str] = {}  # rebound keys by binding id
         self.problems: list[Problem] = []
         self._lines: Mapping[str, int] = {}
         try:
@@ -206,7 +217,6 @@ class ConfigFile:
         self.list = right.pop("list", {})
         self.notify = right.pop("notify", {})
         self.views = self._named("views", right, ViewSettings, "screen")
-        self.commands = self._named("commands", right, OwnCommand, "run", "scope")
         self.alerts = right.pop("alerts", {})
         alerts = AlertLimits(**self.alerts)
         for low, high in (
@@ -222,6 +232,10 @@ class ConfigFile:
         self.keys, wrong = read_keys(right.pop("keys", {}))
         for name, text in wrong:
             self._wrong(f"keys.{name}", text)
+        own = self._named("commands", right, OwnCommand, "run", "scope")
+        self.commands, wrong = read_own_keys(own, self.keys)
+        for name, text in wrong:
+            self._wrong(name, text)
         self.top = right
 
     def _named(
@@ -355,6 +369,32 @@ def read_keys(table: Mapping[str, object]) -> tuple[dict[str, str], list[tuple[s
                     text = f"the key {key} is taken by {other.id} in the same place"
                     wrong.append((rebound.id, text))
     return keymap, wrong
+
+
+def read_own_keys(
+    own: Iterable[OwnCommand], rebound: Mapping[str, str]
+) -> tuple[tuple[OwnCommand, ...], list[tuple[str, str]]]:
+    """A person's own commands with their keys in Textual's names, and what is wrong by setting;
+    `rebound` is what `[keys]` comes to. One key does one thing in each place.
+    """
+    taken = {
+        (place, key): one.id
+        for one in COMMANDS
+        for place in one.places
+        for key in keys_of(one.id, rebound)
+    }
+    right, wrong = [], []
+    for each in own:
+        command, setting = each.command, f"commands.{each.name}"
+        if command.id != setting or not each.name.strip():
+            wrong.append((setting, "is no name for a command: use letters, digits, - and _"))
+        names, reasons = _keys_of([each.key or ""], command)
+        for name, place in product(names, sorted(command.places)):
+            if (other := taken.setdefault((place, name), setting)) != setting:
+                reasons.append(f"the key {name} is taken by {other} on {place.title()}")
+        wrong += [(f"{setting}.key", reason) for reason in reasons]
+        right.append(replace(each, key=",".join(names) or None))
+    return tuple(right), wrong
 
 
 def nearest_key(word: str) -> str:

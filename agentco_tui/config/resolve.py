@@ -116,6 +116,7 @@ class Resolver:
             values["ca_file"] = ca_file = self._absolute(values["ca_file"])
             if not ca_file.is_file():
                 self._wrong(f"profiles.{self.profile}.ca_file", f"there is no file {ca_file}")
+        own = [each.command for each in self.file.commands]
         told = {f"alerts.{name}": name in self.file.alerts for name in ALERTS}
         told |= {"approve.hold": "hold" in self.file.approve}
         told |= {"list.advance": "advance" in self.file.list}
@@ -124,7 +125,7 @@ class Resolver:
             self.sources[setting] = f"config file, {self._place(setting)}" if in_file else "default"
         self.values = values | {
             "mapping": self.entry.get("mapping", AS_SENT),
-            "keys": self.file.keys,
+            "keys": self.file.keys | {one.id: one.keys for one in own},
             "alerts": AlertLimits(**self.file.alerts),
             "hold": self.file.approve.get("hold", _DEFAULTS["hold"]),
             "advance": self.file.list.get("advance", _DEFAULTS["advance"]),

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.background import start_worker
-from agentco_tui.keys import shown_key
+from agentco_tui.keys import PLACE_OF, shown_key
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
@@ -42,7 +42,6 @@ from agentco_tui.screens.overview_panels import (
 )
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
-from agentco_tui.screens.trail import PLACE_OF
 from agentco_tui.text import SafeText, cell_width, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column

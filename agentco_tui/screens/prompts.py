@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from agentco_tui import format as fmt
 from agentco_tui.background import in_slices, start_worker
-from agentco_tui.keys import Command, shown_key
+from agentco_tui.keys import PLACE_OF, Command, shown_key
 from agentco_tui.model import Agent, Company, Task
 from agentco_tui.row_filter import completed as completed_name
 from agentco_tui.screens import targets
 from agentco_tui.screens.targets import Meant, Target
-from agentco_tui.screens.trail import PLACE_OF
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.prompt import WordSuggester
 from agentco_tui.widgets.text_pane import Cells, Item

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
@@ -16,15 +15,6 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 MOST_BEHIND = 20  # spots that one can go back to
 LONGEST_CRUMB = 28
-PLACE_OF: Final[dict[str, Place]] = {
-    "company": "companies",
-    "agent": "agents",
-    "task": "tasks",
-    "budget": "budget",
-    "alert": "budget",
-    "activity": "activity",
-}
-"""The screen that lists a kind of record."""
 
 
 class Spot(msgspec.Struct, frozen=True):

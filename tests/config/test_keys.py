@@ -7,7 +7,8 @@ import string
 import pytest
 from textual.keys import _character_to_key
 
-from agentco_tui.config.file import read_keys
+from agentco_tui.config import OwnCommand
+from agentco_tui.config.file import read_keys, read_own_keys
 from agentco_tui.key_names import key_name, key_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, RESERVED_KEYS, UNBOUND, keys_of
 
@@ -128,3 +129,45 @@ def test_what_cannot_be_is_told(table: dict[str, object], words: str) -> None:
 )
 def test_what_only_looks_like_a_clash_is_allowed(table: dict[str, object]) -> None:
     assert read_keys(table)[1] == []
+
+
+def own(**told: object) -> OwnCommand:
+    given = {"name": "note", "run": ("note",), "scope": ("task",), "key": "N", **told}
+    return OwnCommand(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("commands", "keys", "words"),
+    [
+        ([own(key="a")], {}, "commands.note.key: the key a is taken by tasks.approve on Overview"),
+        ([own(key="a")], {"tasks.approve": "A"}, ""),
+        ([own(key="A")], {"tasks.approve": "A"}, "taken by tasks.approve on Tasks"),
+        ([own(key="/")], {}, "taken by list.filter"),
+        ([own(key="e")], {}, ""),
+        ([own(key="e", scope=("activity",))], {}, "taken by activity.export on Activity"),
+        ([own(key="z", scope=("company",))], {}, ""),
+        ([own(key="z", scope=("agent",))], {}, "taken by overview.snooze on Overview"),
+        ([own(key="cntrl+x")], {}, "nearest valid name: ctrl+x"),
+        ([own(key="ctrl+a")], {}, "belongs to the terminal's own programs"),
+        ([own(key="ctrl+c")], {}, "always leaves"),
+        ([own(), own(name="b", key="f9,N")], {}, "commands.b.key: the key N is taken by commands."),
+        ([own(), own(name="b", scope=("company", "agent"))], {}, "commands.note on Overview"),
+        ([own(), own(name="b", scope=("company",))], {}, ""),
+        ([own(name="a\x1bb")], {}, "is no name for a command"),
+        ([own(name=" ")], {}, "is no name for a command"),
+        ([own(key=None), own(name="b", key=None)], {}, ""),
+    ],
+)
+def test_keys_of_own_commands(commands: list[OwnCommand], keys: dict[str, str], words: str) -> None:
+    right, wrong = read_own_keys(commands, keys)
+    told = "; ".join(f"{setting}: {text}" for setting, text in wrong)
+    assert words in told
+    assert bool(words) is bool(told), told
+    assert len(right) == len(commands)
+
+
+def test_an_own_command_is_where_its_records_may_be() -> None:
+    (right,), _ = read_own_keys([own(key="?!,F9", scope=("budget", "alert"))], {})
+    assert right.key == "f9", "words that are no key are left out, and told"
+    assert right.command.places == {"budget", "overview"}
+    assert own(key=None).command.keys == UNBOUND

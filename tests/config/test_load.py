@@ -10,6 +10,7 @@ import pytest
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Given, NothingSetError, SettingsError
 from agentco_tui.config.resolve import load, load_for_demo
+from agentco_tui.keys import shown_key
 from agentco_tui.model import AlertLimits
 from tests.config.conftest import Write
 
@@ -225,3 +226,45 @@ def test_the_demo_takes_looks_and_keys_but_no_profile(write: Write) -> None:
     assert (settings.theme, settings.keys, settings.company) == ("nord", {"app.quit": "Q"}, None)
     with pytest.raises(SettingsError):
         load_for_demo({"config": str(write("x = 1"))}, {}, here, ApiKey.parse(KEY))
+
+
+OWN = """
+[commands.note]
+key = "shift+n"
+scope = ["task", "agent"]
+run = ["note", "--now"]
+writes = true
+
+[commands.look]
+scope = "company"
+run = ["look"]
+"""
+
+
+def test_own_commands_come_with_their_keys(write: Write) -> None:
+    settings = load({"config": str(write(OWN))}, ENV)
+    note, look = settings.commands
+    assert (note.key, note.run, note.scope) == ("N", ("note", "--now"), ("task", "agent"))
+    assert (note.writes, note.confirm, note.background, look.key) == (True, False, False, None)
+    assert shown_key("commands.note", settings.keys) == "N"
+    assert shown_key("commands.look", settings.keys) == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ('key = "q"', ":3: commands.note.key: the key q is taken by app.quit"),
+        ('key = "ctrl+s"', ":3: commands.note.key: ctrl+s belongs to the terminal's own"),
+        ('key = "nonsense"', ':3: commands.note.key: "nonsense" is no key'),
+        ('run = "note --now"', ":5: commands.note.run: must be a list of texts"),
+        ('scope = "tusk"', ":4: commands.note.scope: "),
+        ("wirtes = true", ":6: commands.note.wirtes: unknown setting"),
+    ],
+)
+def test_what_is_wrong_with_an_own_command_has_its_line(
+    written: str, told: str, write: Write
+) -> None:
+    name = written.partition(" ")[0]
+    lines = [written if line.startswith(f"{name} =") else line for line in OWN.split("\n")]
+    text = "\n".join(lines).replace("writes = true", written if name == "wirtes" else "")
+    assert told in _told({"config": str(write(text))}, ENV)
