@@ -36,7 +36,7 @@ from agentco_tui.live.history import History
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.screens.dialogs.base import Dialog
-from agentco_tui.screens.frame import MainScreen
+from agentco_tui.screens.frame import MainScreen, named_theme
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import (
@@ -113,10 +113,21 @@ class DashboardApp(KeyApp):
         self.main_screen: MainScreen | None = None
         self._unrecorded: SafeText | None = None  # why answers aren't recorded, as it was told
         self._said: list[Notification] = []  # notices that may still stand in the corner
-        for theme in (*themes.THEMES, *themes.SIXTEEN):
+        own = (themes.made(name, **roles) for name, roles in session.settings.themes.items())
+        for theme in (*themes.THEMES, *themes.SIXTEEN, *own):
             self.register_theme(theme)
-        if session.settings.theme is not None or "TEXTUAL_THEME" not in os.environ:
-            self.theme = session.settings.theme or themes.DEFAULT
+        self.theme = self.wanted_theme()
+
+    def wanted_theme(self) -> str:
+        """That of a flag, else the one chosen last, unless the settings named another then, else
+        that of the settings, else of the environment, which Textual has taken already.
+        """
+        settings, last = self.session.settings, self._remembered
+        by_flag = settings.sources.get("theme") == "--theme"
+        chosen = None if by_flag or last.theme_over != named_theme(settings) else last.theme
+        if chosen in self.available_themes:
+            return chosen
+        return settings.theme or (self.theme if "TEXTUAL_THEME" in os.environ else themes.DEFAULT)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Under NO_COLOR nothing has a colour; Textual itself would go over to greys."""

@@ -75,6 +75,8 @@ class Remembered(msgspec.Struct, frozen=True):
     screen: str | None = None
     lists: dict[str, ListMemory] = {}
     left_at: float | None = None  # in seconds since 1970 by the platform's clock
+    theme: str | None = None  # that was chosen last
+    theme_over: str | None = None  # which one the settings named then: it counts while they do
 
 
 def read_state(path: Path, kind: type[T]) -> T | None:

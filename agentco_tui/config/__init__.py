@@ -106,6 +106,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """True if proxies from the environment are used."""
     mapping: ProfileMapping = AS_SENT
     theme: str | None = None
+    themes: Mapping[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
+    """Those of a person's own: name to colours by their roles, of every file that is right."""
     keys: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`;
     and those of `commands`.

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -13,7 +12,9 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from agentco_tui.config import OwnCommand, Problem, ViewSettings, validators
+from agentco_tui.config import OwnCommand, ViewSettings, validators
+from agentco_tui.config.theme_file import own_themes
+from agentco_tui.config.toml_file import EACH, Table, TomlFile
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
 from agentco_tui.keys import (
@@ -26,15 +27,10 @@ from agentco_tui.keys import (
     keys_of,
 )
 from agentco_tui.model import AlertLimits, TaskState
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import ProfileMapping, field_names
 
 T = TypeVar("T", ViewSettings, OwnCommand)
 
-Table = Mapping[str, Any]
-"""Settings by name, each with what checks its value (see `validators`), or with another table."""
-
-EACH = "NAME"  # stands in a table for any name
 KEY_SOURCES: Table = {
     "api_key_command": validators.command,
     "api_key_env": validators.variable,
@@ -98,6 +94,30 @@ COMMAND: Table = {
     "writes": validators.boolean,
     "background": validators.boolean,
 }
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "overview": (
+        *("level", "need", "age", "what", "consequence", "figure", "agent", "company"),
+        *("description", "id", "status", "cost", "priority"),
+    ),
+    "companies": (
+        *("level", "name", "status", "agents", "waiting", "spent", "used", "trend", "mission"),
+        *("id", "template"),
+    ),
+    "agents": (
+        *("level", "name", "role", "company", "status", "trust", "used", "left", "done", "trend"),
+        *("id", "model"),
+    ),
+    "tasks": (
+        *("level", "waiting", "status", "priority", "task", "agent", "company", "trust", "cost"),
+        *("id", "description", "role"),
+    ),
+    "budget": (
+        *("level", "name", "company", "share", "spent", "limit", "remaining", "forecast", "trend"),
+        *("id", "status", "kind"),
+    ),
+    "activity": ("level", "time", "who", "what", "company", "id", "verb"),
+}
+"""The columns of each screen, written out: this room does not import them (a test compares)."""
 SETTINGS: Table = {
     "profile": validators.text,
     "theme": validators.theme,
@@ -113,28 +133,13 @@ SETTINGS: Table = {
     "commands": {EACH: COMMAND},
 }
 
-MAX_BYTES = 1024 * 1024
 _KEY_ITSELF = ("api_key", "apikey", "key", "token", "api_token", "secret")
-_AT_LINE = re.compile(r"^(.*?) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL)
-_STRINGS = r"""\"{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'"""
-_SKIPPED = lazy_pattern(rf"{_STRINGS}|#[^\n]*", re.DOTALL)
-_PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
-_NAME = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
-_KEY_LINE = lazy_pattern(rf"[ \t]*(?:\[\[?[ \t]*({_NAME})[ \t]*\]|({_NAME})[ \t]*=)")
 
 
-class ConfigFile:
-    """What the config file says; values are checked, those that were wrong are left out.
-
-    Whatever is wrong with it is in `problems`; nothing is raised. A file that does not exist is an
-    empty one, unless it was asked for by name (`must_exist`).
-    """
+class ConfigFile(TomlFile):
+    """What the config file says; values are checked, those that were wrong are left out."""
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
-        self.path = path
-        self.exists = True
-        self.readable = True
-        """False if nothing is known of what it says; `problems` has the reason."""
         self.top: Mapping[str, Any] = {}
         self.profiles: Mapping[str, dict[str, Any]] = {}
         self.alerts: Mapping[str, Any] = {}
@@ -144,59 +149,20 @@ class ConfigFile:
         self.views: tuple[ViewSettings, ...] = ()
         self.commands: tuple[OwnCommand, ...] = ()
         self.keys: dict[str, str] = {}  # rebound keys by binding id
-        self.problems: list[Problem] = []
-        self._lines: Mapping[str, int] = {}
-        try:
-            self._read()
-        except FileNotFoundError:
-            self.exists = False
-            if must_exist:
-                self._unreadable("this config file does not exist")
-        except IsADirectoryError:
-            self._unreadable("this is a folder; the config is a TOML file")
-        except OSError as error:
-            self._unreadable(f"cannot be read: {error.strerror or type(error).__name__}")
-        self.problems.sort(key=lambda problem: problem.line or 0)
+        self.themes = own_themes(path.parent)
+        super().__init__(path, must_exist=must_exist)
 
-    def problem(self, setting: str, text: str) -> Problem:
-        """Something that is wrong with a setting, at its line or that of the table it is in."""
-        known = setting
-        while known and known not in self._lines:
-            known = known.rpartition(".")[0]
-        return Problem(text=text, setting=setting, file=self.path, line=self._lines.get(known))
-
-    def _unreadable(self, text: str, line: int | None = None) -> None:
-        self.readable = False
-        self.problems.append(Problem(text=text, file=self.path, line=line))
-
-    def _read(self) -> None:
-        with self.path.open("rb") as opened:
-            raw = opened.read(MAX_BYTES + 1)
-        if len(raw) > MAX_BYTES:
-            return self._unreadable(
-                f"is larger than {MAX_BYTES // 1024} KiB: is it the right file?"
-            )
-        # Most have no such file, and nobody should wait for what reads it.
-        import tomllib  # noqa: PLC0415
-
-        try:
-            written = raw.decode("utf-8-sig")
-            data = tomllib.loads(written)
-        except UnicodeDecodeError as error:
-            self._unreadable("is not UTF-8 text here", raw.count(b"\n", 0, error.start) + 1)
-        except tomllib.TOMLDecodeError as error:
-            found = _AT_LINE.match(str(error))
-            at = found[2] if found else None
-            line = int(at) if at else written.rstrip().count("\n") + 1
-            self._unreadable(f"is no valid TOML: {found[1] if found else error}", line)
-        except (ValueError, RecursionError):
-            self._unreadable("is no TOML that can be read: a number or a nesting is too long")
-        else:
-            self._lines = key_lines(written)
-            self._check(data)
+    def theme(self, value: object) -> str:
+        """The name of a theme, also of one that has a file. Raises WrongError."""
+        name = validators.text(value)
+        if (own := self.themes.get(name)) is None:
+            return validators.theme(name, names=(*validators.THEMES, *self.themes))
+        if own.problems:
+            raise WrongError(f"cannot be used: {own.problems[0]}")
+        return name
 
     def _check(self, data: Mapping[str, Any]) -> None:
-        right = self._right("", data, _settings(data))
+        right = self._right("", data, self._settings(data))
         self.profiles = right.pop("profiles", {})
         for name, entry in self.profiles.items():
             table, written = f"profiles.{name}", data["profiles"][name]
@@ -217,6 +183,14 @@ class ConfigFile:
         self.list = right.pop("list", {})
         self.notify = right.pop("notify", {})
         self.views = self._named("views", right, ViewSettings, "screen")
+        for view in self.views:
+            sorts = () if view.sort is None else (view.sort.removeprefix("-"),)
+            for setting, keys in (("columns", view.columns), ("sort", sorts)):
+                try:
+                    for key in keys:
+                        validators.column(key, names=COLUMNS[view.screen])
+                except WrongError as error:
+                    self._wrong(f"views.{view.name}.{setting}", str(error))
         self.alerts = right.pop("alerts", {})
         alerts = AlertLimits(**self.alerts)
         for low, high in (
@@ -251,83 +225,31 @@ class ConfigFile:
                 self._wrong(f"{table}.{name}", f"needs {' and '.join(missing)}")
         return tuple(found)
 
-    def _right(self, table: str, written: object, known: Table) -> dict[str, Any]:
-        if not isinstance(written, dict):
-            self._wrong(table, f"must be a table, [{table}], is {validators.what(written)}")
-            return {}
-        right: dict[str, Any] = {}
-        for name, value in written.items():
-            setting = f"{table}.{name}" if table else name
-            rule = known.get(name, known.get(EACH))
-            if rule is None:
-                self._wrong(setting, _unknown(name, known))
-            elif isinstance(rule, Mapping):
-                right[name] = self._right(setting, value, rule)
-            else:
-                try:
-                    right[name] = rule(value)
-                except WrongError as wrong:
-                    self._wrong(setting, str(wrong))
-        return right
+    def _unknown(self, name: str, known: Table) -> str:
+        if name in _KEY_ITSELF:
+            return (
+                "the key itself never stands in this file: use api_key_command, api_key_env,"
+                " api_key_file or keyring = true"
+            )
+        if "profiles" in known:
+            tables = {"profiles.NAME": PROFILE, **{table: known[table] for table in known}}
+            for table, names in tables.items():
+                if isinstance(names, Mapping) and name in names:
+                    return f"unknown setting here: it belongs under [{table}]"
+        return super()._unknown(name, known)
 
-    def _wrong(self, setting: str, text: str) -> None:
-        self.problems.append(self.problem(setting, text))
+    def _settings(self, data: Mapping[str, Any]) -> Table:
+        """All that the file may say, with the fields of each kind if it speaks of any."""
+        profiles, profile = data.get("profiles", {}), {**PROFILE, "theme": self.theme}
+        entries = profiles.values() if isinstance(profiles, dict) else ()
+        if any(isinstance(entry, dict) and "fields" in entry for entry in entries):
+            from agentco_tui.reading.kinds import mappable  # noqa: PLC0415 - few profiles have any
 
-
-def key_lines(text: str) -> dict[str, int]:
-    """The line, from 1, at which each table and key of a valid TOML text is first written.
-
-    tomllib does not tell it. Names are dotted from the top, "profiles.prod.refresh". What stands
-    inside inline tables has no line of its own.
-    """
-    import tomllib  # noqa: PLC0415 - as above
-
-    def without(found: re.Match[str]) -> str:
-        many = found[0].startswith(('"""', "'''", "#"))
-        return "\n" * found[0].count("\n") if many else found[0]
-
-    lines: dict[str, int] = {}
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(_SKIPPED.sub(without, text).split("\n"), 1):
-        if not (found := _KEY_LINE.match(line)):
-            continue
-        inner: Any = tomllib.loads(f"{found[1] or found[2]} = 0")
-        path: tuple[str, ...] = () if found[1] else table
-        while isinstance(inner, dict):
-            ((name, inner),) = inner.items()
-            path = (*path, name)
-            lines.setdefault(".".join(path), number)
-        table = path if found[1] else table
-    return lines
-
-
-def _settings(data: Mapping[str, Any]) -> Table:
-    """All that the file may say, with the fields of each kind if it speaks of any."""
-    profiles = data.get("profiles", {})
-    entries = profiles.values() if isinstance(profiles, dict) else ()
-    if not any(isinstance(entry, dict) and "fields" in entry for entry in entries):
-        return SETTINGS
-    from agentco_tui.reading.kinds import mappable  # noqa: PLC0415 - few profiles have any
-
-    fields = {
-        kind: dict.fromkeys(field_names(slots), validators.dotted_name)
-        for kind, slots in mappable().items()
-    }
-    return {**SETTINGS, "profiles": {EACH: {**PROFILE, "fields": fields}}}
-
-
-def _unknown(name: str, known: Table) -> str:
-    if name in _KEY_ITSELF:
-        return (
-            "the key itself never stands in this file: use api_key_command, api_key_env,"
-            " api_key_file or keyring = true"
-        )
-    if "profiles" in known:
-        tables = {"profiles.NAME": PROFILE, **{table: known[table] for table in known}}
-        for table, names in tables.items():
-            if isinstance(names, Mapping) and name in names:
-                return f"unknown setting here: it belongs under [{table}]"
-    return f"unknown setting (nearest valid name: {nearest(name, tuple(known))})"
+            profile["fields"] = {
+                kind: dict.fromkeys(field_names(slots), validators.dotted_name)
+                for kind, slots in mappable().items()
+            }
+        return {**SETTINGS, "theme": self.theme, "profiles": {EACH: profile}}
 
 
 def read_keys(table: Mapping[str, object]) -> tuple[dict[str, str], list[tuple[str, str]]]:

@@ -34,7 +34,6 @@ VARIABLES = {
 _WORDS: Mapping[str, Callable[[str], Any]] = {
     "read_only": validators.boolean_word,
     "log_file": validators.path,
-    "theme": validators.theme,
 }
 """How the text of a variable or a flag is read where it is not what is wanted."""
 PICKED = (
@@ -131,6 +130,7 @@ class Resolver:
             "advance": self.file.list.get("advance", _DEFAULTS["advance"]),
             "notify": Notify(**self.file.notify),
             "views": self.file.views,
+            "themes": {n: own.colours for n, own in self.file.themes.items() if not own.problems},
             "commands": self.file.commands,
             "config_path": self.path,
             "sources": dict(self.sources),
@@ -157,7 +157,8 @@ class Resolver:
             return None
 
     def check_all(self) -> None:
-        """Add what is wrong with every profile; no command is run, no keyring asked."""
+        """Add what is wrong with every profile and theme; no command is run, no keyring asked."""
+        self.problems += (each for own in self.file.themes.values() for each in own.problems)
         for name in self.file.profiles:
             other = Resolver({"config": str(self.path), "profile": name}, {})
             if other.key_place is not None and other.key_place.is_file:
@@ -197,7 +198,8 @@ class Resolver:
             if text is None or text is False or (name == "profile" and not text):
                 continue
             try:
-                value = _WORDS[name](text) if name in _WORDS and text is not True else text
+                words = {**_WORDS, "theme": self.file.theme}
+                value = words[name](text) if name in words and text is not True else text
                 source = where
             except WrongError as wrong:
                 self._blame(name, where, str(wrong))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
+from msgspec.structs import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -19,6 +21,7 @@ from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
+from agentco_tui.config import Settings
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change, named
@@ -49,6 +52,11 @@ SECONDS_BETWEEN_AGES = 10  # between two times that ages are told anew, on a thi
 STANDS = {Step.HELD: "held", Step.UNKNOWN: "unknown"}  # decisions without an outcome
 ORDER = ("held", "in flight", "unknown", "to look at")
 FOLLOW_EVERY = 1.0  # seconds between two looks at the journal, which other dashboards write, too
+
+
+def named_theme(settings: Settings) -> str | None:
+    """The one that a flag, the config file or the environment names."""
+    return settings.theme or os.environ.get("TEXTUAL_THEME")
 
 
 class MainScreen(SizedScreen[None]):
@@ -299,7 +307,14 @@ class MainScreen(SizedScreen[None]):
 
     def remembered(self) -> Remembered:
         visited = {str(place): view.memory for place, view in self.views.items()}
-        return Remembered(self.place, {**self._remembered.lists, **visited}, self.absence.sign)
+        lists, left_at = {**self._remembered.lists, **visited}, self.absence.sign
+        return replace(self._remembered, screen=self.place, lists=lists, left_at=left_at)
+
+    def choose_theme(self, name: str) -> None:
+        """Show it now, and from the next start on until the settings name another."""
+        self.app.theme = name
+        over = named_theme(self.session.settings)
+        self._remembered = replace(self._remembered, theme=name, theme_over=over)
 
     def set_paces(self) -> None:
         all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists

@@ -152,6 +152,8 @@ class GoToWords:
                 await frame.action_show("tasks")
                 view: Any = frame.view
                 view.call_after_refresh(view.show_status, target.id.partition(" ")[2])
+            case "theme":
+                frame.choose_theme(target.id)
             case kind if target.id:
                 await frame.go(PLACE_OF[kind], target.id, is_open=True)
             case _:

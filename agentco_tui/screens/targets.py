@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
+from agentco_tui.config.validators import THEMES
 from agentco_tui.keys import COMMANDS, Command, Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import is_open
@@ -72,6 +73,8 @@ def targets(session: Session, place: Place) -> Iterator[Target]:
         yield Target(kind, plain(one.label), one.id, one)
     for status in statuses(store):
         yield status_target(status)
+    for theme in (*THEMES, *session.settings.themes):
+        yield Target("theme", safe(f"theme {theme}"), theme)
     yield Target("company", plain("all"), "")
     for company in store.companies:
         yield Target("company", company.name or safe(company.id), company.id, company)

@@ -12,27 +12,30 @@ from typing import Final
 
 from textual.theme import BUILTIN_THEMES, Theme
 
-DEFAULT: Final = "agentco-dark"
+DEFAULT, LIGHT = "agentco-dark", "agentco-light"
 
 
-def _theme(
+def made(
     name: str,
     *,
-    grounds: tuple[str, str, str],
+    background: str,
+    surface: str,
+    panel: str,
     text: str,
     muted: str,
     faint: str,
     accent: str,
-    states: tuple[str, str, str],
-    cursor: tuple[str, str],
+    good: str,
+    warning: str,
+    critical: str,
+    cursor: str,
+    cursor_text: str,
     blurred: str,
-    is_dark: bool = True,
+    dark: bool = True,
 ) -> Theme:
-    """`grounds`: of lists, of panes, of bars; `states`: good, warning, critical; `cursor`: ground
-    and text of the line that has the keys, `blurred` its ground where another has them.
+    """A theme of colours by their roles: `surface` is the ground of panes, `panel` that of bars,
+    `blurred` that of the line with the cursor where another list has the keys.
     """
-    background, surface, panel = grounds
-    good, warning, critical = states
     return Theme(
         name=name,
         primary=accent,
@@ -45,7 +48,7 @@ def _theme(
         success=good,
         warning=warning,
         error=critical,
-        dark=is_dark,
+        dark=dark,
         variables={
             "text-muted": muted,
             "text-disabled": faint,
@@ -55,39 +58,39 @@ def _theme(
             "text-accent": accent,
             "primary-muted": blurred,
             "surface-lighten-2": faint,
-            "block-cursor-background": cursor[0],
-            "block-cursor-foreground": cursor[1],
+            "block-cursor-background": cursor,
+            "block-cursor-foreground": cursor_text,
             "block-cursor-blurred-background": blurred,
         },
     )
 
 
 THEMES: Final = (
-    _theme(
+    made(
         "agentco-dark",
-        grounds=("#121212", "#1c1c1c", "#262626"),  # 233, 234, 235
+        background="#121212", surface="#1c1c1c", panel="#262626",  # 233, 234, 235
         text="#d0d0d0", muted="#a8a8a8", faint="#949494",  # 252, 248, 246
         accent="#87d7ff",  # 117
-        states=("#87d787", "#ffd75f", "#ff5f5f"),  # 114, 221, 203
-        cursor=("#005f87", "#ffffff"), blurred="#303030",  # 24, 231; 236
+        good="#87d787", warning="#ffd75f", critical="#ff5f5f",  # 114, 221, 203
+        cursor="#005f87", cursor_text="#ffffff", blurred="#303030",  # 24, 231; 236
     ),
-    _theme(
+    made(
         "agentco-light",
-        grounds=("#ffffff", "#eeeeee", "#e4e4e4"),  # 231, 255, 254
+        background="#ffffff", surface="#eeeeee", panel="#e4e4e4",  # 231, 255, 254
         text="#1c1c1c", muted="#585858", faint="#626262",  # 234, 240, 241
         accent="#005faf",  # 25
-        states=("#005f00", "#875f00", "#af0000"),  # 22, 94, 124
-        cursor=("#afd7ff", "#080808"), blurred="#d0d0d0",  # 153, 232; 252
-        is_dark=False,
+        good="#005f00", warning="#875f00", critical="#af0000",  # 22, 94, 124
+        cursor="#afd7ff", cursor_text="#080808", blurred="#d0d0d0",  # 153, 232; 252
+        dark=False,
     ),
-    _theme(
+    made(
         # Told apart by those who see no red or no green, too: blue, yellow, and a light orange.
         "agentco-contrast",
-        grounds=("#000000", "#080808", "#1c1c1c"),  # 16, 232, 234
+        background="#000000", surface="#080808", panel="#1c1c1c",  # 16, 232, 234
         text="#ffffff", muted="#d0d0d0", faint="#b2b2b2",  # 231, 252, 249
         accent="#5fffff",  # 87
-        states=("#87afff", "#ffff00", "#ff875f"),  # 111, 226, 209
-        cursor=("#ffffff", "#000000"), blurred="#303030",  # 231, 16; 236
+        good="#87afff", warning="#ffff00", critical="#ff875f",  # 111, 226, 209
+        cursor="#ffffff", cursor_text="#000000", blurred="#303030",  # 231, 16; 236
     ),
 )  # fmt: skip
 

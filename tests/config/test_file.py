@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from textual.theme import BUILTIN_THEMES
 
 from agentco_tui.config import validators
-from agentco_tui.config.file import MAX_BYTES, ConfigFile, key_lines
+from agentco_tui.config.file import ConfigFile
+from agentco_tui.config.toml_file import MAX_BYTES, key_lines
 from agentco_tui.config.validators import WrongError
 from agentco_tui.widgets.themes import THEMES
 from tests.config.conftest import Write

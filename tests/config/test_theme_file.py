@@ -1,0 +1,96 @@
+"""A person's own theme: every colour has a role, and what is wrong has a line."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.config.file import ConfigFile
+from agentco_tui.config.theme_file import THEME, ThemeFile, contrast
+from agentco_tui.widgets.themes import made
+
+RIGHT = """\
+background = "#121212"
+surface = "#1c1c1c"
+panel = "#262626"
+text = "#d0d0d0"
+muted = "#a8a8a8"
+faint = "#949494"
+accent = "#87d7ff"
+good = "#87d787"
+warning = "#ffd75f"
+critical = "#ff5f5f"
+cursor = "#005f87"
+cursor_text = "#ffffff"
+blurred = "#303030"
+"""
+
+
+def theme_file(folder: Path, text: str, name: str = "mine") -> Path:
+    path = folder / "themes" / f"{name}.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_the_roles_are_those_that_a_theme_is_made_of(tmp_path: Path) -> None:
+    assert {*THEME} == {*inspect.signature(made).parameters} - {"name"}
+    read = ThemeFile(theme_file(tmp_path, RIGHT))
+    assert (read.problems, read.warnings) == ([], [])
+    assert made("mine", **read.colours).variables["text-error"] == "#ff5f5f"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (RIGHT.replace('"#87d787"', '"green"'), ":8: good: must be a colour such as"),
+        (f"{RIGHT}red = 1\n", ":14: red: unknown setting (nearest valid name:"),
+        (f"{RIGHT}dark = 1\n", ":14: dark: must be true or false"),
+        (RIGHT.replace("muted", "# muted"), ": needs muted"),
+        ("text = ", ":1: is no valid TOML"),
+    ],
+)
+def test_what_is_wrong_in_a_theme_has_its_line(tmp_path: Path, text: str, told: str) -> None:
+    path = theme_file(tmp_path, text)
+    (problem, *_) = ThemeFile(path).problems
+    assert str(problem).startswith(f"{path}{told}")
+    config = tmp_path / "config.toml"
+    config.write_text('\ntheme = "mine"\n')
+    (problem,) = ConfigFile(config).problems
+    assert str(problem).startswith(f"{config}:2: theme: cannot be used: {path}{told}")
+
+
+def test_what_is_hard_to_read_is_a_warning(tmp_path: Path) -> None:
+    read = ThemeFile(theme_file(tmp_path, RIGHT.replace("#a8a8a8", "#707070")))
+    assert read.problems == []
+    words = [str(each).partition("mine.toml:")[2] for each in read.warnings]
+    assert [each.partition(":")[0] for each in words] == ["5"] * 3
+    assert words[0] == "5: muted: is hard to read on background: a contrast of 3.8, below 4.5"
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_a_theme_of_ones_own_is_one_of_those_that_can_be_named(tmp_path: Path) -> None:
+    theme_file(tmp_path, RIGHT)
+    config = tmp_path / "config.toml"
+    config.write_text('theme = "mine"\n')
+    assert ConfigFile(config).top == {"theme": "mine"}
+    config.write_text('theme = "../mine"\n')
+    (problem,) = ConfigFile(config).problems
+    assert "is not a theme" in problem.text
+    assert problem.text.endswith(", mine)")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('sort = "-waitin"', 'sort: is not a column of that screen: "waitin" (nearest valid name:'),
+        ('columns = ["task", "who"]', 'columns: is not a column of that screen: "who"'),
+    ],
+)
+def test_a_view_names_columns_of_its_screen(tmp_path: Path, line: str, told: str) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(f'[views.mine]\nscreen = "tasks"\n{line}\n')
+    (problem,) = ConfigFile(config).problems
+    assert str(problem).startswith(f"{config}:3: views.mine.{told}")
