@@ -28,7 +28,7 @@ from agentco_tui.live.store import Change, named
 from agentco_tui.model import Task
 from agentco_tui.screens.absence import TOLD_FOR, Absence
 from agentco_tui.screens.dialogs.base import HelpScreen, SizedScreen
-from agentco_tui.screens.header_footer import footer_cells, header_cells, tab_cells
+from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
 from agentco_tui.screens.key_app import KeyApp, bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.prompts import GoToWords
@@ -202,6 +202,9 @@ class MainScreen(SizedScreen[None]):
 
     def show_frame(self) -> None:
         session, view, width = self.session, self.view, self.size.width
+        filled = environment(session.settings).filled
+        self.header.fill(filled)
+        self.footer.fill(filled)
         self.header.show(*header_cells(session, (*view.lists, *view.beside), width))
         self.tabs.show(tab_cells(session, self.place, width))
         denied, verbs = session.permissions.denied, {c.id: c.verb for c in COMMANDS if c.verb}

@@ -60,15 +60,31 @@ def header_cells(
 NARROW = 60  # columns
 
 
-def environment(settings: Settings) -> Cell:
-    """Which platform it is: the profile's name, filled if it tells of production; without a profile
-    the host.
+PRODUCTION = re.compile(r"(?i)\b(prod(uction)?|live)\b")
+
+
+class Environment(Cell, frozen=True):
+    """Which platform it is; `filled` is the colour of all that must say so, None if nothing."""
+
+    filled: Tone | None = None
+
+
+def profile_name(settings: Settings) -> str:
+    """The profile's name; without a profile the host."""
+    unnamed = settings.profile == DEFAULT_PROFILE
+    return settings.base_url.host if unnamed else settings.profile
+
+
+def environment(settings: Settings) -> Environment:
+    """What a person calls the platform, in the colour chosen for it; all is filled with that where
+    it is production, by `danger` or by what it is called.
     """
-    name = settings.profile
-    if name == DEFAULT_PROFILE:
-        name = settings.base_url.host
-    is_production = re.search(r"(?i)\b(prod(uction)?|live)\b", name.replace("_", " ")) is not None
-    return Cell(plain(f" {safe(name, 24)} "), Tone.BADGE if is_production else Tone.ACCENT)
+    name, danger = profile_name(settings), settings.danger
+    words = settings.label or name
+    if danger is None:
+        danger = PRODUCTION.search(f"{words} {name}".replace("_", " ")) is not None
+    tone = Tone(settings.colour or (Tone.MAGENTA if danger else Tone.ACCENT))
+    return Environment(plain(f" {safe(words, 24)} "), tone, filled=tone if danger else None)
 
 
 def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:

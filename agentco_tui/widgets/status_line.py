@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from msgspec import structs
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
 from agentco_tui.text import cell_width, fit, plain
-from agentco_tui.widgets.tones import Cell, Pressable, TonedWidget, total_width
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget, total_width
 
 GAP = 2  # columns kept free between what stands left and what stands right
 
@@ -31,6 +32,20 @@ class StatusLine(TonedWidget):
 
     _left: tuple[Cell, ...] = ()
     _right: tuple[Cell, ...] = ()
+    filled: Tone | None = None
+    """The colour that all of it is filled with, but for what is filled elsewhere and left out."""
+
+    def fill(self, tone: Tone | None) -> None:
+        if tone is not self.filled:
+            self.filled = tone
+            self.refresh()
+
+    def style_of(self, tone: Tone | str | None) -> Style:
+        if self.filled is None or not isinstance(tone, Tone):
+            return super().style_of(tone)
+        is_left_out = tone in (self.filled, Tone.BADGE, Tone.ALARM)
+        is_bold = tone not in (Tone.PLAIN, Tone.DIM)
+        return super().style_of(self.filled) + Style(bold=is_bold, reverse=not is_left_out)
 
     def show(self, left: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
         """Draw these cells; only the columns that differ from what stands there are painted."""

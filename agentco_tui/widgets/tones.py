@@ -39,6 +39,15 @@ class Tone(Enum):
     """Filled: what must not be overlooked although nothing is wrong."""
     ALARM = "alarm"
     """Filled: how much is critical."""
+    GREY = "grey"
+    BLUE = "blue"
+    CYAN = "cyan"
+    GREEN = "green"
+    YELLOW = "yellow"
+    ORANGE = "orange"
+    RED = "red"
+    MAGENTA = "magenta"
+    """Filled, as the seven before it: of the platform whose colour a person chose to be this."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -75,6 +84,19 @@ _COLOURS: Final = {
 """The variable of the theme that has a tone's colour."""
 
 
+_FILLED: Final = {
+    Tone.GREY: ("#bcbcbc", "#585858", "ansi_white", "ansi_bright_black"),
+    Tone.BLUE: ("#87afff", "#005faf", "ansi_bright_blue", "ansi_blue"),
+    Tone.CYAN: ("#5fd7d7", "#005f5f", "ansi_bright_cyan", "ansi_default"),
+    Tone.GREEN: ("#87d787", "#005f00", "ansi_bright_green", "ansi_default"),
+    Tone.YELLOW: ("#ffd75f", "#5f5f00", "ansi_bright_yellow", "ansi_default"),
+    Tone.ORANGE: ("#ffaf5f", "#875f00", "ansi_yellow", "ansi_default"),
+    Tone.RED: ("#ff5f5f", "#af0000", "ansi_bright_red", "ansi_red"),
+    Tone.MAGENTA: ("#ff87ff", "#870087", "ansi_bright_magenta", "ansi_magenta"),
+}
+"""A platform's colour on dark and on light, and of the terminal's own, where white takes few."""
+
+
 def tone_style(widget: Widget, tone: Tone) -> Style:
     """The style of a tone on the widget's background, by the theme.
 
@@ -86,6 +108,10 @@ def tone_style(widget: Widget, tone: Tone) -> Style:
         style += Style(bold=True, reverse=tone in (Tone.BADGE, Tone.ALARM))
     if tone is Tone.DIM and app.native_ansi_color:
         style += Style(dim=True)
+    if (filled := _FILLED.get(tone)) is not None:
+        at = 2 * app.native_ansi_color + (not app.current_theme.dark)
+        style = coloured(style, Style(color=Color.parse(filled[at]).rich_color))
+        return style + Style(bold=True, reverse=True)
     if tone in _COLOURS:
         word, _, share = app.theme_variables[_COLOURS[tone]].partition(" ")
         color = Color.automatic() if word == "auto" else Color.parse(word)

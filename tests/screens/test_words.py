@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.config import Settings
 from agentco_tui.live.feeds import Clock, Freshness
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
@@ -34,12 +32,11 @@ from agentco_tui.reading import json_body
 from agentco_tui.reading.content import marked
 from agentco_tui.screens.cells import Look, left_of, spent_text, task_status_cell
 from agentco_tui.screens.detail_pane import substance
-from agentco_tui.screens.header_footer import environment, health_cells
+from agentco_tui.screens.header_footer import health_cells
 from agentco_tui.screens.tasks_view import task_columns
 from agentco_tui.signs import ASCII, UNICODE
 from agentco_tui.text import cell_width, plain, signs
 from agentco_tui.widgets.text_pane import broken
-from agentco_tui.widgets.tones import Cell, Tone
 from tests.embedded import EmbeddedPlatform
 from tests.reading import decode
 from tests.screens.harness import WIDE, Staging, stage, text_of
@@ -337,19 +334,3 @@ def test_every_name_and_every_word_is_there_at_any_width(sent: dict[str, Any], w
     shown = "".join(lines(read(**sent), width)).replace(" ", "").replace(",", "")
     for leaf in leaves(sent):
         assert leaf.replace(" ", "").replace(",", "") in shown
-
-
-@pytest.mark.parametrize(
-    ("profile", "words", "tone"),
-    [
-        ("default", " platform.example ", Tone.ACCENT),
-        ("staging", " staging ", Tone.ACCENT),
-        ("reproduce", " reproduce ", Tone.ACCENT),
-        ("prod", " prod ", Tone.BADGE),
-        ("eu_prod", " eu_prod ", Tone.BADGE),
-        ("Production", " Production ", Tone.BADGE),
-    ],
-)
-def test_production_is_loud(profile: str, words: str, tone: Tone) -> None:
-    base = BaseUrl.parse("https://platform.example")
-    assert environment(Settings(base_url=base, profile=profile)) == Cell(plain(words), tone)

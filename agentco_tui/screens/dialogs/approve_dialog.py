@@ -32,6 +32,7 @@ from agentco_tui.screens.decision_notes import READ_AFTER, line_note, said_of, t
 from agentco_tui.screens.detail_pane import substance, sums_of, warning, whole_title
 from agentco_tui.screens.dialogs.base import PHONE_WIDTH, Dialog, Question, key_cells, title_of
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
+from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, joined, plain, safe, signs
@@ -171,7 +172,9 @@ class ApproveQuestion(TaskQuestion):
 
 
 class BatchQuestion(TaskQuestion):
-    """Whether to approve a set; over ten, its number must be typed before `y` counts."""
+    """Whether to approve a set; over ten its number must be typed before `y` counts, of a protected
+    platform in any case the profile's name.
+    """
 
     DEFAULT_CSS = """
     BatchQuestion .dialog--number { dock: bottom; height: 1; margin: 1 0 2 0; }
@@ -190,9 +193,12 @@ class BatchQuestion(TaskQuestion):
         super().__init__(session, tasks, tasks_of(tasks), yes)
         self.aside, self.hidden_tasks = aside, hidden
         self.typed, self.wanted = "", str(len(tasks)) if len(tasks) >= TYPED_FROM else ""
+        self.is_named = session.settings.protected
+        if self.is_named:
+            self.wanted = profile_name(session.settings)
         self.number_line = StatusLine(classes="dialog--number")
         self._label = labels([*tasks, *(left.task for left in aside)])
-        self._early: dict[str, float] = {}  # digits that came too soon to be meant, and when
+        self._early: dict[str, float] = {}  # characters that came too soon to be meant, and when
 
     def body(self) -> ComposeResult:
         yield self.pane
@@ -264,8 +270,10 @@ class BatchQuestion(TaskQuestion):
 
     def _show_number(self) -> None:
         done = self.typed == self.wanted
+        # Until it stands there, `n` is but a letter of a name.
+        self._no = "esc" if self.is_named and not done else "n, esc"
         then = "press y to approve them" if done else "then press y"
-        words = f"type {self.wanted}, {then}:  {self.typed or signs.missing}"
+        words = f"type {safe(self.wanted, 60)}, {then}:  {self.typed or signs.missing}"
         tone = Tone.STRONG if done else Tone.ACCENT
         if self._off is not None:
             words, tone = "nothing can be approved here any more", Tone.DIM
@@ -274,15 +282,16 @@ class BatchQuestion(TaskQuestion):
     def on_key(self, event: events.Key) -> None:
         if not self.wanted or self.hidden or self._off is not None:
             return
-        digit, at = event.character, self.presses.at
-        if digit is not None and digit in "0123456789":
+        typed, at = event.character, self.presses.at
+        is_name = self.is_named and self.typed != self.wanted and event.is_printable
+        if typed is not None and (is_name or typed in "0123456789"):
             # One that was pressed before the question could be read was not meant, nor are those
             # that come from its key as long as it stays down.
             early = self._arms_at is None or at < self._arms_at
-            if early or at - self._early.get(digit, float("-inf")) < REPEAT:
-                self._early[digit] = at
+            if early or at - self._early.get(typed, float("-inf")) < REPEAT:
+                self._early[typed] = at
             else:
-                self.typed = (self.typed + digit)[-MOST_DIGITS:]
+                self.typed = (self.typed + typed)[-max(MOST_DIGITS, len(self.wanted)) :]
         elif event.key == "backspace":
             self.typed = self.typed[:-1]
         else:

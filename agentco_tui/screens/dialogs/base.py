@@ -18,9 +18,9 @@ from textual.widgets import Input
 
 from agentco_tui.config import Settings
 from agentco_tui.keys import COMMANDS, SHOWN_KEYS, Command, Place, keys_of
-from agentco_tui.screens.header_footer import environment
+from agentco_tui.screens.header_footer import Environment, environment, profile_name
 from agentco_tui.screens.key_app import REPEAT, KeyApp, KeyPresses, bindings_of
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.prompt import LineInput
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text, TextPane
@@ -121,6 +121,7 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
         super().__init__()
         self.title_line = StatusLine(classes="dialog--title")
         self.title_line.show(title, right)
+        self.title_line.fill(next((c.filled for c in title if isinstance(c, Environment)), None))
         self.pane = TextPane(classes="dialog--body")
         self.keys_line = StatusLine(classes="dialog--keys")
         self.until_closed: list[Callable[[], None]] = []  # ends of what it listens to
@@ -170,7 +171,10 @@ def key_cells(keys: Mapping[str, str]) -> list[Cell]:
 
 
 def title_of(settings: Settings, verb: str, what: SafeText) -> list[Cell]:
-    return [environment(settings), Cell(plain(f" {verb} "), Tone.STRONG), Cell(what)]
+    """The platform by both its names, what is done and to what."""
+    name = profile_name(settings)
+    other = f" ({safe(name, 24)})" if settings.label not in (None, name) else ""
+    return [environment(settings), Cell(plain(f"{other} {verb} "), Tone.STRONG), Cell(what)]
 
 
 class HelpScreen(Dialog[None]):
@@ -293,6 +297,7 @@ class Question(Dialog[bool]):
         self._arms_at: float | None = None
         self._answering: Timer | None = None
         self._off: SafeText | None = None  # why `y` does nothing any more, until it is opened again
+        self._no = "n, esc"  # the keys that say no
         self._warning = ""  # stands beside the keys, whatever is drawn anew meanwhile
 
     def items(self) -> Iterable[Item]:
@@ -323,10 +328,10 @@ class Question(Dialog[bool]):
         more = [Cell(plain(f"{below} more below {signs.down} "), Tone.ACCENT)] if below else []
         if self._warning or self._off is not None:
             words = plain(f"  {signs.warning} {self._warning or self._off}")
-            self.keys_line.show([*key_cells({"n, esc": " no"}), Cell(words, Tone.WARNING)], more)
+            self.keys_line.show([*key_cells({self._no: " no"}), Cell(words, Tone.WARNING)], more)
         else:
             cap = Cell(plain(" y "), Tone.BADGE), Cell(plain(f" {self._yes}   "))
-            self.keys_line.show([*cap, *key_cells({"n, esc": " no"})], more)
+            self.keys_line.show([*cap, *key_cells({self._no: " no"})], more)
 
     def _scrolled(self) -> None:
         if self._answering is None:
