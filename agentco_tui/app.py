@@ -243,8 +243,15 @@ class DashboardApp(KeyApp):
             super().leave(switch)
 
     def on_notify(self, event: Notify) -> None:
-        """Say a thing once: leave out what stands in the corner already."""
-        new = event.notification
+        """Say a thing once: leave out what stands in the corner already. Nothing is put over a
+        question, whose every word counts: it is said when that is closed.
+        """
+        new, screen = event.notification, self.screen
+        if isinstance(screen, Dialog) and screen.ASKS:
+            event.prevent_default()
+            again = partial(self.notify, markup=False, severity=new.severity, timeout=new.timeout)
+            screen.until_closed.insert(0, partial(self.call_later, again, new.message))
+            return
         self._said = [old for old in self._said if not old.has_expired]
         said = {(old.title, old.message, old.severity) for old in self._said}
         if (new.title, new.message, new.severity) in said:

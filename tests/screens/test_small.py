@@ -191,6 +191,22 @@ async def test_no_notice_lies_on_the_line_under_the_cursor(
                 await s.wait_until(lambda: stands_clear(s), "the notice beside the cursor")
 
 
+async def test_no_notice_lies_on_a_question(on: Staging) -> None:
+    async with on(place="tasks", size=(120, 60)) as s:
+        s.app.notify("said before", markup=False, timeout=600)
+        await s.sees("said before")
+        await s.press("a")
+        await s.sees("APPROVE")
+        s.app.notify("said meanwhile", markup=False, timeout=600)
+        s.app.notify("and after that", markup=False, timeout=600)
+        await s.wait_until(lambda: len(s.app.screen.until_closed) > 1, "both wait")  # type: ignore[attr-defined]
+        assert not toasts(s)
+        assert "meanwhile" not in s.text
+        await s.press("n")
+        await s.sees("said before", "said meanwhile", "and after that")
+        assert s.text.index("said meanwhile") < s.text.index("and after that")
+
+
 async def test_every_question_names_production_and_dims_the_rest(on: Staging) -> None:
     async with on(place="tasks", size=(100, 30), profile="production") as s:
 

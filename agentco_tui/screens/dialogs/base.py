@@ -124,7 +124,7 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
         self.title_line.fill(next((c.filled for c in title if isinstance(c, Environment)), None))
         self.pane = TextPane(classes="dialog--body")
         self.keys_line = StatusLine(classes="dialog--keys")
-        self.until_closed: list[Callable[[], None]] = []  # ends of what it listens to
+        self.until_closed: list[Callable[[], object]] = []  # ends of what it listens to
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -288,6 +288,7 @@ class Question(Dialog[bool]):
     Question .dialog--body {
         height: auto; min-height: 3; scrollbar-size-horizontal: 0;
     }
+    Question Toast { display: none; }
     """
 
     def __init__(self, title: Sequence[Cell], items: Iterable[Item], yes: str = "yes") -> None:
