@@ -1,8 +1,20 @@
-"""`python -m agentco_tui` is the command `agentco-tui`."""
+"""Where the program begins, also by `python -m agentco_tui`."""
 
+import os
 import sys
 
-from agentco_tui.cli import main
+
+def main() -> int:
+    """The command `agentco-tui`; returns the exit code."""
+    if "_ARGCOMPLETE" in os.environ:
+        # Somebody waits at TAB: nothing of the dashboard is imported.
+        from agentco_tui.commands.completion import answer
+
+        answer()
+    from agentco_tui import cli
+
+    return cli.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())

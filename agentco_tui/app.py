@@ -39,7 +39,6 @@ from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen, named_theme
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.trail import Switch
 from agentco_tui.state_folder import (
     HISTORY_FILE,
     Remembered,
@@ -104,18 +103,13 @@ class DashboardApp(KeyApp):
     ]
 
     def __init__(
-        self,
-        session: Session,
-        place: Place,
-        remembered: Remembered = NOTHING_REMEMBERED,
-        told: SafeText | None = None,
+        self, session: Session, place: Place, remembered: Remembered = NOTHING_REMEMBERED
     ) -> None:
-        """`told` is said once it stands."""
         compositor.install_shown_events()
         super().__init__()
         self.session = session
         self.place = place
-        self._remembered, self._told = remembered, told
+        self._remembered = remembered
         self.main_screen: MainScreen | None = None
         self._unrecorded: SafeText | None = None  # why answers aren't recorded, as it was told
         self._said: list[Notification] = []  # notices that may still stand in the corner
@@ -162,8 +156,6 @@ class DashboardApp(KeyApp):
         off = self.session.permissions.off
         if off is not None and not self.session.settings.read_only:
             self._warn(off)
-        if self._told is not None:
-            self._warn(self._told)
         if self.session.history is not None:
             self.session.history.on_trouble = self._warn
             remember = partial(start_worker, self, self._remember, "remembers and looks ahead")
@@ -229,18 +221,14 @@ class DashboardApp(KeyApp):
         screen: object = self.screen
         if isinstance(screen, MainScreen | Dialog) and screen.leave_first():
             return
-        self.leave()
-
-    def leave(self, switch: Switch | None = None) -> None:
-        # What is held back is taken back first, and told; the next time the dashboard is left.
+        # What is held back is taken back first, and told; the next time the program is left.
         held = self.session.decisions.take_all_back()
         if held and self.main_screen is not None:
             titles = ", ".join(self.session.titled(task.title, task) for task in held)
-            words = f"taken back, nothing was sent: {titles}. Once more "
-            words += "leaves" if switch is None else "switches"
+            words = f"taken back, nothing was sent: {titles}. Once more leaves"
             self.main_screen.say(f"{signs.good} {words}", bad=True)
         if not held:
-            super().leave(switch)
+            self.exit(return_code=0)
 
     def on_notify(self, event: Notify) -> None:
         """Say a thing once: leave out what stands in the corner already. Nothing is put over a
@@ -313,14 +301,11 @@ def run_dashboard(
     start: Prefetch | None = None,
     recorder: Recorder | None = None,
     history_path: Path | None = None,
-    *,
-    told: SafeText | None = None,
-) -> int | Switch:
-    """Run the dashboard to its end; returns the exit code, or what is to come next, with nothing
-    left of this one. `start` was sent before.
+) -> int:
+    """Run the dashboard to its end; returns the exit code. `start` was sent before.
 
     `key` is used from the start on; it is told of another that takes its place. Of the demo there
-    is a history only where a path is given for it. `told` is said first.
+    is a history only where a path is given for it.
     """
     sys.setswitchinterval(TURN)
     compositor.install_partial_paint()
@@ -347,8 +332,7 @@ def run_dashboard(
     recalled = recall(memory) if keeps else {}
     remembered = recalled.get(settings.profile, NOTHING_REMEMBERED)
     wanted = settings.screen or remembered.screen
-    place: Place = next((p for p in SCREENS if p == wanted), "overview")
-    app = DashboardApp(session, place, remembered, told)
+    app = DashboardApp(session, next((p for p in SCREENS if p == wanted), "overview"), remembered)
 
     def keep() -> None:
         if keeps and app.main_screen is not None:
@@ -358,11 +342,7 @@ def run_dashboard(
 
     try:
         guard = TerminalGuard(app, crash_folder=made_state_folder, redact=redact, on_end=keep)
-        code = guard.run()
-        if app.switch is None or code != 0:
-            return code
-        guard.close()
-        return app.switch
+        return guard.run()
     finally:
         session.snoozes.sync()
         session.journal.close()

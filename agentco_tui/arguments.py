@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, NoReturn
 
 from agentco_tui import __version__
-from agentco_tui.config.validators import nearest
 from agentco_tui.grammar import COMMANDS, DASHBOARD, PROG, Subcommand
 from agentco_tui.text import safe
 
@@ -29,18 +28,15 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         if word := re.match(r"argument command: invalid choice: '(.*?)'", message):
+            from agentco_tui.config.validators import nearest  # noqa: PLC0415 (slow)
+
             near = nearest(word[1], tuple(COMMANDS))
             message = f"no command {safe(word[1], 60)}; did you mean {near}?"
         raise UsageError(f"{message} (help: {self.prog} --help)")
 
 
-def parse(argv: Sequence[str]) -> dict[str, Any]:
-    """The arguments by name; `command` is None for the dashboard.
-
-    Flags of the settings that were not given are absent. Raises UsageError, and SystemExit(0)
-    after what prints help or the version.
-    """
-    _refuse_flags(argv)
+def command_line() -> argparse.ArgumentParser:
+    """What reads all that the grammar has."""
     parser = _made(_Parser, DASHBOARD, prog=PROG, usage=f"{PROG} [flags] [command]")
     parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     parser.set_defaults(command=None)
@@ -53,7 +49,17 @@ def parse(argv: Sequence[str]) -> dict[str, Any]:
     )
     for name, command in COMMANDS.items():
         _made(partial(commands.add_parser, name, help=command.told), command)
-    found, extra = parser.parse_known_args(argv)
+    return parser
+
+
+def parse(argv: Sequence[str]) -> dict[str, Any]:
+    """The arguments by name; `command` is None for the dashboard.
+
+    Flags of the settings that were not given are absent. Raises UsageError, and SystemExit(0)
+    after what prints help or the version.
+    """
+    _refuse_flags(argv)
+    found, extra = command_line().parse_known_args(argv)
     if extra:
         raise UsageError(f"unknown argument: {safe(extra[0], 60)} (help: {PROG} --help)")
     if found.command == "version":
@@ -73,8 +79,8 @@ def _made(make: Callable[..., _Parser], command: Subcommand, **options: str) -> 
 def _refuse_flags(argv: Sequence[str]) -> None:
     """Refuse a flag that the command doesn't have before its value is taken for a command."""
     own = next((COMMANDS[word] for word in argv if word in COMMANDS), DASHBOARD)
-    known: dict[str, str | None] = {"--help": "", "--version": ""}
-    known |= {name: flag.told for flag in reversed(own.flags) for name in flag.names}
+    known = {"--help": "", "--version": ""}
+    known |= {name: flag.options["help"] for flag in reversed(own.flags) for name in flag.names}
     before = {name for flag in DASHBOARD.flags for name in flag.names}
     for word in argv:
         if word == "--":
@@ -87,5 +93,7 @@ def _refuse_flags(argv: Sequence[str]) -> None:
                 " keyring in a profile"
             )
         if name.startswith("--") and name not in known.keys() | before:
-            near = nearest(name, [one for one, told in known.items() if told is not None])
+            from agentco_tui.config.validators import nearest  # noqa: PLC0415 (slow)
+
+            near = nearest(name, [one for one, told in known.items() if told != argparse.SUPPRESS])
             raise UsageError(f"unknown flag {safe(name, 60)}; the nearest is {near}")

@@ -7,7 +7,7 @@ process list.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -94,33 +94,20 @@ class Flag:
 
     def __init__(self, words: str, help_: str, **options: Any) -> None:
         *names, last = words.split()
-        self.metavar = "" if last.startswith("-") else last
-        """What stands for the value; "" for a flag without one."""
-        self.names = names if self.metavar and names else [*names, last]
-        self.options: dict[str, Any] = {"help": help_, **options}
-        if self.metavar:
-            self.options["metavar"] = last
+        if last.startswith("-"):
+            self.names = [*names, last]
+            self.options = {"action": "store_true", "help": help_, **options}
         else:
-            self.options["action"] = "store_true"
-
-    @property
-    def told(self) -> str | None:
-        """What it is for; None for one that only the program itself and its tests use."""
-        words: str = self.options["help"]
-        return None if words == argparse.SUPPRESS else words
-
-    @property
-    def is_word(self) -> bool:
-        """Whether it is known by its place, and has no dashes."""
-        return not self.names[0].startswith("-")
+            self.names = names
+            self.options = {"metavar": last, "help": help_, **options}
 
 
 class Subcommand(NamedTuple):
     """A command of the command line, or the dashboard."""
 
     told: str
-    examples: Mapping[str, str]
-    """What may stand behind the program's name, and what it is for; at least one."""
+    examples: tuple[str, ...]
+    """What may stand behind the program's name; behind a # what it is for."""
     flags: tuple[Flag, ...] = ()
     more: str = ""
     """What else its help says, in lines of at most 100 characters."""
@@ -128,9 +115,9 @@ class Subcommand(NamedTuple):
     @property
     def epilog(self) -> str:
         """What stands below the flags in its help."""
-        width = max(map(len, self.examples)) + 2
-        lines = [f"  {PROG} {line:{width}}{why}".rstrip() for line, why in self.examples.items()]
-        return "\n".join(["examples:", *lines, *([""] if self.more else []), self.more])
+        return "\n".join(
+            ("examples:", *(f"  {PROG} {each}" for each in self.examples), "", self.more)
+        )
 
 
 _shared = partial(Flag, default=argparse.SUPPRESS)
@@ -207,87 +194,47 @@ _REPLAY = (
     _shared("--config FILE", "config file to take keys, theme and thresholds from"),
     _shared("--log-file FILE", argparse.SUPPRESS),
 )
+
 DASHBOARD = Subcommand(
     "A dashboard for the Agent Company Platform: what needs a person, and the keys to decide it.",
-    {
-        "demo": "try it, with a platform of its own",
-        "": "the dashboard",
-        "--profile prod --read-only": "the same, where nothing can be changed",
-        "status --json": "one look, for scripts and monitoring",
-        "tail --follow": "the activity feed as lines",
-        "config check": "what is wrong with the config file",
-    },
+    (
+        "demo                        # try it, with a platform of its own",
+        "                            # the dashboard",
+        "--profile prod --read-only  # the same, where nothing can be changed",
+        "status --json               # one look, for scripts and monitoring",
+        "config check                # what is wrong with the config file",
+    ),
     (*_PLATFORM, *_LOOK, _REFRESH, _RECORD),
     _ENVIRONMENT,
 )
 COMMANDS: dict[str, Subcommand] = {
-    "demo": Subcommand(
-        "a platform of its own, and the dashboard on it",
-        {
-            "demo": "three companies that live",
-            "demo --serve --port 8080": "the platform alone, for another terminal or program",
-            "demo --shape cents --fault reads:latency=2s": "other answers, slowly",
-        },
-        (*_LOOK, _REFRESH, _RECORD, *_DEMO),
-    ),
-    "status": Subcommand(
-        "one look, with an exit code",
-        {"status": "", "status --company acme --json": "one company, for scripts"},
-        (*_PLATFORM, _JSON),
-        _STATUS_MORE,
-    ),
-    "doctor": Subcommand(
-        "what answers, how fast, and what is wrong",
-        {
-            "doctor": "",
-            "doctor --fields": "what is read under which name",
-            "doctor --bundle report.rec": "for a bug report",
-        },
-        (*_PLATFORM, _FIELDS, _BUNDLE, _JSON),
-    ),
-    "tail": Subcommand(
-        "the activity feed as lines",
-        {"tail --limit 20": "", "tail --follow --agent linus": "one agent, until it is stopped"},
-        (*_PLATFORM, _REFRESH, *_TAIL),
-        _TAIL_MORE,
-    ),
-    "export": Subcommand(
-        "write what the platform exports",
-        {"export activity --out log.csv --names": "with names beside ids"},
-        (*_PLATFORM, *_EXPORT),
-    ),
-    "replay": Subcommand(
-        "the dashboard on a recording, at any time of it",
-        {"replay monday.rec": "what `agentco-tui --record monday.rec` has written"},
-        _REPLAY,
-        _REPLAY_MORE,
-    ),
-    "journal": Subcommand(
-        "what was changed from here, and what became of it",
-        {"journal --since 8h": "", "journal --json": "all of it, for scripts"},
-        (_SINCE, _JSON),
-    ),
-    "history": Subcommand(
-        "what was seen of the platform, without asking it",
-        {"history --since 3d --csv": "", "history --agent linus": "one agent's last 24 hours"},
-        (*_PLATFORM, *_HISTORY),
-    ),
-    "metrics": Subcommand(
-        "figures for Prometheus, in the OpenMetrics format",
-        {"metrics": "once", "metrics --listen 9464": "until it is stopped"},
-        (*_PLATFORM, _REFRESH, *_METRICS),
-        _METRICS_MORE,
-    ),
-    "config": Subcommand(
-        "look at the settings",
-        {"config check": "", "config show --profile prod": "what is in effect there"},
-        (*_PLATFORM, *_LOOK, _REFRESH, _WHAT, _JSON),
-        _CONFIG_MORE,
-    ),
-    "help": Subcommand(
-        "what a command does",
-        {"help": "", "help status": ""},
-        (Flag("what COMMAND", "of which (default: all)", nargs="?"),),
-    ),
-    "version": Subcommand("which version this is", {"version": ""}),
-}
+    "demo": Subcommand("a platform of its own, and the dashboard on it",
+        ("demo", "demo --serve --port 8080", "demo --shape cents --fault reads:latency=2s"),
+        (*_LOOK, _REFRESH, _RECORD, *_DEMO)),
+    "status": Subcommand("one look, with an exit code",
+        ("status", "status --company acme --json"), (*_PLATFORM, _JSON), _STATUS_MORE),
+    "doctor": Subcommand("what answers, how fast, and what is wrong",
+        ("doctor", "doctor --fields", "doctor --bundle report.rec  # for a bug report"),
+        (*_PLATFORM, _FIELDS, _BUNDLE, _JSON)),
+    "tail": Subcommand("the activity feed as lines",
+        ("tail --limit 20", "tail --follow --agent linus"),
+        (*_PLATFORM, _REFRESH, *_TAIL), _TAIL_MORE),
+    "export": Subcommand("write what the platform exports",
+        ("export activity --out log.csv --names",), (*_PLATFORM, *_EXPORT)),
+    "replay": Subcommand("the dashboard on a recording, at any time of it",
+        ("--record monday.rec", "replay monday.rec"), _REPLAY, _REPLAY_MORE),
+    "journal": Subcommand("what was changed from here, and what became of it",
+        ("journal --since 8h",), (_SINCE, _JSON)),
+    "history": Subcommand("what was seen of the platform, without asking it",
+        ("history --agent linus", "history --since 3d --csv"), (*_PLATFORM, *_HISTORY)),
+    "metrics": Subcommand("figures for Prometheus, in the OpenMetrics format",
+        ("metrics", "metrics --listen 9464"), (*_PLATFORM, _REFRESH, *_METRICS), _METRICS_MORE),
+    "config": Subcommand("look at the settings", ("config check", "config show --profile prod"),
+        (*_PLATFORM, *_LOOK, _REFRESH, _WHAT, _JSON), _CONFIG_MORE),
+    "completion": Subcommand("what makes a shell complete commands, flags, and names once seen",
+        ('completion bash  # in ~/.bashrc: eval "$(agentco-tui completion bash)"',),
+        (Flag("shell {bash,zsh,fish}", "", choices=("bash", "zsh", "fish")),)),
+    "help": Subcommand("what a command does", ("help status",),
+        (Flag("what COMMAND", "of which (default: all)", nargs="?"),)),
+    "version": Subcommand("which version this is", ("version",)),
+}  # fmt: skip

@@ -47,7 +47,7 @@ def rows(table: str) -> list[list[str]]:
 def test_a_line_from_a_fresh_machine_installs_what_the_project_offers() -> None:
     found = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = found["optional-dependencies"]
-    assert found["scripts"]["agentco-tui"] == "agentco_tui.cli:main"
+    assert found["scripts"]["agentco-tui"] == "agentco_tui.__main__:main"
     assert any(need.startswith("pytest") for need in extras["dev"])
     assert extras["demo"] == [], "the embedded platform needs nothing else"
     for extra, ending in (("demo", "agentco-tui demo"), ("dev", "python -m pytest")):
