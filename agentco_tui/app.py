@@ -39,6 +39,7 @@ from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen, named_theme
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.trail import Switch
 from agentco_tui.state_folder import (
     HISTORY_FILE,
     Remembered,
@@ -103,13 +104,18 @@ class DashboardApp(KeyApp):
     ]
 
     def __init__(
-        self, session: Session, place: Place, remembered: Remembered = NOTHING_REMEMBERED
+        self,
+        session: Session,
+        place: Place,
+        remembered: Remembered = NOTHING_REMEMBERED,
+        told: SafeText | None = None,
     ) -> None:
+        """`told` is said once it stands."""
         compositor.install_shown_events()
         super().__init__()
         self.session = session
         self.place = place
-        self._remembered = remembered
+        self._remembered, self._told = remembered, told
         self.main_screen: MainScreen | None = None
         self._unrecorded: SafeText | None = None  # why answers aren't recorded, as it was told
         self._said: list[Notification] = []  # notices that may still stand in the corner
@@ -156,6 +162,8 @@ class DashboardApp(KeyApp):
         off = self.session.permissions.off
         if off is not None and not self.session.settings.read_only:
             self._warn(off)
+        if self._told is not None:
+            self._warn(self._told)
         if self.session.history is not None:
             self.session.history.on_trouble = self._warn
             remember = partial(start_worker, self, self._remember, "remembers and looks ahead")
@@ -221,14 +229,18 @@ class DashboardApp(KeyApp):
         screen: object = self.screen
         if isinstance(screen, MainScreen | Dialog) and screen.leave_first():
             return
-        # What is held back is taken back first, and told; the next time the program is left.
+        self.leave()
+
+    def leave(self, switch: Switch | None = None) -> None:
+        # What is held back is taken back first, and told; the next time the dashboard is left.
         held = self.session.decisions.take_all_back()
         if held and self.main_screen is not None:
             titles = ", ".join(self.session.titled(task.title, task) for task in held)
-            words = f"taken back, nothing was sent: {titles}. Once more leaves"
+            words = f"taken back, nothing was sent: {titles}. Once more "
+            words += "leaves" if switch is None else "switches"
             self.main_screen.say(f"{signs.good} {words}", bad=True)
         if not held:
-            self.exit(return_code=0)
+            super().leave(switch)
 
     def on_notify(self, event: Notify) -> None:
         """Say a thing once: leave out what stands in the corner already. Nothing is put over a
@@ -301,11 +313,14 @@ def run_dashboard(
     start: Prefetch | None = None,
     recorder: Recorder | None = None,
     history_path: Path | None = None,
-) -> int:
-    """Run the dashboard to its end; returns the exit code. `start` was sent before.
+    *,
+    told: SafeText | None = None,
+) -> int | Switch:
+    """Run the dashboard to its end; returns the exit code, or what is to come next, with nothing
+    left of this one. `start` was sent before.
 
     `key` is used from the start on; it is told of another that takes its place. Of the demo there
-    is a history only where a path is given for it.
+    is a history only where a path is given for it. `told` is said first.
     """
     sys.setswitchinterval(TURN)
     compositor.install_partial_paint()
@@ -332,7 +347,8 @@ def run_dashboard(
     recalled = recall(memory) if keeps else {}
     remembered = recalled.get(settings.profile, NOTHING_REMEMBERED)
     wanted = settings.screen or remembered.screen
-    app = DashboardApp(session, next((p for p in SCREENS if p == wanted), "overview"), remembered)
+    place: Place = next((p for p in SCREENS if p == wanted), "overview")
+    app = DashboardApp(session, place, remembered, told)
 
     def keep() -> None:
         if keeps and app.main_screen is not None:
@@ -342,7 +358,11 @@ def run_dashboard(
 
     try:
         guard = TerminalGuard(app, crash_folder=made_state_folder, redact=redact, on_end=keep)
-        return guard.run()
+        code = guard.run()
+        if app.switch is None or code != 0:
+            return code
+        guard.close()
+        return app.switch
     finally:
         session.snoozes.sync()
         session.journal.close()

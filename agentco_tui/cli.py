@@ -19,16 +19,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agentco_tui.api.credentials import KeyInUse
+from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.arguments import UsageError, parse
 from agentco_tui.commands.running import Exit, OutputError, complain, logged, write
-from agentco_tui.config import NothingSetError, Settings, SettingsError
-from agentco_tui.config.resolve import load
+from agentco_tui.config import Given, NothingSetError, Settings, SettingsError
+from agentco_tui.config.resolve import load, load_other
 from agentco_tui.signs import ascii_wanted, use_ascii
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
+from agentco_tui.text import SafeText, safe
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recording
+    from agentco_tui.screens.trail import Switch
 
 _HOW_TO_START = """\
 agentco-tui has no platform to show yet. To start:
@@ -106,17 +108,43 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
     if refusal := check(env).refusal:
         complain(refusal)
         return Exit.USAGE
-    record = given.get("record")
     if command == "demo":
         from agentco_tui.commands import demo
 
-        return demo.run(given, env, partial(_run_dashboard, record=record))
+        return demo.run(given, env, partial(_run_dashboards, given, env))
     try:
         settings = load(given, env)
     except NothingSetError:
         sys.stderr.write(_HOW_TO_START)
         return Exit.USAGE
-    return _run_dashboard(settings, record=record)
+    return _run_dashboards(given, env, settings)
+
+
+def _run_dashboards(
+    given: Given, env: Mapping[str, str], settings: Settings, history: Path | None = None
+) -> int:
+    """One dashboard after the other, each of another profile, until the person leaves."""
+    first, before, told = settings.profile, settings, None
+    switch: Switch | None = None
+    while True:
+        try:
+            if switch is not None:
+                settings = load_other(switch.profile, first, given, env)
+            key = None if settings.key is None else KeyInUse(settings.key)
+            ended = _run_dashboard(settings, history, key, given.get("record"), told)
+        except (SettingsError, CredentialError) as error:
+            if switch is None:
+                raise
+            # The one before comes back, with the key that it had by then.
+            told = safe(f"{switch.profile} can't be used: {error}", 400)
+            settings, switch = before, None
+            continue
+        if isinstance(ended, int):
+            return ended
+        before, switch, told = replace(settings, key=key and key.key), ended, None
+        # Nothing of it is needed any more, and what is frozen is never looked through.
+        gc.unfreeze()
+        gc.collect()
 
 
 def _fitted(settings: Settings) -> Settings:
@@ -146,13 +174,16 @@ def _run_replay(settings: Settings, recording: Recording) -> int:
 
 
 def _run_dashboard(
-    settings: Settings, history: Path | None = None, *, record: str | None = None
-) -> int:
+    settings: Settings,
+    history: Path | None,
+    key: KeyInUse | None,
+    record: str | None,
+    told: SafeText | None,
+) -> int | Switch:
     """Send the first request, and only then import what takes long."""
     settings = _fitted(settings)
     from agentco_tui.api.fetcher import Prefetch
 
-    key = None if settings.key is None else KeyInUse(settings.key)
     with ExitStack() as ending:
         ending.enter_context(logged(settings, key))
         recorder = None
@@ -172,7 +203,7 @@ def _run_dashboard(
         )
         from agentco_tui.app import run_dashboard
 
-        return run_dashboard(settings, key, start, recorder, history)
+        return run_dashboard(settings, key, start, recorder, history, told=told)
 
 
 def _drop_stdout() -> None:

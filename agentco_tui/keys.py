@@ -142,6 +142,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.sort", "s", "Sort", "Sort by the next column.", "table", "sort('cycle_sort')"),
     Command("list.sort_reverse", "S", "Reverse", "Turn the order of the sort round.", "table",
         "sort('reverse_sort')"),
+    Command("list.columns", "C", "Columns", "Choose which columns show, and in what order.",
+        "table", "columns"),
     Command("list.open", "enter", "Open", "Show all that is known about the line.", "table", "open",
         cursor=True),
     Command("list.copy_id", "y", "Copy id", "Send the line's id to the terminal's clipboard.",

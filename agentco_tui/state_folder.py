@@ -67,6 +67,7 @@ class ListMemory(msgspec.Struct, frozen=True):
     filter: str = ""
     filtered_at: float | None = None
     """When it was filtered so, in seconds since 1970 by the platform's clock."""
+    columns: tuple[str, ...] = ()  # those that a person chose
 
 
 class Remembered(msgspec.Struct, frozen=True):

@@ -134,6 +134,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     notify: Notify = Notify()
     views: tuple[ViewSettings, ...] = ()
     commands: tuple[OwnCommand, ...] = ()
+    profiles: tuple[str, ...] = ()
+    """Those that can be switched to, by name."""
     log_file: Path | None = None
     config_path: Path | None = None
     """The config file, also if it does not exist."""

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+from msgspec.structs import replace
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.config import (
+    DEFAULT_PROFILE,
     Given,
     NothingSetError,
     Notify,
@@ -63,8 +65,23 @@ def load(given: Given, env: Mapping[str, str]) -> Settings:
         key=key,
         key_source=place.words,
         key_place=place,
+        profiles=tuple(resolved.file.profiles),
         **resolved.values,
     )
+
+
+def load_other(profile: str, first: str, given: Given, env: Mapping[str, str]) -> Settings:
+    """As `load`, of another profile than the `first`, that of the start: to that alone belong the
+    address and the key of the environment, and what flags say of a platform.
+    """
+    words = {"profile": profile} if profile != DEFAULT_PROFILE else {}
+    if profile != first:
+        of_first = (*VARIABLES, "company", "screen")
+        given = {n: each for n, each in given.items() if n not in of_first or n == "read_only"}
+        variables = {API_KEY, *VARIABLES.values()} - {VARIABLES["read_only"]}
+        env = {name: value for name, value in env.items() if name not in variables}
+    settings = load({**given, **words}, env)
+    return replace(settings, profiles=tuple(dict.fromkeys((first, *settings.profiles))))
 
 
 def load_for_demo(given: Given, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey) -> Settings:

@@ -258,7 +258,7 @@ def level_column(level: Callable[[R], Level], **more: Any) -> Column[R]:
         return Cell(level_sign(found), TONES[found])
 
     more = {"filter_value": lambda record: level(record).name.lower(), "rank": LEVELS.get, **more}
-    return column("level", " ", (1, 1), cell, **more)
+    return column("level", " ", (1, 1), cell, stays=True, **more)
 
 
 def text_column(

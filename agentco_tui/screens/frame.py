@@ -34,7 +34,7 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
-from agentco_tui.screens.trail import MOST_BEHIND, Spot
+from agentco_tui.screens.trail import MOST_BEHIND, Spot, Switch
 from agentco_tui.state_folder import ListMemory, Remembered
 from agentco_tui.text import clipboard_text, plain, safe, signs
 from agentco_tui.widgets.prompt import Prompt
@@ -332,6 +332,13 @@ class MainScreen(SizedScreen[None]):
         for view in self.views.values():
             view.rescope()
         self.show_frame()
+
+    def switch(self, profile: str) -> None:
+        """Leave for another profile; what is recorded is of one."""
+        if self.session.client.transport.recorder is None:
+            cast("KeyApp", self.app).leave(Switch(profile))
+        else:
+            self.say("a recording is of one profile: end it before another is shown", bad=True)
 
     def action_go_to(self) -> None:
         GoToWords(self)

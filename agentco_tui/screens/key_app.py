@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from agentco_tui.keys import COMMANDS, Place
+from agentco_tui.screens.trail import Switch
 from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.widgets.link_pane import LinkPane
 from agentco_tui.widgets.table.layout import R
@@ -61,6 +62,12 @@ class KeyApp(PatchedApp):
     def __init__(self) -> None:
         super().__init__()
         self.presses = KeyPresses()
+        self.switch: Switch | None = None  # what comes after this app
+
+    def leave(self, switch: Switch | None = None) -> None:
+        """End the program, or make room for another dashboard."""
+        self.switch = switch
+        self.exit(return_code=0)
 
     async def turn_comes(self, event: events.Key) -> bool:
         """Keep the moment of a key, and move the cursor here and now if it does only that: the

@@ -447,14 +447,17 @@ class ListView(Widget, Generic[R]):
         sortable = {column.key for column in self.table.rows.columns if column.sort_key is not None}
         if memory.sort in sortable:
             self.table.sort_by(memory.sort, memory.descending)
+        self.table.show_columns(memory.columns)
         if memory.filter and self.keeps_filter and self.table.set_filter(memory.filter) is None:
             self.filter_text, self._recalled = memory.filter, True
             self.filtered_at = memory.filtered_at or 0.0
 
     @property
     def memory(self) -> ListMemory:
-        kept = self.filter_text[:LONGEST_FILTER], self.filtered_at
-        return ListMemory(*self.table.sort, *(kept if self.keeps_filter else ()))
+        table, kept = self.table, (self.filter_text[:LONGEST_FILTER], self.filtered_at)
+        columns = tuple(table.rows.columns[at].key for at in table.view.columns)
+        words, since = kept if self.keeps_filter else ("", None)
+        return ListMemory(*table.sort, words, since, columns)
 
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a record; False if the list doesn't have it."""
@@ -482,6 +485,9 @@ class ListView(Widget, Generic[R]):
         getattr(self.table, change)()
         self.touch()
         self.show_head()
+
+    def action_columns(self) -> None:
+        self.main.dialogs.columns()
 
     def action_open(self) -> None:
         self.table.action_open()

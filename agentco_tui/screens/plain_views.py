@@ -190,7 +190,7 @@ class ActivityView(ListView[Activity]):
         # fmt: off
         return [
             cells.column("level", " ", (2, 2), cells.severity_cell, aliases=("severity",),
-                filter_value=lambda e: str(e.severity), rank=cells.LEVELS.get),
+                filter_value=lambda e: str(e.severity), rank=cells.LEVELS.get, stays=True),
             cells.age_column(look, "time", f"TIME {fmt.zone(look.clock.now())}", at, sort_key=at,
                 cell=lambda e: Cell(fmt.clock(e.at, look.clock.now()), Tone.DIM), widths=(10, 9),
                 align="left", descending_first=True, aliases=("age",)),

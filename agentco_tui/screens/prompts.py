@@ -154,6 +154,8 @@ class GoToWords:
                 view.call_after_refresh(view.show_status, target.id.partition(" ")[2])
             case "theme":
                 frame.choose_theme(target.id)
+            case "profile":
+                frame.switch(target.id.partition(" ")[2])
             case kind if target.id:
                 await frame.go(PLACE_OF[kind], target.id, is_open=True)
             case _:

@@ -24,7 +24,7 @@ SHORT: Final = 3  # letters from which on they need not stand together
 
 FEW: Final = 2_000  # that one of another spelling is looked for among
 
-KINDS: Final = ("command", "company", "agent", "task", "alert")
+KINDS: Final = ("command", "profile", "company", "agent", "task", "alert")
 """Words that may stand before a name, to mean only those."""
 
 
@@ -75,6 +75,8 @@ def targets(session: Session, place: Place) -> Iterator[Target]:
         yield status_target(status)
     for theme in (*THEMES, *session.settings.themes):
         yield Target("theme", safe(f"theme {theme}"), theme)
+    for profile in session.settings.profiles:
+        yield Target("profile", safe(profile, 60), f"profile {profile}")
     yield Target("company", plain("all"), "")
     for company in store.companies:
         yield Target("company", company.name or safe(company.id), company.id, company)
@@ -177,6 +179,9 @@ def about(target: Target, session: Session, denied: Mapping[str, str]) -> SafeTe
             return joined([*known, *filter(None, [of.status])], f" {signs.separator} ")
         case Agent() | Alert() if company := names.company_of(of):
             return names.company(company)
+    if target.kind == "profile":
+        is_here = target.id == f"profile {session.settings.profile}"
+        return plain("start it anew" if is_here else "leave for this platform")
     return plain("" if target.id else "show all companies")
 
 

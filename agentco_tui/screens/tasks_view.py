@@ -280,6 +280,7 @@ class TasksView(TaskLines[Task]):
             self.lists = (FeedName.PENDING if pending else FeedName.TASKS,)
             # A table with other columns takes the place of the one there is.
             self.table = self.opened_from = self.make_table()
+            self.table.view.columns = before.view.columns
             self.open_anew()
             before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
             before.remove()

@@ -29,6 +29,12 @@ class Spot(msgspec.Struct, frozen=True):
     since: str | None = None  # where the page of what happened stood over it: the line opened there
 
 
+class Switch(msgspec.Struct, frozen=True):
+    """What this dashboard gives way to: that of another profile."""
+
+    profile: str
+
+
 def name_of(record: model.Record, names: Names) -> SafeText:
     match record:
         case model.Task(title=title):

@@ -62,6 +62,10 @@ class TerminalDevice:
         """The descriptor to poll for a hang-up, or None when there is no terminal."""
         self.note_settings()
 
+    def close(self) -> None:
+        if self._own is not None:
+            os.close(self._own)
+
     def canvas(self) -> TimedFile:
         """The text stream that the picture goes to, its writes timed."""
         return TimedFile(_canvas(), SPEED)

@@ -41,6 +41,7 @@ _OTHER_SIGNALS: Final = (
 _WRITER: Final = "textual-output"
 
 _NUDGE: Final = b"\xff"  # goes through the pipe beside the numbers of signals
+_DONE: Final = b"\xfe"  # and this ends the guard's thread
 
 _log = logging.getLogger(__name__)
 
@@ -81,6 +82,9 @@ class TerminalGuard:
         self._ended = threading.Lock()
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
+        self._thread = threading.Thread(target=self._watch, name="terminal-guard", daemon=True)
+        numbers = (*ENDING_SIGNALS, *_OTHER_SIGNALS)
+        self._handlers = {number: signal.getsignal(number) for number in numbers}
 
     def run(self) -> int:
         """Run the app to its end; gives the exit code for the process.
@@ -89,8 +93,8 @@ class TerminalGuard:
         terminal went away), 1 after an error in the program: then two lines on standard error say
         what and where the report lies.
 
-        Call it on the main thread and leave the process soon after: once a signal came, the process
-        is ended by force 0.6 s later wherever it then is.
+        Call it on the main thread and then `close`, or leave the process soon after: once a signal
+        came, the process is ended by force 0.6 s later wherever it then is.
         """
         app = self._app
         # Public, and where Textual prints its report with all local variables in it.
@@ -106,7 +110,7 @@ class TerminalGuard:
         sys.unraisablehook = lambda args: self._log_error(
             args.err_msg or "an error while clearing away", args.exc_value
         )
-        threading.Thread(target=self._watch, name="terminal-guard", daemon=True).start()
+        self._thread.start()
         code = 1
         try:
             code = asyncio.run(self._main())
@@ -124,6 +128,19 @@ class TerminalGuard:
             return self._code
         self._deadline = None
         return 1 if self._errors else code
+
+    def close(self) -> None:
+        """Give signals, thread and descriptors back after `run`, so that there can be another. Does
+        not return if a signal has come: then the process ends.
+        """
+        signal.set_wakeup_fd(-1)
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._wake(_DONE)
+        self._thread.join()
+        for descriptor in (self._wake_read, self._wake_write):
+            os.close(descriptor)
+        self._device.close()
 
     async def _main(self) -> int:
         self._loop = asyncio.get_running_loop()
@@ -231,7 +248,9 @@ class TerminalGuard:
                 patience = max(0.0, deadline - time.monotonic()) * 1000 + 1
             for descriptor, event in poller.poll(patience):
                 if descriptor == self._wake_read:
-                    self._take_signals(os.read(self._wake_read, 256))
+                    self._take_signals(told := os.read(self._wake_read, 256))
+                    if _DONE in told and self._code is None:
+                        return
                 elif event & select.POLLNVAL and not glance:
                     glance = True
                     poller.unregister(descriptor)

@@ -39,6 +39,11 @@ class LinkPane(TextPane):
     first = ""  # where the line leads on which it stands at first, if there is one
     _moved = False  # whether somebody moved here
 
+    @property
+    def here(self) -> str:
+        """Where the line with the cursor leads; "" if no line does."""
+        return self._links.get(self._at, "")
+
     def show_top(self) -> None:
         self._moved = False
         self._put(next(iter(self._links), -1))

@@ -9,7 +9,7 @@ import pytest
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Given, NothingSetError, SettingsError
-from agentco_tui.config.resolve import load, load_for_demo
+from agentco_tui.config.resolve import load, load_for_demo, load_other
 from agentco_tui.keys import shown_key
 from agentco_tui.model import AlertLimits
 from tests.config.conftest import Write
@@ -268,3 +268,30 @@ def test_what_is_wrong_with_an_own_command_has_its_line(
     lines = [written if line.startswith(f"{name} =") else line for line in OWN.split("\n")]
     text = "\n".join(lines).replace("writes = true", written if name == "wirtes" else "")
     assert told in _told({"config": str(write(text))}, ENV)
+
+
+def test_another_profile_gets_nothing_of_what_was_given_for_the_first(write: Write) -> None:
+    path = write(PROFILES)
+    platform = {"base_url": "https://flag.example", "company": "cmp_9"}
+    given: Given = {"config": str(path), **platform, "refresh": 3.0, "read_only": True}
+    env = {**ENV, **KEYS, "AGENTCO_PROFILE": "prod"}
+    first = load(given, env)
+    assert (first.profile, str(first.base_url)) == ("prod", "https://flag.example")
+    lab = load_other("lab", "prod", given, env)
+    assert (str(lab.base_url), lab.key) == ("http://lab.example", ApiKey(KEYS["LAB_KEY"]))
+    assert lab.company is None
+    assert (lab.refresh, lab.read_only) == (3.0, True), "what is of the person stays"
+    back = load_other("prod", "prod", given, env)
+    assert (str(back.base_url), back.key, back.company) == (
+        "https://flag.example",
+        ApiKey(KEY),
+        "cmp_9",
+    )
+
+
+def test_a_start_by_the_environment_alone_can_be_come_back_to(write: Write) -> None:
+    given, env = {"config": str(write(PROFILES))}, {**ENV, **KEYS}
+    assert load(given, env).profile == "default"
+    lab = load_other("lab", "default", given, env)
+    assert lab.profiles == ("default", "prod", "lab")
+    assert str(load_other("default", "default", given, env).base_url) == "https://env.example"

@@ -70,6 +70,7 @@ SCENES: dict[str, Scene] = {
     "limit": Scene("agents", LIMIT),
     "new-task": Scene("tasks", ("n", "CREATE", "tab enter", "✖")),
     "filter": Scene("tasks", ("slash a d a", "/ada")),
+    "columns": Scene("tasks", ("C j j space >", "[ ] TASK")),
     "failing": Scene("tasks", fails=True),
     "no-data": Scene(keys=("", "no data yet"), faults=("*:status=503",)),
     "loading": Scene(keys=("", "loading"), faults=("*:hang",)),

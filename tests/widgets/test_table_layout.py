@@ -117,3 +117,17 @@ def test_every_layout_is_in_order_and_fits_if_it_can(columns: list[Column[str]],
             assert one.width >= min(columns[one.index].width, max(1, columns[one.index].min_width))
         if any(columns[one.index].grow for one in placed):
             assert x - GAP == room
+
+
+def test_columns_that_were_chosen_stand_in_their_order_and_those_put_in_go_last() -> None:
+    columns = [
+        column("a", 10),
+        column("b", 10, priority=1),
+        column("c", 10, shown=False),
+        column("d", 10, priority=1),
+    ]
+    seen = [
+        [placed.index for placed in arrange(columns, room, chosen=(3, 2, 1))]
+        for room in (34, 33, 21)
+    ]
+    assert seen == [[3, 2, 1], [3, 2], [2]]

@@ -27,6 +27,7 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import fate_of, may_approve, said_of, told
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
+from agentco_tui.screens.dialogs.columns_screen import ColumnsScreen
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
 from agentco_tui.screens.dialogs.shift_forms import SHIFT_FORMS
@@ -86,6 +87,9 @@ class DialogRouter:
                 frame.behind = (*frame.behind[:-1], replace(frame.behind[-1], since=key))
 
         self._frame.app.push_screen(SinceScreen(self._frame, at), opened)
+
+    def columns(self) -> None:
+        self._frame.app.push_screen(ColumnsScreen(self._frame.view.table))
 
     def form(self, command_id: str, subject: Record | None) -> None:
         verb = COMMANDS_BY_ID[command_id].verb

@@ -16,6 +16,7 @@ R = TypeVar("R")
 """The type of the records a table shows; the table itself knows nothing about it."""
 
 GAP = 2  # empty cells between two columns
+BY_CHOICE = 0.5  # the priority of a column that shows only because it was chosen
 
 
 class Column(msgspec.Struct, Generic[R], frozen=True):
@@ -47,7 +48,8 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     """The place of its words in their order, the worst highest, where they have one."""
     descending_first: bool = False  # True if the first sort by it should put the highest on top
     aliases: tuple[str, ...] = ()
-    shown: bool = True  # False for a column that is only there to be filtered and sorted by
+    shown: bool = True  # False for one to be filtered and sorted by, and shown if it is chosen
+    stays: bool = False  # True for one that can't be hidden, as how bad it is
     comes_later: bool = False
     """True if it is left out, whatever room there is, until something is known in it."""
 
@@ -62,19 +64,22 @@ class Placed(msgspec.Struct, Generic[R], frozen=True):
 
 
 def arrange(
-    columns: Sequence[Column[R]], room: int, unknown: Collection[int] = ()
+    columns: Sequence[Column[R]],
+    room: int,
+    unknown: Collection[int] = (),
+    chosen: Sequence[int] = (),
 ) -> tuple[Placed[R], ...]:
-    """Fits columns into `room` cells.
+    """Fits columns into `room` cells: those `chosen`, by their index, in that order, or as usual.
 
     Where not all have their width, those go first that are `unknown`, by their index.
     Columns that grow give way next: they shrink to `min_width` before any other is left out. Then
-    the columns with the highest priority number go, the rightmost first among equals, until the
-    rest fits; columns of priority 0 stay. If those are still too wide, all shrink towards
-    `min_width`, the one with most to give first; what then is still beyond the edge is left out.
-    Room left over goes to the columns that grow, by their shares.
+    the columns with the highest priority number go, the rightmost first among equals, those that
+    don't show as usual last, until the rest fits; columns of priority 0 stay. If those are still
+    too wide, all shrink towards `min_width`, the one with most to give first; what then is still
+    beyond the edge is left out. Room left over goes to the columns that grow, by their shares.
     """
     later = {index for index in unknown if columns[index].comes_later}
-    kept = [index for index, column in enumerate(columns) if column.shown and index not in later]
+    kept = [index for index in chosen or usual(columns) if index not in later]
     if _total(columns[index].width for index in kept) > room:
         kept = [index for index in kept if index not in unknown]
 
@@ -84,9 +89,12 @@ def arrange(
     def needed(index: int) -> int:
         return least(index) if columns[index].grow else max(1, columns[index].width)
 
+    def priority(index: int) -> float:
+        return columns[index].priority if columns[index].shown else BY_CHOICE
+
     while _total(map(needed, kept)) > room:
-        last = max(kept, key=lambda index: (columns[index].priority, index))
-        if columns[last].priority <= 0:
+        last = max(kept, key=lambda index: (priority(index), kept.index(index)))
+        if priority(last) <= 0:
             break
         kept.remove(last)
     widths = [max(1, columns[index].width) for index in kept]
@@ -113,6 +121,11 @@ def arrange(
         placed.append(Placed(index, columns[index], x, min(width, room - x)))
         x += width + GAP
     return tuple(placed)
+
+
+def usual(columns: Sequence[Column[R]]) -> tuple[int, ...]:
+    """The columns that show where nobody has chosen any."""
+    return tuple(index for index, column in enumerate(columns) if column.shown)
 
 
 def _total(widths: Iterable[int]) -> int:

@@ -27,6 +27,7 @@ GUTTER: Final = 3  # cells before the first column: the cursor, the mark and a b
 SCROLLBAR: Final = 1
 """Cells after the last column, always kept, so that the columns don't jump with the rows."""
 SAMPLE: Final = 40  # rows by which a column counts as one in which nothing is known
+NOTE: Final = 14  # cells that what became of a record has at least, where there are so many
 WORTH_A_JUMP: Final = 12
 """Unchanged cells between two changed ones from which on it is cheaper to jump over them."""
 
@@ -115,7 +116,7 @@ class TablePainter(Generic[R]):
             if all(column.cell(record).text.strip() == signs.missing for record in sample)
         }
         self._awaits = any(model.columns[index].comes_later for index in unknown)
-        self.places = arrange(model.columns, self._room, unknown)
+        self.places = arrange(model.columns, self._room, unknown, self._view.columns)
         self.pieces.clear()
 
     def renew(self) -> None:
@@ -168,7 +169,8 @@ class TablePainter(Generic[R]):
             if note := fate or view.remarks.get(row_id):
                 # What became of the record stands where its first columns were, up to the one that
                 # grows, whose text follows it.
-                last = next((at for at, place in enumerate(places) if place.column.grow), 0)
+                ends = {at: p.x + p.width for at, p in enumerate(places) if p.column.grow}
+                last = next((at for at in ends if ends[at] >= NOTE), len(places) - 1)
                 width, title = places[last].x + places[last].width, places[last].column.cell(record)
                 kept = plain(f" {signs.separator} {title.text.strip()}")
                 # A long note leaves room for which record it is of.

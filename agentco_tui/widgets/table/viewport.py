@@ -33,6 +33,8 @@ class Viewport:
         self.marked_last: str | None = None  # the row marked or unmarked last: where a range begins
         self.remarks: dict[str, Cell] = {}
         """What is said of rows in the place where a ghost says what became of it."""
+        self.columns: tuple[int, ...] = ()
+        """The columns that a person chose, in their order; empty for those that show as usual."""
         self.stale = False
         self.thin = False
         """True for a slow line: the cursor is its sign only, and the view moves in larger steps."""

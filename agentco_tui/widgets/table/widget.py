@@ -23,7 +23,7 @@ from agentco_tui.background import at_once, in_slices, start_worker
 from agentco_tui.row_filter import NOTHING, Filter, parse
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.table import paint
-from agentco_tui.widgets.table.layout import Column, R
+from agentco_tui.widgets.table.layout import Column, R, usual
 from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell, TonedWidget
@@ -130,7 +130,22 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
             return plain(f"no row matches {typed}, esc clears the filter")
         return self.empty_text
 
-    # ---- sort and filter
+    # ---- columns, sort and filter
+
+    @property
+    def columns_shown(self) -> tuple[int, ...]:
+        """By their index, in their order, whether there is room for all of them or not."""
+        return self.view.columns or usual(self.rows.columns)
+
+    def show_columns(self, keys: Sequence[str]) -> None:
+        """Shows these columns in this order, behind those that stay; as usual if none is known."""
+        columns = self.rows.columns
+        wanted = [at for key in keys for at, one in enumerate(columns) if one.key == key]
+        staying = [at for at, one in enumerate(columns) if one.stays]
+        chosen = tuple(dict.fromkeys((*staying, *wanted)))
+        self.view.columns = chosen if wanted and chosen != usual(columns) else ()
+        self._painter.rearrange()
+        self._sync()
 
     @property
     def sort(self) -> tuple[str | None, bool]:
@@ -147,10 +162,10 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
 
     def cycle_sort(self) -> None:
         self.finish()
-        now, columns = self.rows.sort_column, self.rows.columns
-        at = 0 if now is None else now + 1
-        for column in columns[at:] + columns[:at]:
-            if column.sort_key and column.shown:
+        now, shown = self.rows.sort_column, self.columns_shown
+        at = shown.index(now) + 1 if now in shown else 0
+        for column in map(self.rows.columns.__getitem__, shown[at:] + shown[:at]):
+            if column.sort_key:
                 self.sort_by(column.key)
                 break
 

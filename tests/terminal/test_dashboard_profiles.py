@@ -1,0 +1,119 @@
+"""Profiles switched while the dashboard runs, as a person sees it at a real terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.dashboard import dashboard, leave, rows_with, shows
+from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.pty_session import PtySession
+
+TITLE = "Refund 214 customers"
+SIDES = ("shop", "prod")
+"""Profiles of two platforms, of which the second has nothing yet and is production."""
+
+
+@pytest.fixture(scope="module")
+def empty() -> Iterator[PlatformProcess]:
+    with PlatformProcess("--companies", "1", "--agents", "0", "--tasks", "0") as platform:
+        yield platform
+
+
+def _config(folder: Path, platform: PlatformProcess, empty: PlatformProcess, more: str = "") -> str:
+    for name, key in zip(SIDES, (platform.full_key, empty.read_key), strict=True):
+        (folder / name).touch(0o600)
+        (folder / name).write_text(key)
+    path = folder / "config.toml"
+    path.write_text(
+        f"""
+        [profiles.shop]
+        base_url = "{platform.base_url}"
+        api_key_file = "{folder}/shop"
+        [profiles.prod]
+        base_url = "{empty.base_url}"
+        api_key_command = ["cat", "{folder}/prod"]
+        label = "The real one"
+        {more}
+        """
+    )
+    return str(path)
+
+
+def _start(platform: PlatformProcess, folder: Path, config: str, *arguments: str) -> PtySession:
+    env: dict[str, str | None] = {"AGENTCO_API_KEY": None, "AGENTCO_BASE_URL": None}
+    arguments = ("--config", config, "--profile", "shop", "--refresh", "0.5", *arguments)
+    return dashboard(platform, folder, *arguments, env=env)
+
+
+def _switch(session: PtySession, profile: str) -> None:
+    session.press(":")
+    session.wait_for("any command, or a name")
+    session.press(*f"profile {profile}")
+    session.wait_for(f"profile  {profile}")
+    session.press("enter")
+
+
+def _see(session: PtySession, profile: str) -> str:
+    """Wait until a profile's own records are there, and none of the other's."""
+    is_shop = profile == "shop"
+
+    def its(screen: str) -> None:
+        assert (" The real one " in screen) is not is_shop
+        assert bool(rows_with(screen, TITLE)) is is_shop
+        assert is_shop or "nothing needs you" in screen
+
+    return shows(session, its)
+
+
+def _holds(session: PtySession) -> tuple[int, int]:
+    """How many open files and threads the program has."""
+    files, threads = (Path(f"/proc/{session.pid}/{what}") for what in ("fd", "task"))
+    return len(list(files.iterdir())), len(list(threads.iterdir()))
+
+
+def test_nothing_of_a_profile_is_left_once_another_is_shown(
+    platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
+) -> None:
+    with _start(platform, tmp_path, _config(tmp_path, platform, empty)) as session:
+        _see(session, "shop")
+        held = []
+        for turn in range(1, 6):
+            other = platform if turn % 2 else empty
+            _switch(session, SIDES[turn % 2])
+            _see(session, SIDES[turn % 2])
+            if turn == 2:
+                other.forget_requests()
+                session.wait_quiet(1.0)
+                assert not other.requests(), "who was left is asked nothing"
+            held.append(_holds(session))
+        assert max(held[2:]) <= max(held[:2]), f"open files and threads grow: {held}"
+        for each in (platform, empty):
+            assert all(seen["authorised"] for seen in each.requests()), "each with its own key"
+        leave(session)
+
+
+def test_a_profile_that_cannot_be_used_brings_the_one_before_back_and_says_why(
+    platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
+) -> None:
+    more = f'[profiles.off]\nbase_url = "{empty.base_url}"\napi_key_command = ["false"]'
+    with _start(platform, tmp_path, _config(tmp_path, platform, empty, more)) as session:
+        _see(session, "shop")
+        _switch(session, "off")
+        session.wait_for("off can't be used")
+        assert "api_key_command" in _see(session, "shop")
+        leave(session)
+
+
+def test_a_recording_is_of_one_profile(
+    platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
+) -> None:
+    record = ("--record", str(tmp_path / "recording"))
+    with _start(platform, tmp_path, _config(tmp_path, platform, empty), *record) as session:
+        _see(session, "shop")
+        _switch(session, "prod")
+        session.wait_for("a recording is of one profile")
+        assert rows_with(session.text, TITLE)
+        leave(session)
