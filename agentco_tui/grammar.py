@@ -195,6 +195,19 @@ _REPLAY = (
     _shared("--log-file FILE", argparse.SUPPRESS),
 )
 
+_RECORDS = ("companies", "agents", "tasks", "budget", "alerts", "activity")
+_GET = (
+    Flag("what WHAT", f"{', '.join(_RECORDS)}; company, agent, task or trace with an ID",
+        choices=(*_RECORDS, "company", "agent", "task", "trace")),
+    Flag("id ID", "of a company, an agent (or its name), or a task", nargs="?"),
+    _JSON,
+    Flag("--csv", "as CSV, for spreadsheets"),
+    Flag("--table", "in columns, for people (the default)"),
+    Flag("--filter WORDS", "as typed after / on the screen: “agent:linus priority>=high age>2h”"),
+    Flag("--status WORD", "tasks of this status, or all (default: pending)"),
+    Flag("--agent ID", "only this agent (ag_…), or its name"),
+    Flag("--limit N", "no more than so many", type=_number(1, 1_000_000)),
+)  # fmt: skip
 DASHBOARD = Subcommand(
     "A dashboard for the Agent Company Platform: what needs a person, and the keys to decide it.",
     (
@@ -219,6 +232,10 @@ COMMANDS: dict[str, Subcommand] = {
     "tail": Subcommand("the activity feed as lines",
         ("tail --limit 20", "tail --follow --agent linus"),
         (*_PLATFORM, _REFRESH, *_TAIL), _TAIL_MORE),
+    "get": Subcommand("records as they were read, for scripts: as JSON, as CSV or in columns",
+        ("get tasks --json", "get tasks --status failed --filter 'cost>5' --csv",
+            "get task tsk_42 --json  # one, with the fingerprint for `approve`"),
+        (*_PLATFORM, *_GET)),
     "export": Subcommand("write what the platform exports",
         ("export activity --out log.csv --names",), (*_PLATFORM, *_EXPORT)),
     "replay": Subcommand("the dashboard on a recording, at any time of it",

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from enum import Enum
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -35,6 +35,20 @@ class ColumnKind(Enum):
     SECONDS = "seconds"  # a duration or age in seconds; a filter gives it with a unit (`2h`)
     SHARE = "share"
     """A part of one, 0.8 for 80 %; a filter gives it in per cent, the sign is optional."""
+
+
+class FilterColumn(msgspec.Struct, frozen=True, kw_only=True):
+    """A column as a filter knows it."""
+
+    key: str
+    title: str
+    kind: ColumnKind = ColumnKind.TEXT
+    filter_value: Callable[[Any], Any] | None = None
+    """What a filter compares, of the type `kind` says, or None if it isn't known. Without it
+    `column:value` looks at the cell's text and comparisons are refused."""
+    rank: Callable[[str], float | None] | None = None
+    """The place of its words in their order, the worst highest, where they have one."""
+    aliases: tuple[str, ...] = ()
 
 
 _NAME: Final = r"[^\W\d_][\w-]*"
@@ -64,23 +78,6 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">=": operator.ge,
     "=": operator.eq,
 }
-
-
-class FilterColumn(Protocol):
-    """What is asked of a column: its names, and what its values can be compared with."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def aliases(self) -> tuple[str, ...]: ...
-    @property
-    def kind(self) -> ColumnKind: ...
-    @property
-    def rank(self) -> Callable[[str], float | None] | None: ...
-    @property
-    def filter_value(self) -> object: ...
 
 
 ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]

@@ -24,12 +24,12 @@ from agentco_tui.api.errors import (
 from agentco_tui.commands.naming import company_of, id_of, learn_names
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
-from agentco_tui.format import stamp
+from agentco_tui.live import record_export
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.backfill import Backfill
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
 from agentco_tui.live.poller import after_failure, fetch, of_all_companies
-from agentco_tui.live.sentences import deed, doer, sentence
+from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Activity, Severity
 from agentco_tui.text import safe, signs
@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 DEFAULT_LIMIT = 100
 _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 """Errors that a person must mend: told at the first poll instead of waited out."""
-_REFS = ("agent", "actor", "company", "task", "target")
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
@@ -179,29 +178,12 @@ def as_line(entry: Activity, names: Names) -> str:
 
 
 def as_json(entry: Activity, names: Names) -> dict[str, object]:
-    """An entry for scripts; null is what the platform did not send, but for names that its lists of
-    agents and companies tell.
-
-    {"id": str, "id_derived": bool, "at": ISO 8601 in UTC|null, "zone_assumed": bool, "text": str,
-    "text_derived": bool, "verb",
-    "agent", "actor", "company", "task", "target": {"id", "name"}|null,
-    "severity": "info"|"warning"|"critical"|"unknown", "severity_derived": bool,
-    "outcome": str|null}
+    """An entry for scripts, as `docs/records.md` has it; and for each of "id", "text" and
+    "severity" whether it is derived ("text_derived"), and "zone_assumed" of the time.
     """
-    refs = {name: getattr(entry, name) for name in _REFS}
+    marks = {"id": entry.id_derived, "text": entry.text is None, "severity": entry.severity_derived}
     return {
-        "id": entry.id,
-        "id_derived": entry.id_derived,
-        "at": entry.at and stamp(entry.at.at),
+        **record_export.as_json(entry, names),
+        **{f"{name}_derived": is_derived for name, is_derived in marks.items()},
         "zone_assumed": entry.at is not None and entry.at.zone_assumed,
-        "text": sentence(entry, names),
-        "text_derived": entry.text is None,
-        "verb": entry.verb,
-        **{
-            slot: ref and {"id": ref.id, "name": names.of_entry(entry, slot)}
-            for slot, ref in refs.items()
-        },
-        "severity": str(entry.severity),
-        "severity_derived": entry.severity_derived,
-        "outcome": entry.outcome,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from functools import lru_cache
@@ -30,6 +31,8 @@ class Level(IntEnum):
     CRITICAL = 3
 
 
+LEVEL_WORDS: Mapping[str, float] = {"info": 0, **{level.name.lower(): level for level in Level}}
+"""The words by which a filter knows how bad something is."""
 _PRIORITIES = (
     ("urgent", "critical", "highest", "blocker", "p0", "immediate", "emergency"),
     ("high", "p1", "major", "important"),
@@ -47,6 +50,12 @@ def priority_rank(priority: str | None) -> float:
     """Where a priority word stands: 0 is the most urgent, 4 the least."""
     word = (priority or "").casefold().replace("priority", "").strip().strip(" _-")
     return next((rank for rank, of in enumerate(_PRIORITIES) if word in of), UNKNOWN_PRIORITY)
+
+
+def rank_of_priority(word: str) -> float | None:
+    """The more urgent the higher; None for a word that isn't known."""
+    rank = priority_rank(word)
+    return None if rank == UNKNOWN_PRIORITY else -rank
 
 
 def waiting_since(task: Task) -> float | None:

@@ -6,19 +6,16 @@ import codecs
 import csv
 import io
 from collections.abc import AsyncIterator, Iterable
-from datetime import UTC
 
 from agentco_tui import format as fmt
 from agentco_tui.background import turn
-from agentco_tui.live.record_export import csv_cell
-from agentco_tui.live.sentences import sentence
+from agentco_tui.live.record_export import csv_cell, csv_lines
 from agentco_tui.live.store import Names
 from agentco_tui.model import Activity, Ref
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.activity import ACTIVITY
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, plain
 
-_REFS = ("company", "agent", "actor", "task")
 _OWNERS = word_set("company agent actor")  # of whom an id may stand in a column
 LONGEST_LINE = 1_000_000
 """Characters; a longer line is taken in pieces, so that none can fill the memory."""
@@ -100,19 +97,10 @@ async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterato
 
 
 async def as_csv(entries: Iterable[Activity], names: Names) -> bytes:
-    """These entries, with names beside ids."""
-    sheet = io.StringIO(newline="")
-    rows = csv.writer(sheet)
-    refs = [name for ref in _REFS for name in (f"{ref}_id", ref)]
-    rows.writerow(["id", "at", "severity", "verb", *refs, "text", "outcome"])
-    for place, entry in enumerate(entries):
+    """These entries, as `docs/records.md` has them."""
+    rows = list[str]()
+    for place, row in enumerate(csv_lines("activity", entries, names)):
         if place % _IN_ONE_GO == 0:
             await turn()
-        named = list[SafeText | None]()
-        for slot in _REFS:
-            ref = getattr(entry, slot)
-            named += [ref and safe(ref.id or ""), names.of_entry(entry, slot)]
-        about = (safe(entry.id), fmt.moment(entry.at, UTC, full=True), entry.severity, entry.verb)
-        cells = [each or "" for each in (*about, *named, sentence(entry, names), entry.outcome)]
-        rows.writerow(map(csv_cell, cells))
-    return sheet.getvalue().encode()
+        rows.append(row)
+    return "".join(rows).encode()

@@ -2,156 +2,147 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final, get_args
+from itertools import chain
+from typing import Final, get_args
 
 from msgspec.structs import fields
 
+from agentco_tui import model
 from agentco_tui.format import stamp
 from agentco_tui.live.sentences import sentence
 from agentco_tui.live.store import Names
-from agentco_tui.model import (
-    Activity,
-    Agent,
-    Alert,
-    Budget,
-    BudgetScope,
-    Company,
-    Moment,
-    Money,
-    Record,
-    Ref,
-    SharedTask,
-    Task,
-    TraceStep,
-    extra_fields,
-)
+from agentco_tui.model import Activity, Agent, Alert, Budget, Moment, Money, Record, Ref, Task
 from agentco_tui.text import safe, safe_block
 
 KINDS: Final[Mapping[str, type[Record]]] = {
-    "company": Company,
+    "company": model.Company,
     "agent": Agent,
-    "task": SharedTask,
+    "task": model.SharedTask,
     "budget": Budget,
     "alert": Alert,
     "activity": Activity,
-    "step": TraceStep,
+    "step": model.TraceStep,
 }
-"""What each kind is called, and the record that has all its fields, in their order."""
-_KIND_OF: Final[Mapping[type[Record], str]] = {
-    **{record: name for name, record in KINDS.items()},
-    Task: "task",
-}
-RENAMED: Final = {"content": "fingerprint", "duration": "duration_seconds"}
+"""What each kind is called, and the record that has all its fields."""
 PARTS: Final[Mapping[type, tuple[str, ...]]] = {Money: ("amount", "currency"), Ref: ("id", "name")}
 """What is an object in JSON, and a text for each of these where it is flat: `cost_amount`."""
 LISTS: Final = ("assumed", "derived")
 """Behind the fields: those of which a unit or a zone wasn't sent, and those that are worked out."""
-LONGEST: Final = 4_000
-"""Characters of a value in an environment."""
+LONGEST: Final = 4_000  # characters of a value in an environment
+_RENAMED: Final = {"content": "fingerprint", "duration": "duration_seconds"}
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 
 @cache
-def columns(kind: str) -> Mapping[str, type]:
-    """The fields of a kind with the type of each; what marks another field is not among them."""
+def columns(kind: str) -> Mapping[str, tuple[str, type]]:
+    """The names of a kind, in their order, each with the record's field and its type."""
     return {
-        field.name: next(iter(get_args(field.type)), field.type)
-        for field in sorted(fields(KINDS[kind]), key=lambda field: field.name == "extra")
-        if not field.name.endswith("_derived")
+        _RENAMED.get(each.name, each.name): (each.name, next(iter(get_args(each.type)), each.type))
+        for each in sorted(fields(KINDS[kind]), key=lambda each: each.name == "extra")
+        if not each.name.endswith("_derived")  # told in LISTS
     }
+
+
+@cache
+def flat_names(kind: str) -> tuple[str, ...]:
+    """What `flat` has of a kind, in its order."""
+    parted = {name: PARTS.get(of) for name, (_, of) in columns(kind).items()}
+    named = ([f"{name}_{part}" for part in parts or ()] or [name] for name, parts in parted.items())
+    return (*(each for one in named for each in one), *LISTS)
 
 
 def kind_of(record: Record) -> str:
     """Its name in KINDS."""
-    return _KIND_OF[type(record)]
+    if isinstance(record, Task):
+        return "task"
+    return next(name for name, kind in KINDS.items() if isinstance(record, kind))
 
 
 def as_json(record: Record, names: Names) -> dict[str, object]:
     """All that is known of a record in JSON's own types; None is what the platform did not send."""
     told = dict[str, object]()
-    marks: dict[str, list[str]] = {name: [] for name in LISTS}
-    for name in columns(kind_of(record)):
-        shown = RENAMED.get(name, name)
-        value = getattr(record, name, None)
-        derived = bool(getattr(record, f"{name}_derived", False))
-        if value is None and (value := _worked_out(record, name, names)) is not None:
-            derived = True
+    assumed, derived = list[str](), list[str]()
+    for name, (field, _) in columns(kind_of(record)).items():
+        value = getattr(record, field, None)
+        is_derived = getattr(record, f"{field}_derived", False)
+        if value is None and (value := _worked_out(record, field, names)) is not None:
+            is_derived = True
         match value:
             case Moment():
-                told[shown] = stamp(value.at)
-                marks["assumed"] += [shown] * value.zone_assumed
+                told[name] = stamp(value.at)
+                assumed += [name] * value.zone_assumed
             case Money():
-                told[shown] = {"amount": f"{value.amount:f}", "currency": value.currency}
-                marks["assumed"] += [shown] * value.unit_assumed
-                derived |= value.derived
+                told[name] = {"amount": f"{value.amount:f}", "currency": value.currency}
+                assumed += [name] * value.unit_assumed
+                is_derived = value.derived
             case Ref():
                 known = (
-                    names.of_entry(record, name)
+                    names.of_entry(record, field)
                     if isinstance(record, Activity)
-                    else names.known(value, name)
+                    else names.known(value, field)
                 )
-                told[shown] = {"id": value.id, "name": known}
+                told[name] = {"id": value.id, "name": known}
+            case Decimal():
+                told[name] = _number(str(value))
+            case bytes() if field == "extra":
+                told[name] = json.loads(value or b"{}", parse_float=_number)
             case bytes():
-                told[shown] = _plain(extra_fields(value)) if name == "extra" else value.hex()
+                told[name] = value.hex()
             case _:
-                told[shown] = _plain(value)
-        marks["derived"] += [shown] * derived
+                told[name] = value
+        derived += [name] * is_derived
     if isinstance(record, Task):
         told["id"] = record.sent_id
-    return told | marks
+    return {**told, "assumed": assumed, "derived": derived}
 
 
-def _worked_out(record: Record, name: str, names: Names) -> object:
+def _number(text: str) -> float | str:
+    """As text where no float holds it."""
+    return value if math.isfinite(value := float(text)) else text
+
+
+def _worked_out(record: Record, field: str, names: Names) -> object:
     """What else tells a field that was not sent, None if nothing does."""
-    if name == "company" and isinstance(record, Agent | Task | Budget | Alert | Activity):
+    if field == "company" and isinstance(record, Agent | Task | Budget | Alert | Activity):
         return names.company_of(record)
-    if name == "text" and isinstance(record, Activity):
+    if field == "text" and isinstance(record, Activity):
         return sentence(record, names)
-    if name == "name" and isinstance(record, Budget) and record.scope is not BudgetScope.ALL:
+    if field == "name" and isinstance(record, Budget) and record.subject:
         return names.known(Ref(id=record.id), record.scope)
     return None
 
 
-def _plain(value: Any) -> object:
-    """In JSON's own types; a number that no float holds is a text."""
-    match value:
-        case dict():
-            return {name: _plain(each) for name, each in value.items()}
-        case list():
-            return [_plain(each) for each in value]
-        case Decimal():
-            return float(value) if math.isfinite(float(value)) else str(value)
-        case str():
-            return str(value)
-    return value
-
-
 def flat(record: Record, names: Names) -> dict[str, str]:
     """The same as texts, always with the same names for a kind; "" is what was not sent."""
-    told, cells = as_json(record, names), dict[str, str]()
-    for name, kind in columns(kind_of(record)).items():
-        shown = RENAMED.get(name, name)
-        value = told.pop(shown)
-        if parts := PARTS.get(kind):
-            each = value if isinstance(value, dict) else {}
-            cells |= {f"{shown}_{part}": _text(each.get(part)) for part in parts}
+    cells = dict[str, str]()
+    for name, value in as_json(record, names).items():
+        if isinstance(value, dict) and name != "extra":
+            cells |= {f"{name}_{part}": text_of(each) for part, each in value.items()}
         else:
-            cells[shown] = _text(value)
-    return cells | {name: _text(marked) for name, marked in told.items()}
+            cells[name] = text_of(value)
+    return {name: cells.get(name, "") for name in flat_names(kind_of(record))}
 
 
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return " ".join(map(str, value))
+def text_of(value: object) -> str:
+    """A value of `as_json` as one text: the name of another record, a sum with its currency."""
+    match value:
+        case str():
+            return value
+        case list():
+            return " ".join(map(str, value))
+        case {"id": record_id, "name": name}:
+            return text_of(name or record_id)
+        case {"amount": amount, "currency": currency}:
+            return f"{amount} {currency or ''}".strip()
     return "" if value in (None, {}) else json.dumps(value)
 
 
@@ -160,14 +151,18 @@ def environment(record: Record, names: Names) -> dict[str, str]:
 
     They are texts of agents: whoever puts one into a shell's words runs what an agent wrote.
     """
-    kind = kind_of(record).upper()
-    cells = flat(record, names).items()
-    return {
-        f"AGENTCO_{kind}_{name.upper()}": (
-            text if text.isprintable() else safe(text, LONGEST)
-        )[:LONGEST]
-        for name, text in cells
-    }  # fmt: skip
+    kind, cells = kind_of(record).upper(), flat(record, names)
+    lines = {name: each if each.isprintable() else safe(each) for name, each in cells.items()}
+    return {f"AGENTCO_{kind}_{name.upper()}": line[:LONGEST] for name, line in lines.items()}
+
+
+def csv_lines(kind: str, records: Iterable[Record], names: Names) -> Iterator[str]:
+    """A CSV of records (RFC 4180), its row of names first, in pieces of a row."""
+    rows = (flat(record, names).values() for record in records)
+    for cells in chain([flat_names(kind)], rows):
+        sheet = io.StringIO(newline="")
+        csv.writer(sheet).writerow(map(csv_cell, cells))
+        yield sheet.getvalue()
 
 
 def csv_cell(text: str) -> str:

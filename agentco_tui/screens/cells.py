@@ -13,7 +13,7 @@ from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import (
-    UNKNOWN_PRIORITY,
+    LEVEL_WORDS,
     Level,
     budget_level,
     is_failing,
@@ -115,10 +115,6 @@ class Look(msgspec.Struct, frozen=True):
         return task.trust if agent is None else agent.trust
 
 
-LEVELS: Mapping[str, float] = {"info": 0, **{level.name.lower(): level for level in Level}}
-"""The words by which a filter knows how bad something is."""
-
-
 def level_sign(level: Level) -> SafeText:
     if level >= Level.CRITICAL:
         return signs.critical
@@ -148,12 +144,6 @@ def limit_of(record: object) -> str | None:
 
 def warned(words: str) -> Cell:
     return Cell(plain(f"{signs.warning} {words}"), Tone.WARNING)
-
-
-def rank_of_priority(word: str) -> float | None:
-    """The more urgent the higher; None for a word that isn't known."""
-    rank = priority_rank(word)
-    return None if rank == UNKNOWN_PRIORITY else -rank
 
 
 def priority_cell(priority: SafeText | None) -> Cell:
@@ -257,7 +247,11 @@ def level_column(level: Callable[[R], Level], **more: Any) -> Column[R]:
         found = level(record)
         return Cell(level_sign(found), TONES[found])
 
-    more = {"filter_value": lambda record: level(record).name.lower(), "rank": LEVELS.get, **more}
+    more = {
+        "filter_value": lambda record: level(record).name.lower(),
+        "rank": LEVEL_WORDS.get,
+        **more,
+    }
     return column("level", " ", (1, 1), cell, stays=True, **more)
 
 

@@ -179,7 +179,7 @@ class OverviewView(TaskLines[Need]):
             cells.column("priority", "PRIORITY", (8, 8),
                 lambda n: cells.priority_cell(getattr(n.record, "priority", None)), shown=False,
                 filter_value=lambda n: getattr(n.record, "priority", None),
-                rank=cells.rank_of_priority),
+                rank=insight.rank_of_priority),
         ]
         # fmt: on
 

@@ -13,7 +13,7 @@ from textual import on
 from agentco_tui import format as fmt
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.insight import in_scope
+from agentco_tui.live.insight import LEVEL_WORDS, in_scope
 from agentco_tui.live.outlook import Day
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.live.store import Change, Collection
@@ -190,7 +190,7 @@ class ActivityView(ListView[Activity]):
         # fmt: off
         return [
             cells.column("level", " ", (2, 2), cells.severity_cell, aliases=("severity",),
-                filter_value=lambda e: str(e.severity), rank=cells.LEVELS.get, stays=True),
+                filter_value=lambda e: str(e.severity), rank=LEVEL_WORDS.get, stays=True),
             cells.age_column(look, "time", f"TIME {fmt.zone(look.clock.now())}", at, sort_key=at,
                 cell=lambda e: Cell(fmt.clock(e.at, look.clock.now()), Tone.DIM), widths=(10, 9),
                 align="left", descending_first=True, aliases=("age",)),

@@ -63,7 +63,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
         cells.column("priority", "  PRIORITY", (10, 6),
             lambda task: cells.priority_cell(task.priority), priority=1,
             sort_key=lambda task: insight.priority_rank(task.priority),
-            filter_value=lambda task: task.priority, rank=cells.rank_of_priority,
+            filter_value=lambda task: task.priority, rank=insight.rank_of_priority,
             shared=attrgetter("priority")),
         cells.column("task", "TASK", (28, 26), title, grow=8, aliases=("title",),
             sort_key=lambda task: task.title.casefold(), shared=attrgetter("title")),

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from agentco_tui.live.record_export import KINDS, LISTS, PARTS, RENAMED, columns
+from agentco_tui.live.record_export import KINDS, LISTS, PARTS, columns
 from agentco_tui.model import Moment
 
 PAGE = Path(__file__).parents[2] / "docs" / "records.md"
@@ -61,8 +61,7 @@ def page() -> str:
     parts = [_HEAD]
     for kind in KINDS:
         parts.append(f"\n## {kind}\n\n| JSON | form | flat |\n| --- | --- | --- |\n")
-        for name, form in columns(kind).items():
-            shown = RENAMED.get(name, name)
+        for shown, (_, form) in columns(kind).items():
             pieces = PARTS.get(form, ())
             flat = " ".join(f"`{shown}_{piece}`" for piece in pieces) or f"`{shown}`"
             words = "an object" if shown == "extra" else _form(form)

@@ -164,7 +164,7 @@ async def test_an_export_of_a_list_that_is_filtered_has_what_it_shows(
             rows = list(csv.DictReader(file))
         assert [row["id"] for row in rows] == [entry.id for entry in entries]
         assert {row["company_id"] for row in rows} == {acme.id}
-        assert {row["company"] for row in rows} == {acme.name}
+        assert {row["company_name"] for row in rows} == {acme.name}
         assert rows[0]["text"] == "'=1+1, she said", "no cell is a formula"
         assert not s.platform.requests.matching("export")
 

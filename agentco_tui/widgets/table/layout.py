@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.row_filter import ColumnKind
+from agentco_tui.row_filter import FilterColumn
 from agentco_tui.text import Align, SafeText
 from agentco_tui.widgets.tones import Cell
 
@@ -19,7 +19,7 @@ GAP = 2  # empty cells between two columns
 BY_CHOICE = 0.5  # the priority of a column that shows only because it was chosen
 
 
-class Column(msgspec.Struct, Generic[R], frozen=True):
+class Column(FilterColumn, Generic[R], frozen=True):
     key: str
     """The name the program uses: in sort settings, in filters, in tests. Unique in a table."""
     title: SafeText  # the header. Units belong here, once, not in every cell
@@ -40,14 +40,7 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     """Makes what stands in for `sort_key` while a whole table is sorted once: it may remember what
     many records share."""
     ticks: bool = False  # True if the cell depends on the clock, so that `tick` looks at it again
-    kind: ColumnKind = ColumnKind.TEXT
-    filter_value: Callable[[R], Any] | None = None
-    """What a filter compares, of the type `kind` says, or None if it isn't known. Without it
-    `column:value` looks at the cell's text and comparisons are refused."""
-    rank: Callable[[str], float | None] | None = None
-    """The place of its words in their order, the worst highest, where they have one."""
     descending_first: bool = False  # True if the first sort by it should put the highest on top
-    aliases: tuple[str, ...] = ()
     shown: bool = True  # False for one to be filtered and sorted by, and shown if it is chosen
     stays: bool = False  # True for one that can't be hidden, as how bad it is
     comes_later: bool = False
