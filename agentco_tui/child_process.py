@@ -31,8 +31,9 @@ def run_for_output(
     *,
     apart: bool = False,
     until: int | None = None,
+    typed: bytes = b"",
 ) -> bytes:
-    """What `command` writes to stdout, at most 64 KiB, within `limit` seconds and without stdin.
+    """What `command` writes to stdout, at most 64 KiB, in `limit` seconds; `typed` is its stdin.
 
     `apart`: it has no terminal either, in a session of its own, which is ended as a whole, also
     when `until` can be read. Raises CommandError, whose text holds nothing of stdout.
@@ -43,7 +44,7 @@ def run_for_output(
         process = subprocess.Popen(  # noqa: S603 - the person's own command, no shell
             command,
             env=dict(env),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if typed else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=apart,
@@ -53,6 +54,9 @@ def run_for_output(
     except OSError as error:
         raise CommandError(f"could not be started: {error.strerror}") from None
     with process.stdout, process.stderr:  # type: ignore[union-attr]
+        if process.stdin is not None:
+            with suppress(BrokenPipeError), process.stdin:
+                process.stdin.write(typed)
         try:
             out, err = _read(process, time.monotonic() + limit, until)
             status = process.wait(timeout=0.5)

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.arguments import UsageError, parse
-from agentco_tui.commands.running import Exit, OutputError, complain, logged, write
+from agentco_tui.atomic_write import AtomicWriteError
+from agentco_tui.commands.running import Exit, OutputError, ask, complain, logged, write
 from agentco_tui.config import Given, NothingSetError, Settings, SettingsError
 from agentco_tui.config.resolve import load, load_other
 from agentco_tui.signs import ascii_wanted, use_ascii
@@ -32,18 +33,17 @@ if TYPE_CHECKING:
     from agentco_tui.api.recording import Recording
     from agentco_tui.screens.trail import Switch
 
-_HOW_TO_START = """\
+_WELCOME = """\
 agentco-tui has no platform to show yet. To start:
 
-  agentco-tui demo          see it at once, on a platform of its own
-
+  d   agentco-tui demo    see it at once, on a platform of its own
+  l   agentco-tui login   a platform of yours: its address and key are asked for and tried
+  e                       how to set both in the environment or a file
+  q                       quit
+"""
+_BY_HAND = """\
   AGENTCO_BASE_URL=https://platform.example.com AGENTCO_API_KEY=… agentco-tui
-                            a platform of yours (the key: Settings, API Keys)
-
-  agentco-tui config path   the file for profiles, so that nothing has to be typed again:
-                              [profiles.prod]
-                              base_url = "https://platform.example.com"
-                              api_key_command = "pass show agentco/prod"
+  (the key: Settings, API Keys); or, for good, in a file of profiles: agentco-tui config init
 """
 
 
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv), os.environ)
         write("")
-    except UsageError as error:
+    except (UsageError, AtomicWriteError) as error:
         complain(str(error))
         return Exit.USAGE
     except SettingsError as error:
@@ -66,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_stdout()
         complain(str(error))
         return Exit.FAILED
+    except EOFError:  # the end of input at a question
+        return Exit.USAGE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except SystemExit as error:
@@ -95,6 +97,7 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
     command: str | None = given["command"]
     if command not in (None, "demo", "replay"):
         name = f"{command}_command" if command in ("history", "journal") else command
+        name = "login" if command == "logout" else name
         code: int = import_module(f"agentco_tui.commands.{name}").run(given, env)
         return code
     if command == "demo" and given["serve"]:
@@ -115,8 +118,7 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
     try:
         settings = load(given, env)
     except NothingSetError:
-        sys.stderr.write(_HOW_TO_START)
-        return Exit.USAGE
+        return _welcome(argv, env)
     return _run_dashboards(given, env, settings)
 
 
@@ -145,6 +147,16 @@ def _run_dashboards(
         # Nothing of it is needed any more, and what is frozen is never looked through.
         gc.unfreeze()
         gc.collect()
+
+
+def _welcome(argv: list[str], env: Mapping[str, str]) -> int:
+    write(f"{_WELCOME}\n")
+    while (choice := ask("d, l, e or q, then enter:").lower()) not in ("d", "l", "e", "q"):
+        pass
+    if choice in ("d", "l"):
+        return _run([*argv, "demo" if choice == "d" else "login"], env)
+    write(_BY_HAND if choice == "e" else "")
+    return Exit.USAGE
 
 
 def _fitted(settings: Settings) -> Settings:

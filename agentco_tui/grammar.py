@@ -56,6 +56,7 @@ _CONFIG_MORE = """\
   check  everything that is wrong with it; exit code 2 if something is
   show   each setting that is in effect and where it comes from, the key masked
   keys   what the keys do: the names that [keys] of the config file binds, and their keys now
+  init   write a config file with every setting commented out, where there is none
 """
 
 
@@ -130,6 +131,7 @@ _PLATFORM = (
     _shared("--config FILE", "config file to use"),
     _shared("--log-file FILE", "write a log there, without the key"),
 )
+_LOGIN = _PLATFORM[0], _PLATFORM[3], _PLATFORM[1]
 _LOOK = (
     _shared("--screen NAME", f"screen to open with: {', '.join(SCREENS)}", choices=SCREENS),
     _shared("--read-only", "refuse every change"),
@@ -186,7 +188,8 @@ _METRICS = (
         " only)", type=_place),
     Flag("--textfile PATH", "write them there again and again, for node_exporter"),
 )  # fmt: skip
-_WHAT = Flag("what {path,check,show,keys}", "", choices=("path", "check", "show", "keys"))
+_TOLD = ("path", "check", "show", "keys", "init")
+_WHAT = Flag(f"what {{{','.join(_TOLD)}}}", "", choices=_TOLD)
 
 _REPLAY = (
     Flag("file FILE", "what --record or doctor --bundle has written"),
@@ -224,6 +227,8 @@ COMMANDS: dict[str, Subcommand] = {
     "demo": Subcommand("a platform of its own, and the dashboard on it",
         ("demo", "demo --serve --port 8080", "demo --shape cents --fault reads:latency=2s"),
         (*_LOOK, _REFRESH, _RECORD, *_DEMO)),
+    "login": Subcommand("try address and key, keep the key", ("login --profile prod",), _LOGIN),
+    "logout": Subcommand("remove the key that login keeps", ("logout",), _LOGIN[:2]),
     "status": Subcommand("one look, with an exit code",
         ("status", "status --company acme --json"), (*_PLATFORM, _JSON), _STATUS_MORE),
     "doctor": Subcommand("what answers, how fast, and what is wrong",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -91,12 +92,18 @@ def read_state(path: Path, kind: type[T]) -> T | None:
         return None
 
 
+def write_private(path: Path, content: bytes, *, replace: bool = True) -> None:
+    """Write what only the owner can read, and its folder. Raises AtomicWriteError."""
+    with suppress(OSError):  # told below, as a folder that isn't there
+        path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    with atomic_write(path, replace=replace, mode=FILE_MODE) as file:
+        file.write(content)
+
+
 def write_state(path: Path, value: object) -> None:
     """Keep it in a file of ours. Raises OSError."""
-    path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     try:
-        with atomic_write(path, replace=True, mode=FILE_MODE) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(value), indent=1))
+        write_private(path, msgspec.json.format(msgspec.json.encode(value), indent=1))
     except AtomicWriteError as error:
         raise OSError(str(error)) from error
 

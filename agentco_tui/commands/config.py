@@ -1,18 +1,22 @@
-"""`agentco-tui config path|check|show|keys`: where the settings are, what is wrong, what counts."""
+"""`agentco-tui config`: where the settings are, what is wrong, what counts; and its first file."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict
 
+from agentco_tui import config
 from agentco_tui.commands.running import Exit, complain, say, say_json
 from agentco_tui.config import Given
 from agentco_tui.config.file import ALERTS
 from agentco_tui.config.resolve import PICKED, Resolver, config_path
 from agentco_tui.config.validators import duration_text
 from agentco_tui.keys import COMMANDS, UNBOUND, keys_of
+from agentco_tui.state_folder import write_private
 
 
 def run(given: Given, env: Mapping[str, str]) -> Exit:
@@ -25,8 +29,12 @@ def run(given: Given, env: Mapping[str, str]) -> Exit:
     "problems"}.
     """
     what: str = given["what"]
+    file, source = config_path(given, env)
+    if what == "init":
+        begin_config(file)
+        say(f"{file} is written, with every setting commented out")
+        return Exit.OK
     if what == "path":
-        file, source = config_path(given, env)
         if given["json"]:
             say_json({"path": str(file), "source": source, "exists": file.exists()})
             return Exit.OK
@@ -67,6 +75,13 @@ def run(given: Given, env: Mapping[str, str]) -> Exit:
             say(f"{row['name']:<{widest}}  {value}  ({row['source']})")
         complain(*map(str, problems))
     return Exit.USAGE if problems else Exit.OK
+
+
+def begin_config(file: Path, profile: str = r"\g<0>") -> None:
+    """Write the commented config, its profile by these lines. Raises AtomicWriteError."""
+    text = Path(config.__file__).with_name("commented.toml").read_text(encoding="utf-8")
+    text = re.sub(r"# \[profiles.*\n.*\n.*", profile, text)
+    write_private(file, text.encode(), replace=False)
 
 
 def _keys(rebound: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -74,28 +74,28 @@ def run(given: Given, env: Mapping[str, str]) -> int:
     """Tell, and return 0 if every read that was asked was answered, else 3. Changes nothing."""
     with running(given, env) as settings:
         if given["fields"]:
-            return asyncio.run(_examine_fields(settings, as_json=given["json"]))
+            return asyncio.run(examine_fields(settings, as_json=given["json"]))
         terminal = look(check(env), env)
         if not given["json"]:
             say(*_about(settings, terminal), "", "reads:")
         file = given["bundle"]
         recorder = None if file is None else _bundle(file, settings)
         as_lines = not given["json"]
-        reads, measured, lacks = asyncio.run(_examine(settings, recorder, as_lines=as_lines))
+        reads, measured, lacks = asyncio.run(examine(settings, recorder, as_lines=as_lines))
         report = _as_json(settings, reads, measured, terminal)
         about = [] if recorder is None else ["", *_bundled(recorder)]
         answered = all(read.answered for read in reads if read.note is None)
         if given["json"]:
             say_json({"ok": answered, **report, "log_lacks": lacks})
         else:
-            lines = _conclusions(reads, measured, written_before(settings))
+            lines = conclusions(reads, measured, written_before(settings))
             if lacks:
                 lines.append(f"{signs.warning} of the activity log it gives: {', '.join(lacks)}")
             say("", *lines, *about)
         return Exit.OK if answered else Exit.NO_ANSWER
 
 
-async def _examine(
+async def examine(
     settings: Settings, recorder: Recorder | None, *, as_lines: bool
 ) -> tuple[list[ReadResult], Measured, list[SafeText]]:
     """Ask every read operation once; about one record, for the first of the list before it. And
@@ -272,7 +272,7 @@ def _read_line(read: ReadResult) -> str:
     return f"{signs.warning if unread else signs.good} {name} {took}  {told}"
 
 
-def _conclusions(
+def conclusions(
     reads: Sequence[ReadResult], measured: Measured, written: Mapping[str, tuple[str, str | None]]
 ) -> list[str]:
     answered, asked = (sum(read.answered for read in reads), sum(not read.note for read in reads))
@@ -384,7 +384,7 @@ def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
     return {**facts, "hints": [hint for hint, applies in hints.items() if applies]}
 
 
-async def _examine_fields(settings: Settings, *, as_json: bool) -> int:
+async def examine_fields(settings: Settings, *, as_json: bool) -> int:
     """Read one page of each kind and tell; 0 if each was read, else 3. Changes nothing."""
     told: dict[str, object] = {}
     failed = False

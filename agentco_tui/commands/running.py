@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from enum import IntEnum
 from types import FrameType
@@ -80,6 +80,23 @@ def complain(*lines: str) -> None:
     """Write what went wrong to stderr, cleaned."""
     for line in lines:
         print(f"agentco-tui: {safe(line, 10_000)}", file=sys.stderr, flush=True)
+
+
+def at_terminal() -> bool:
+    """Whether there is a person to ask: a terminal on standard input and output."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def ask(question: str, read: Callable[[str], str] = input) -> str:
+    """What a person types on a line. Raises UsageError without one, EOFError at the line's end."""
+    if not at_terminal():
+        raise UsageError(f"there is no terminal to ask at: {question}")
+    return read(f"{question} ").strip()
+
+
+def agreed(question: str) -> bool:
+    """Whether there is a person who says yes; all but `y` is a no."""
+    return at_terminal() and ask(f"{question} (y/n)").lower() in ("y", "yes")
 
 
 class _OneEntry(logging.Formatter):

@@ -16,6 +16,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,39 +74,29 @@ class KeyPlace(NamedTuple):
         `apart`: what is run for it has no terminal, and is ended when the descriptor `until` can be
         read. Raises WrongError without the key, but with what a command wrote to stderr.
         """
+        login = f"agentco-tui login --profile {shlex.quote(self.profile)}"
         match self.setting:
             case "api_key_file":
-                return from_file(Path(self.value))
+                return from_file(Path(self.value), login)
             case "api_key_env":
                 if not self.env.get(self.value, "").strip():
                     raise WrongError("the environment variable that it names is not set")
                 return _parsed(self.env[self.value], "what the environment variable holds")
             case "api_key_command":
-                command, limit, env = self.value, COMMAND_SECONDS, self.env
+                run = partial(run_for_output, self.value, self.env, COMMAND_SECONDS)
             case "keyring":
-                if find_spec("keyring") is None:
-                    raise WrongError(
-                        "the package keyring is not installed: pip install 'agentco-tui[keyring]'"
-                    )
-                # In a process of its own it can be ended, and kept from a terminal it could ask at.
-                # Not from the working directory, which anybody's files may lie in, but from where
-                # this program has its own modules from.
-                get = "keyring", "get", "agentco-tui", self.profile
-                command = (sys.executable, "-P", "-m", *get)
-                path = os.pathsep.join(entry for entry in sys.path if entry)
-                limit, env = KEYRING_SECONDS, {**self.env, "PYTHONPATH": path}
+                run = partial(run_keyring, "get", self.profile, self.env)
             case _:
                 return _parsed(self.env[API_KEY])
         what = "the command printed" if self.setting == "api_key_command" else "the keyring holds"
         try:
-            output = run_for_output(command, env, limit, apart=apart, until=until)
-            return _parsed(output.decode("ascii"), f"what {what}")
+            return _parsed(run(apart=apart, until=until).decode("ascii"), f"what {what}")
         except CommandError as failed:
             if self.setting == "api_key_command":
                 raise WrongError(f"the command {failed}") from None
             why = "gave no answer: is it unlocked?" if failed.said else str(failed)
             if failed.said == "":
-                why = f"holds no key for it: keyring set agentco-tui {self.profile}"
+                why = f"holds no key for it: {login}"
             raise WrongError(f"the system's keyring {why}") from None
         except UnicodeDecodeError:
             raise WrongError(f"what {what} is no key") from None
@@ -118,13 +109,27 @@ def _parsed(text: str, what: str = "") -> ApiKey:
         raise WrongError(f"{what} cannot be used: {error}" if what else str(error)) from None
 
 
-def from_file(path: Path) -> ApiKey:
+def run_keyring(action: str, profile: str, env: Mapping[str, str], **how: Any) -> bytes:
+    """Let the system's keyring `get`, `set` (the key is typed) or `del` a profile's key; `how`: as
+    of `run_for_output`. Raises CommandError, and WrongError if the package is not there.
+    """
+    if find_spec("keyring") is None:
+        raise WrongError("the package keyring is not installed: pip install 'agentco-tui[keyring]'")
+    # In a process of its own it can be ended, and kept from a terminal it could ask at.
+    # Not from the working directory, which anybody's files may lie in, but from where
+    # this program has its own modules from.
+    command = (sys.executable, "-P", "-m", "keyring", action, "agentco-tui", profile)
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return run_for_output(command, {**env, "PYTHONPATH": path}, KEYRING_SECONDS, **how)
+
+
+def from_file(path: Path, login: str = "agentco-tui login") -> ApiKey:
     """What the file holds; WrongError also where others can read or change it."""
     try:
         # Without NONBLOCK a named pipe would hold the start for ever.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise WrongError("the key file does not exist") from None
+        raise WrongError(f"the key file does not exist: {login}") from None
     except OSError as error:
         raise WrongError(f"the key file cannot be read: {error.strerror}") from None
     try:

@@ -247,7 +247,7 @@ class Resolver:
                 f' ({", ".join(names)}), or profile = "NAME" at the top of {self.path}'
             )
         else:
-            words = f"no address: set {variable} or --base-url, or make a profile in {self.path}"
+            words = f"no address: set {variable} or --base-url, or run agentco-tui login"
         self.missing.append(Problem(text=words))
 
     def _find_key_place(self) -> None:

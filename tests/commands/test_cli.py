@@ -41,7 +41,7 @@ def test_version_and_help_name_commands_flags_and_environment(command: Command) 
         (["--screen", "task"], "invalid choice: 'task'"),
         (["--refresh", "0.1"], "from 0.5"),
         (["--refresh", "nan"], "from 0.5"),
-        (["config"], "{path,check,show,keys}"),
+        (["config"], "{path,check,show,keys,init}"),
         (["export"], "activity"),
         (["export", "activity", "--company", "cmp_1"], "cannot be asked for one"),
         (["tail", "--limit", "0"], "from 1"),

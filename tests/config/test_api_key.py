@@ -96,7 +96,7 @@ def test_a_file(write: Write, key_file: Path) -> None:
     key_file.chmod(0o644)
     assert "chmod 600" in sentence(place)
     key_file.unlink()
-    assert "does not exist" in sentence(place)
+    assert "does not exist: agentco-tui login --profile prod" in sentence(place)
 
 
 def test_a_command(write: Write, key_file: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_command(write: Write, key_file: Path) -> None:
 
 
 @pytest.mark.usefixtures("keyring")
-def test_a_keyring(write: Write, keyring: Path) -> None:
+def test_a_keyring(write: Write, keyring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = loaded(write, "keyring = true")
     place = place_of(settings)
     assert settings.key == again(place) == ApiKey(OLD)
@@ -123,12 +123,11 @@ def test_a_keyring(write: Write, keyring: Path) -> None:
     for said, words in (
         ("locked", "is it unlocked?"),
         ("two words", "cannot be used"),
-        ("", "holds no key for it: keyring set agentco-tui prod"),
+        ("", "holds no key for it: agentco-tui login --profile prod"),
     ):
         keyring.write_text(said)
         assert words in sentence(place)
-    (keyring.parent / "keyring.py").unlink()
-    invalidate_caches()
+    monkeypatch.setattr(api_key, "find_spec", lambda _: None)
     assert "pip install 'agentco-tui[keyring]'" in sentence(place)
 
 

@@ -1,0 +1,151 @@
+"""The first start of all, in an empty home: the welcome, the login, and what is left of the key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands.keyring_program import put_program
+from tests.terminal.dashboard import assert_restored, command, leave, ready
+from tests.terminal.platform_process import PlatformProcess, own_folders
+from tests.terminal.pty_session import REPOSITORY, PtySession
+
+WRONG = "ag_canary_of_nobody_31c4"
+Start = Callable[..., PtySession]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Start:
+    """The program with nothing configured, and with a keyring that keeps what it gets in a file."""
+    modules = tmp_path / "modules"
+    env: dict[str, str | None] = {**own_folders(tmp_path), **put_program(modules)}
+    env["PYTHONPATH"] = f"{modules}:{REPOSITORY}"
+    return lambda *words: PtySession(command(*words), env=env, size=(200, 60))
+
+
+def answer(session: PtySession, question: str, typed: str) -> None:
+    """Type a line when the last question that stands there is this one."""
+    session.wait_for(lambda screen: question in screen.rstrip().split("\n")[-1])
+    session.write(f"{typed}\r")
+
+
+def holding(folder: Path, key: str) -> list[str]:
+    """The files below that hold a key."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if key.encode() in path.read_bytes()]
+
+
+def test_from_the_welcome_by_login_to_the_dashboard_and_out_again(
+    platform: PlatformProcess, tmp_path: Path, start: Start
+) -> None:
+    config = tmp_path / "config" / "agentco-tui" / "config.toml"
+    with start() as session:
+        answer(session, "d, l, e or q", "x")
+        answer(session, "d, l, e or q", "L")
+        answer(session, "Address (https", "platform.example")
+        session.wait_for("must begin with https://")
+        answer(session, "Address (https", "http://platform.example")
+        answer(session, "in the open all the same? (y/n)", "")
+        answer(session, "Address (https", platform.base_url)
+        answer(session, "API key (it is not shown):", WRONG)
+        answer(session, "Type them again? (y/n)", "y")
+        assert "the key is missing or invalid" in session.text
+        answer(session, f"Address (enter: {platform.base_url}):", "")
+        answer(session, "API key (it is not shown):", platform.full_key)
+        answer(session, "Show which of its fields", "n")
+        told = session.text
+        assert "11 of 11 reads answered" in told
+        assert re.search(r"GET /api/tasks +\d+ ms", told)
+        assert "the key may read everything that was asked" in told
+        assert "writes were not tried" in told
+        answer(session, "in the system's keyring? (y/n)", "n")
+        answer(session, "which only you can read? (y/n)", "y")
+        assert not config.exists()
+        answer(session, f"Write this to {config}? (y/n)", "y")
+        answer(session, "Open it now? (y/n)", "y")
+        ready(session)
+        leave(session)
+        raw = session.raw
+    assert platform.full_key.encode() not in raw
+    assert WRONG.encode() not in raw
+    assert holding(tmp_path, WRONG) == []
+    assert holding(tmp_path, platform.full_key) == ["default"]
+    file = config.parent / "keys" / "default"
+    assert (file.stat().st_mode | config.stat().st_mode) & 0o777 == 0o600
+    assert f'base_url = "{platform.base_url}"\napi_key_file = "keys/default"' in config.read_text()
+    with start("logout") as session:
+        answer(session, f"Remove the key of profile default from {file}? (y/n)", "y")
+        assert session.wait_gone() == 0
+    assert holding(tmp_path, platform.full_key) == []
+    with start() as session:
+        assert session.wait_gone() == 2
+        assert "agentco-tui login --profile default" in session.text.replace("\n", "")
+
+
+def test_the_keyring_and_a_config_that_is_there(
+    platform: PlatformProcess, tmp_path: Path, start: Start
+) -> None:
+    """The config is never written into; the key is in the keyring, and in no process list."""
+    config = tmp_path / "config" / "agentco-tui" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'theme = "nord"\n[profiles.lab]\nbase_url = "{platform.base_url}"\n')
+    before = config.read_text()
+    with start("login", "--profile", "lab") as session:
+        answer(session, "API key (it is not shown):", platform.read_key)
+        answer(session, "Show which of its fields", "y")
+        answer(session, "in the system's keyring? (y/n)", "y")
+        assert session.wait_gone() == 0
+        raw = session.raw
+    assert b"task (/api/tasks), 120 records" in raw, "as doctor --fields tells it"
+    assert b"keyring = true\r\n" in raw
+    assert b"into which the program does not write" in raw
+    assert platform.read_key.encode() not in raw
+    assert holding(tmp_path, platform.read_key) == ["kept.json"]
+    assert config.read_text() == before
+    config.write_text(f"{before}keyring = true\n")
+    with start("login") as session:
+        answer(session, "API key (it is not shown):", platform.full_key)
+        answer(session, "Show which of its fields", "n")
+        answer(session, "in the system's keyring? (y/n)", "y")
+        answer(session, "Open it now? (y/n)", "y")
+        ready(session)
+        leave(session)
+    assert holding(tmp_path, platform.full_key) == ["kept.json"]
+    assert config.read_text() == f"{before}keyring = true\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "told"),
+    [
+        ("q\r", 2, "q                       quit"),
+        ("e\r", 2, "AGENTCO_BASE_URL=https://"),
+        ("\x04", 2, "d, l, e or q"),
+        ("\x03", 130, "d, l, e or q"),
+    ],
+)
+def test_the_welcome_is_left(start: Start, key: str, code: int, told: str) -> None:
+    with start() as session:
+        session.wait_for("then enter:")
+        session.write(key)
+        assert session.wait_gone() == code
+        assert told in session.text
+        assert b"\x1b" not in session.raw
+        assert_restored(session)
+
+
+def test_the_welcome_opens_the_demo(start: Start) -> None:
+    with start("--screen", "tasks") as session:
+        answer(session, "d, l, e or q", "d")
+        assert "demo" in ready(session)
+        leave(session)
+
+
+def test_ctrl_c_at_the_key_brings_the_echo_back(start: Start, platform: PlatformProcess) -> None:
+    with start("login", "--base-url", platform.base_url) as session:
+        session.wait_for("it is not shown")
+        session.press("ctrl+c")
+        assert session.wait_gone() == 130
+        assert_restored(session)
