@@ -236,8 +236,8 @@ class DashboardApp(KeyApp):
         held = self.session.decisions.take_all_back()
         if held and self.main_screen is not None:
             titles = ", ".join(self.session.titled(task.title, task) for task in held)
-            words = f"taken back, nothing was sent: {titles}. Once more "
-            words += "leaves" if switch is None else "switches"
+            again = "leaves" if switch is None else "switches"
+            words = f"taken back, nothing was sent (once more {again}): {titles}"
             self.main_screen.say(f"{signs.good} {words}", bad=True)
         if not held:
             super().leave(switch)
