@@ -38,7 +38,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen, named_theme
 from agentco_tui.screens.key_app import KeyApp
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.session import Session, off_by
 from agentco_tui.screens.trail import Switch
 from agentco_tui.state_folder import (
     HISTORY_FILE,
@@ -57,6 +57,7 @@ from agentco_tui.widgets import themes
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recorder, Recording
+    from agentco_tui.screens.settings_watch import Reread
 
 NOTHING_REMEMBERED = Remembered()
 READ_REST = 1.0
@@ -109,19 +110,24 @@ class DashboardApp(KeyApp):
         place: Place,
         remembered: Remembered = NOTHING_REMEMBERED,
         told: SafeText | None = None,
+        reread: Reread | None = None,
     ) -> None:
-        """`told` is said once it stands."""
+        """`told` is said once it stands; `reread` gives the settings once their file was saved."""
         compositor.install_shown_events()
         super().__init__()
         self.session = session
         self.place = place
-        self._remembered, self._told = remembered, told
+        self._remembered, self._told, self._reread = remembered, told, reread
         self.main_screen: MainScreen | None = None
         self._unrecorded: SafeText | None = None  # why answers aren't recorded, as it was told
         self._said: list[Notification] = []  # notices that may still stand in the corner
-        own = (themes.made(name, **roles) for name, roles in session.settings.themes.items())
-        for theme in (*themes.THEMES, *themes.SIXTEEN, *own):
+        for theme in (*themes.THEMES, *themes.SIXTEEN):
             self.register_theme(theme)
+        self._theme_as_wanted()
+
+    def _theme_as_wanted(self) -> None:
+        for name, roles in self.session.settings.themes.items():
+            self.register_theme(themes.made(name, **roles))
         self.theme = self.wanted_theme()
 
     def wanted_theme(self) -> str:
@@ -164,6 +170,9 @@ class DashboardApp(KeyApp):
             self._warn(off)
         if self._told is not None:
             self._warn(self._told)
+        if self._reread is not None:
+            follow = partial(start_worker, self, self._follow_settings, "follow the settings")
+            self.set_timer(READ_REST, follow, name="settings")
         if self.session.history is not None:
             self.session.history.on_trouble = self._warn
             remember = partial(start_worker, self, self._remember, "remembers and looks ahead")
@@ -178,6 +187,29 @@ class DashboardApp(KeyApp):
 
     def _warn(self, words: SafeText) -> None:
         self.notify(words, markup=False, severity="warning", timeout=30)
+
+    async def _follow_settings(self) -> None:
+        from agentco_tui.screens.settings_watch import follow_settings  # noqa: PLC0415
+
+        assert self._reread is not None
+        session = self.session
+        await follow_settings(
+            lambda: session.settings, self._reread, self.take_settings, self._warn
+        )
+
+    def take_settings(self, settings: Settings) -> None:
+        """Use others from now on, and show what follows from them."""
+        frame, before = self.main_screen, self.session.settings
+        assert frame is not None
+        self.session.take_settings(settings)
+        self.set_keymap(dict(settings.keys))
+        if (settings.theme, settings.themes) != (before.theme, before.themes):
+            self._remembered = frame.remembered()
+            # Of one name with other colours Textual would see no change.
+            self.theme = themes.DEFAULT
+            self._theme_as_wanted()
+        self.session.needs.look(frame)
+        frame.paint_as_told()
 
     def _look_at_the_line(self) -> None:
         """Paint less when the terminal takes long to swallow what is written, and say so."""
@@ -288,8 +320,7 @@ def make_session(
     clock = clock or Clock(lambda: client.transport.measured.clock_skew)
     query = Query(company=settings.company)
     poller = poller_class(client, Store(), clock, refresh=settings.refresh, query=query)
-    by = settings.sources.get("read_only", "--read-only").partition(",")[0]
-    off = plain(f"writing is off ({safe(by, 40)})") if settings.read_only else None
+    off = off_by(settings)
     if off is None and (why := why_not_writable(journal_path.parent)) is not None:
         off = plain(
             f"writing is off: the state folder {safe(str(journal_path.parent), 200)} can't be "
@@ -315,12 +346,13 @@ def run_dashboard(
     history_path: Path | None = None,
     *,
     told: SafeText | None = None,
+    reread: Reread | None = None,
 ) -> int | Switch:
     """Run the dashboard to its end; returns the exit code, or what is to come next, with nothing
     left of this one. `start` was sent before.
 
     `key` is used from the start on; it is told of another that takes its place. Of the demo there
-    is a history only where a path is given for it. `told` is said first.
+    is a history only where a path is given for it. `told` is said first; `reread` as for the app.
     """
     sys.setswitchinterval(TURN)
     compositor.install_partial_paint()
@@ -348,7 +380,7 @@ def run_dashboard(
     remembered = recalled.get(settings.profile, NOTHING_REMEMBERED)
     wanted = settings.screen or remembered.screen
     place: Place = next((p for p in SCREENS if p == wanted), "overview")
-    app = DashboardApp(session, place, remembered, told)
+    app = DashboardApp(session, place, remembered, told, reread)
 
     def keep() -> None:
         if keeps and app.main_screen is not None:

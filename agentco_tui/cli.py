@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -24,10 +24,10 @@ from agentco_tui.arguments import UsageError, parse
 from agentco_tui.atomic_write import AtomicWriteError
 from agentco_tui.commands.running import Exit, OutputError, ask, complain, logged, write
 from agentco_tui.config import Given, NothingSetError, Settings, SettingsError
-from agentco_tui.config.resolve import load, load_other
+from agentco_tui.config.resolve import load, load_other, reread
 from agentco_tui.signs import ascii_wanted, use_ascii
-from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
-from agentco_tui.text import SafeText, safe
+from agentco_tui.terminal.fitness import SIXTEEN_THEMES, Fitness, check, prepare
+from agentco_tui.text import safe
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recording
@@ -133,7 +133,9 @@ def _run_dashboards(
             if switch is not None:
                 settings = load_other(switch.profile, first, given, env)
             key = None if settings.key is None else KeyInUse(settings.key)
-            ended = _run_dashboard(settings, history, key, given.get("record"), told)
+            again = partial(_reread, first, given, env)
+            record = given.get("record")
+            ended = _run_dashboard(settings, history, key, record, told=told, reread=again)
         except (SettingsError, CredentialError) as error:
             if switch is None:
                 raise
@@ -166,13 +168,25 @@ def _fitted(settings: Settings) -> Settings:
     gc.disable()
     fitness = check()
     prepare(fitness)
-    if fitness.colours == 16:
-        named = settings.theme or os.environ.get("TEXTUAL_THEME")
-        settings = replace(settings, theme=SIXTEEN_THEMES.get(named, settings.theme))
     if settings.thin:
         # Textual reads once, when it is imported, how many pictures a second it paints at most.
         os.environ.setdefault("TEXTUAL_FPS", "8")
-    return settings
+    return _coloured(settings, fitness)
+
+
+def _coloured(settings: Settings, fitness: Fitness) -> Settings:
+    """With a theme of the terminal's own colours where it has no more."""
+    if fitness.colours != 16:
+        return settings
+    named = settings.theme or os.environ.get("TEXTUAL_THEME")
+    return replace(settings, theme=SIXTEEN_THEMES.get(named, settings.theme))
+
+
+def _reread(
+    first: str, given: Given, env: Mapping[str, str], now: Settings
+) -> tuple[Settings, list[str]]:
+    settings, kept = reread(first, given, env, now)
+    return _coloured(settings, check()), kept
 
 
 def _run_replay(settings: Settings, recording: Recording) -> int:
@@ -190,9 +204,9 @@ def _run_dashboard(
     history: Path | None,
     key: KeyInUse | None,
     record: str | None,
-    told: SafeText | None,
+    **shown: Any,
 ) -> int | Switch:
-    """Send the first request, and only then import what takes long."""
+    """Send the first request, and only then import what takes long; `shown` as `run_dashboard`."""
     settings = _fitted(settings)
     from agentco_tui.api.fetcher import Prefetch
 
@@ -215,7 +229,7 @@ def _run_dashboard(
         )
         from agentco_tui.app import run_dashboard
 
-        return run_dashboard(settings, key, start, recorder, history, told=told)
+        return run_dashboard(settings, key, start, recorder, history, **shown)
 
 
 def _drop_stdout() -> None:

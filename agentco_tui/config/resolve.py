@@ -70,18 +70,53 @@ def load(given: Given, env: Mapping[str, str]) -> Settings:
     )
 
 
-def load_other(profile: str, first: str, given: Given, env: Mapping[str, str]) -> Settings:
-    """As `load`, of another profile than the `first`, that of the start: to that alone belong the
-    address and the key of the environment, and what flags say of a platform.
+def _asked(
+    profile: str, first: str, given: Given, env: Mapping[str, str]
+) -> tuple[Given, Mapping[str, str]]:
+    """What of arguments and environment is for a profile: address and key of the environment, and
+    what flags say of a platform, are for the `first` alone, that of the start.
     """
     words = {"profile": profile} if profile != DEFAULT_PROFILE else {}
     if profile != first:
-        of_first = (*VARIABLES, "company", "screen")
-        given = {n: each for n, each in given.items() if n not in of_first or n == "read_only"}
+        of_first = {*VARIABLES, "company", "screen"} - {"read_only"}
+        given = {name: each for name, each in given.items() if name not in of_first}
         variables = {API_KEY, *VARIABLES.values()} - {VARIABLES["read_only"]}
         env = {name: value for name, value in env.items() if name not in variables}
-    settings = load({**given, **words}, env)
+    return {**given, **words}, env
+
+
+def load_other(profile: str, first: str, given: Given, env: Mapping[str, str]) -> Settings:
+    """As `load`, of another profile than the `first`, that of the start."""
+    settings = load(*_asked(profile, first, given, env))
     return replace(settings, profiles=tuple(dict.fromkeys((first, *settings.profiles))))
+
+
+AS_STARTED = (
+    *("base_url", "key_place", "company", "screen", "thin", "allow_http", "ca_file", "trust_env"),
+    *("mapping", "history", "history_mb", "log_file"),
+)
+"""What a dashboard begins with and keeps, whatever the files say later."""
+
+
+def reread(
+    first: str, given: Given, env: Mapping[str, str], now: Settings
+) -> tuple[Settings, list[str]]:
+    """The settings of now as the files have them by this time, and the names of those that hold
+    only from the next start on. No key is read. Raises SettingsError.
+    """
+    arguments = _asked(now.profile, first, given, env)
+    resolved = Resolver(*arguments, with_profile=now.key_place is not None)
+    resolved.problems += (each for own in resolved.file.themes.values() for each in own.problems)
+    if resolved.problems or resolved.missing:
+        raise resolved.error()
+    changed = {"base_url": now.base_url, "key_place": None, **resolved.values}
+    if now.key_place is not None:
+        changed |= {"base_url": resolved.base_url, "key_place": resolved.key_place}
+        changed["profiles"] = tuple(dict.fromkeys((first, *resolved.file.profiles)))
+    kept = [name for name in AS_STARTED if changed[name] != getattr(now, name)]
+    if now.read_only and not changed["read_only"]:
+        kept.append("read_only")
+    return replace(now, **{n: each for n, each in changed.items() if n not in kept}), kept
 
 
 def load_for_demo(given: Given, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey) -> Settings:

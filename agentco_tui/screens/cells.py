@@ -59,7 +59,7 @@ LEAST_GAUGE, MOST_GAUGE = 3, 30
 NO_SHARE = Decimal(-1)
 
 
-class Look(msgspec.Struct, frozen=True):
+class Look(msgspec.Struct):
     """What cells need besides their record: names, time and limits."""
 
     store: Store

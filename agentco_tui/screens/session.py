@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal import Journal, platform_of
 from agentco_tui.actions.services import Services
@@ -24,6 +26,12 @@ from agentco_tui.state_folder import SNOOZED_FILE
 from agentco_tui.text import SafeText, plain, safe
 
 TRACES_KEPT = 20
+
+
+def off_by(settings: Settings) -> SafeText | None:
+    """What turned writing off, if something did."""
+    by = settings.sources.get("read_only", "--read-only").partition(",")[0]
+    return plain(f"writing is off ({safe(by, 40)})") if settings.read_only else None
 
 
 class Session(Services):
@@ -55,6 +63,14 @@ class Session(Services):
         )
         self.traces: dict[str, Trace | ApiError] = {}  # the last ones read, by their tasks' ids
         self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
+
+    def take_settings(self, settings: Settings) -> None:
+        """Use others from now on, of the same platform; what can't be written stays so."""
+        self.settings = settings
+        self.look.limits = self.outlook.limits = settings.alerts
+        self.poller.refresh = settings.refresh
+        self.timing = replace(self.timing, hold_one=settings.hold)
+        self.permissions.off = self.permissions.off or off_by(settings)
 
     async def trace_of(self, task: Task) -> Trace | ApiError:
         try:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Given, NothingSetError, SettingsError
-from agentco_tui.config.resolve import load, load_for_demo, load_other
+from agentco_tui.config.resolve import load, load_for_demo, load_other, reread
 from agentco_tui.keys import shown_key
 from agentco_tui.model import AlertLimits
 from tests.config.conftest import Write
@@ -295,3 +296,33 @@ def test_a_start_by_the_environment_alone_can_be_come_back_to(write: Write) -> N
     lab = load_other("lab", "default", given, env)
     assert lab.profiles == ("default", "prod", "lab")
     assert str(load_other("default", "default", given, env).base_url) == "https://env.example"
+
+
+def test_what_is_saved_later_is_taken_over_but_for_what_a_dashboard_begins_with(
+    write: Write,
+) -> None:
+    given, env = {"config": str(write(PROFILES)), "profile": "lab"}, dict(KEYS)
+    now = load(given, env)
+    same, kept = reread("lab", given, env, now)
+    assert not kept
+    assert same == replace(now, profiles=("lab", "prod"))
+    write(f'''
+        theme = "nord"
+        alerts.warn_percent = 50
+        {PROFILES.replace("lab.example", "new.example").replace('"LAB_KEY"', '"PROD_KEY"')}
+        read_only = true
+        label = "Lab"
+        ca_file = "{__file__}"
+    ''')
+    new, kept = reread("lab", given, env, now)
+    assert (new.theme, new.label, new.read_only) == ("nord", "Lab", True)
+    assert new.alerts.warn_percent == 50
+    assert sorted(kept) == ["base_url", "ca_file", "key_place"]
+    assert (new.base_url, new.key, new.key_place) == (now.base_url, now.key, now.key_place)
+    write(PROFILES)
+    later, kept = reread("lab", given, env, new)
+    assert kept == ["read_only"], "it is never silently off"
+    assert later.read_only
+    write(f'{PROFILES}colour = "pink"')
+    with pytest.raises(SettingsError, match=r"config\.toml:16: profiles\.lab\.colour: .*pink"):
+        reread("lab", given, env, later)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from agentco_tui.config.theme_file import ROLES
+from agentco_tui.live.insight import Level
+from agentco_tui.model import AlertLimits
 from agentco_tui.screens.trail import Switch
 from tests.screens.harness import Stage, Staging
 
@@ -36,3 +41,34 @@ async def test_what_is_held_back_is_taken_back_before_a_switch(on: Staging) -> N
         await _ask_for_the_other(s)
         await s.wait_until(lambda: s.app.switch, "the switch")
         assert not s.writes
+
+
+async def test_settings_that_were_saved_take_effect_at_once(on: Staging) -> None:
+    async with on(profile="shop", place="overview", theme="agentco-dark") as s:
+        before, old = s.session.needs.levels[Level.CRITICAL], s.session.settings
+        alerts = AlertLimits(waiting_warning=1.0, waiting_critical=2.0)
+        new = replace(old, alerts=alerts, keys={"app.help": "f1"}, hold=9.0, refresh=30.0)
+        s.app.take_settings(
+            replace(new, theme="agentco-light", label="Shop", danger=True, read_only=True)
+        )
+        await s.sees("Shop", "read-only", "f1 help")
+        await s.wait_until(lambda: s.session.needs.levels[Level.CRITICAL] > before, "the needs")
+        assert s.app.theme == "agentco-light"
+        assert (s.session.timing.hold_one, s.session.poller.refresh) == (9.0, 30.0)
+        assert s.main.header.filled is not None
+        await s.press("f1")
+        await s.sees("Keys on")
+        await s.press("escape")
+        s.app.take_settings(replace(old, read_only=False))
+        assert s.session.permissions.off, "writing begins again only with a new start"
+
+
+async def test_a_theme_of_ones_own_is_shown_as_it_was_saved(on: Staging) -> None:
+    colours = dict.fromkeys(ROLES, "#d0d0d0") | {"background": "#101010", "panel": "#101010"}
+    own = {"mine": {**colours, "surface": "#101010", "cursor": "#005f87", "dark": True}}
+    async with on(profile="shop", theme="mine", themes=own) as s:
+        other = {"mine": {**own["mine"], "panel": "#303030"}}
+        s.app.take_settings(replace(s.session.settings, themes=other))
+        await s.wait_until(
+            lambda: s.main.header.styles.background.hex == "#303030", "the other colour"
+        )

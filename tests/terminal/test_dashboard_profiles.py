@@ -117,3 +117,19 @@ def test_a_recording_is_of_one_profile(
         session.wait_for("a recording is of one profile")
         assert rows_with(session.text, TITLE)
         leave(session)
+
+
+def test_what_is_saved_is_shown_and_what_is_wrong_told_with_its_line(
+    platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
+) -> None:
+    config = Path(_config(tmp_path, platform, empty))
+    right = config.read_text()
+    with _start(platform, tmp_path, str(config)) as session:
+        _see(session, "shop")
+        config.write_text(right.replace("[profiles.prod]", 'label = "Our shop"\n[profiles.prod]'))
+        session.wait_for(" Our shop ")
+        session.wait_for("the settings were read again")
+        config.write_text(right.replace("[profiles.prod]", 'colour = "pink"\n[profiles.prod]'))
+        session.wait_for("config.toml:5")
+        assert " Our shop " in session.text
+        leave(session)
