@@ -70,7 +70,8 @@ def parse(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _made(make: Callable[..., _Parser], command: Subcommand, **options: str) -> _Parser:
-    parser = make(**options, description=command.told, epilog=command.epilog)
+    told = ("examples:", *(f"  {PROG} {line}" for line in command.examples), "", command.more)
+    parser = make(**options, description=command.told, epilog="\n".join(told))
     for flag in command.flags:
         parser.add_argument(*flag.names, **flag.options)
     return parser

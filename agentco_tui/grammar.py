@@ -1,7 +1,6 @@
-"""The command line's grammar: one table, of which parser and help are made.
+"""The command line as a table, of which its parser, help, completion and manual page are made.
 
-What the commands do is in `commands`. No flag takes the API key, because other users see it in the
-process list.
+No flag takes the API key, because other users see it in the process list.
 """
 
 from __future__ import annotations
@@ -76,12 +75,6 @@ def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[
     return convert
 
 
-def _pace(text: str) -> Any:
-    from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO  # noqa: PLC0415 (slow)
-
-    return _number(REFRESH_FROM, REFRESH_TO, float)(text)
-
-
 def _place(text: str) -> tuple[str, int]:
     """A host and a port to listen on; without a host it is this machine alone."""
     host, _, port = text.rpartition(":")
@@ -113,13 +106,6 @@ class Subcommand(NamedTuple):
     more: str = ""
     """What else its help says, in lines of at most 100 characters."""
 
-    @property
-    def epilog(self) -> str:
-        """What stands below the flags in its help."""
-        return "\n".join(
-            ("examples:", *(f"  {PROG} {each}" for each in self.examples), "", self.more)
-        )
-
 
 _shared = partial(Flag, default=argparse.SUPPRESS)
 """A flag of several commands: absent unless given, so that it may stand before or after them."""
@@ -130,6 +116,7 @@ _PLATFORM = (
     _shared("--company ID", "only this company (cmp_…), or its name"),
     _shared("--config FILE", "config file to use"),
     _shared("--log-file FILE", "write a log there, without the key"),
+    _shared("--log-json", "a JSON object for each line of the log"),
 )
 _LOGIN = _PLATFORM[0], _PLATFORM[3], _PLATFORM[1]
 _LOOK = (
@@ -138,8 +125,11 @@ _LOOK = (
     _shared("--thin", "paint less, for slow lines"),
     _shared("--theme NAME", "colours to show it in"),
 )
-_REFRESH = _shared("--refresh SECONDS", "how often to ask (default 5, from 0.5)", type=_pace)
+_PACE = _number(0.5, 86_400, float)
+_REFRESH = _shared("--refresh SECONDS", "how often to ask (default 5, from 0.5)", type=_PACE)
 _RECORD = _shared("--record FILE", "write every answer there, for `replay`; never the key")
+_AGENT = Flag("--agent ID", "only this agent (ag_…), or its name")
+_CSV = Flag("--csv", "as CSV, for spreadsheets")
 _JSON = Flag("--json", "as JSON, for scripts")
 _SPEED = "how fast the world lives (default 1; 0 stands still)"
 _PORT = "port on this machine (default: any that is free)"
@@ -157,14 +147,14 @@ _DEMO = (
     Flag("--fault SPEC", "something that goes wrong", action="append", default=[]),
     _shared("--company ID", "only this one, or its name"),
     _shared("--config FILE", argparse.SUPPRESS),
-    _shared("--log-file FILE", argparse.SUPPRESS),
+    *_PLATFORM[-2:],
     Flag("--until-stdin-closes", argparse.SUPPRESS),
     Flag("--past FILE", argparse.SUPPRESS),
 )
 _TAIL = (
     Flag("--follow -f", "go on with what comes"),
     _JSON,
-    Flag("--agent ID", "only this agent (ag_…), or its name"),
+    _AGENT,
     Flag("--limit N", "how many entries to ask for (default 100)", type=_number(1, 100_000)),
 )
 _EXPORT = (
@@ -177,12 +167,6 @@ _EXPORT = (
 _FIELDS = Flag("--fields", "which of the platform's fields are read, and how")
 _BUNDLE = Flag("--bundle FILE", "write a recording for a bug report, with names and texts replaced")
 _SINCE = Flag("--since WHEN", "only from then on: 2h, 3d, or a date")
-_HISTORY = (
-    Flag("--agent ID", "only this agent (ag_…), or its name"),
-    _SINCE,
-    _JSON,
-    Flag("--csv", "as CSV, for spreadsheets"),
-)
 _METRICS = (
     Flag("--listen HOST:PORT", "serve them there, under /metrics (a PORT alone: on this machine"
         " only)", type=_place),
@@ -195,7 +179,7 @@ _REPLAY = (
     Flag("file FILE", "what --record or doctor --bundle has written"),
     *(_LOOK[0], *_LOOK[2:]),
     _shared("--config FILE", "config file to take keys, theme and thresholds from"),
-    _shared("--log-file FILE", argparse.SUPPRESS),
+    *_PLATFORM[-2:],
 )
 
 _RECORDS = ("companies", "agents", "tasks", "budget", "alerts", "activity")
@@ -204,11 +188,11 @@ _GET = (
         choices=(*_RECORDS, "company", "agent", "task", "trace")),
     Flag("id ID", "of a company, an agent (or its name), or a task", nargs="?"),
     _JSON,
-    Flag("--csv", "as CSV, for spreadsheets"),
+    _CSV,
     Flag("--table", "in columns, for people (the default)"),
     Flag("--filter WORDS", "as typed after / on the screen: “agent:linus priority>=high age>2h”"),
     Flag("--status WORD", "tasks of this status, or all (default: pending)"),
-    Flag("--agent ID", "only this agent (ag_…), or its name"),
+    _AGENT,
     Flag("--limit N", "no more than so many", type=_number(1, 1_000_000)),
 )  # fmt: skip
 DASHBOARD = Subcommand(
@@ -248,7 +232,7 @@ COMMANDS: dict[str, Subcommand] = {
     "journal": Subcommand("what was changed from here, and what became of it",
         ("journal --since 8h",), (_SINCE, _JSON)),
     "history": Subcommand("what was seen of the platform, without asking it",
-        ("history --agent linus", "history --since 3d --csv"), (*_PLATFORM, *_HISTORY)),
+        ("history --agent linus --since 3d",), (*_PLATFORM, _AGENT, _SINCE, _JSON, _CSV)),
     "metrics": Subcommand("figures for Prometheus, in the OpenMetrics format",
         ("metrics", "metrics --listen 9464"), (*_PLATFORM, _REFRESH, *_METRICS), _METRICS_MORE),
     "config": Subcommand("look at the settings", ("config check", "config show --profile prod"),

@@ -143,6 +143,7 @@ class KeyFilter(logging.Filter):
             # A wrong format string is the caller's slip; its arguments may still hold the key.
             text = f"{record.msg} {record.args}"
         text = text if self._key is None else self._key.redact(text)
+        record.words = record.msg
         record.msg, record.args = _BEARER.sub(r"\1****", text), ()
         record.exc_info = record.exc_text = record.stack_info = None
         return True

@@ -59,15 +59,18 @@ class Pseudonyms:
 
     def alter(self, answer: Recorded, body: bytes) -> tuple[Recorded, bytes]:
         """The answer to be written in the place of this one."""
-        method, _, path = answer.target.partition(" ")
         headers = {
             name: told if name == "content-type" else self._header(told)
             for name, told in answer.headers.items()
         }
         failure = answer.failure and (*answer.failure[:2], "the words of the error were left out")
-        target = f"{method} {self.address(path)}"
+        target = self.target(answer.target)
         altered = replace(answer, target=target, headers=headers, failure=failure)
         return altered, self._body(body.decode("utf-8", "replace")).encode()
+
+    def target(self, text: str) -> str:
+        method, _, path = text.partition(" ")
+        return f"{method} {self.address(path)}"
 
     def address(self, text: str) -> str:
         """A path with its query, or a whole address."""

@@ -23,6 +23,7 @@ from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from io import BytesIO
 from pathlib import Path
+from secrets import token_hex
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, urlencode
@@ -49,6 +50,8 @@ from agentco_tui.api.network import Lane, Pools, Replayed, proxy_of_environment,
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recorder, Replay
+
+_log = logging.getLogger(__name__)
 
 Pairs = Iterable[tuple[str, str]]  # names and values of a query or of headers, in order
 T = TypeVar("T")
@@ -240,12 +243,18 @@ class Transport:
             headers = [*headers, ("If-None-Match", etag)]
         request = self._built(asked, params, json_body, "application/json", headers)
         started, failed = time.monotonic(), 0
+        about = {"request": token_hex(4), "target": request.extensions["question"]}
         while True:
             begun = time.monotonic()
+            _log.info("request %(request)s: %(target)s", about, extra={"about": about})
             attempt = self._attempt(request, asked, stream)
             outcome = await self._guarded(attempt, asked, self.limits.total)
+            took, ahead = time.monotonic() - begun, self.measured.clock_skew
+            became = type(outcome).__name__ if isinstance(outcome, ApiError) else "ok"
+            told = {**about, "status": outcome.status, "outcome": became, "seconds": round(took, 3)}
+            words = "request %(request)s: %(status)s %(outcome)s in %(seconds)s s"
+            _log.info(words, told, extra={"about": told})
             if self.recorder is not None:
-                took, ahead = time.monotonic() - begun, self.measured.clock_skew
                 self.recorder.take(request.extensions["question"], outcome, took, ahead)
             if isinstance(outcome, Reply):
                 return outcome

@@ -46,16 +46,14 @@ class _Values(BaseCompleter):
     def __call__(
         self, *, prefix: str, action: Action, parsed_args: Namespace, **_: object
     ) -> Iterable[str]:
-        if action.dest in ("company", "agent"):
-            return _seen(action.dest, getattr(parsed_args, "profile", None))
-        if action.dest == "profile":
-            from agentco_tui.config.resolve import Resolver  # noqa: PLC0415 (slow)
+        kind = parsed_args.what if action.dest == "id" else action.dest
+        if kind in ("company", "agent"):
+            return _seen(kind, getattr(parsed_args, "profile", None))
+        if kind in ("profile", "theme"):
+            from agentco_tui.config import resolve, validators  # noqa: PLC0415 (slow)
 
-            return Resolver(vars(parsed_args), os.environ, with_profile=False).file.profiles
-        if action.dest == "theme":
-            from agentco_tui.config.validators import THEMES  # noqa: PLC0415 (slow)
-
-            return THEMES
+            file = resolve.Resolver(vars(parsed_args), os.environ, with_profile=False).file
+            return file.profiles if kind == "profile" else (*validators.THEMES, *file.themes)
         if action.metavar in ("FILE", "PATH"):
             return FilesCompleter()(prefix)
         return COMMANDS if action.metavar == "COMMAND" else ()
@@ -65,14 +63,9 @@ def _seen(kind: str, profile: str | None) -> Mapping[str, str]:
     """Names, and the ids behind them, that the history has of a profile, else of all."""
     about = kind, profile or os.environ.get("AGENTCO_PROFILE")
     path = (state_folder() / HISTORY_FILE).as_uri()
-    with (
-        suppress(sqlite3.Error),
-        closing(sqlite3.connect(f"{path}?mode=ro", 0.1, uri=True)) as file,
-    ):
-        rows = file.execute(
-            """SELECT name, key FROM subject JOIN platform ON id = platform
-            WHERE kind = ?1 AND name > '' AND coalesce(profile = ?2, 1)""",
-            about,
-        )
+    known = """SELECT name, key FROM subject JOIN platform ON id = platform
+        WHERE kind = ?1 AND name > '' AND coalesce(profile = ?2, 1)"""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as file:
+        rows = file.execute(known, about)
         return {name: key for name, key in rows if f"{name}{key}".isprintable()}
     return {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import asdict, replace
@@ -17,6 +19,7 @@ from agentco_tui.actions.journal_file import seconds_of, stories
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable, Unreadable
+from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
@@ -35,6 +38,7 @@ from agentco_tui.terminal.fitness import Fitness, check
 from agentco_tui.text import SafeText, fit, plain, safe, signs
 
 if TYPE_CHECKING:
+    from agentco_tui.api.pseudonyms import Pseudonyms
     from agentco_tui.api.recording import Recorder
     from agentco_tui.api.transport import Measured
 
@@ -52,6 +56,7 @@ PATHS: Mapping[str, str] = {
 """What is asked for each kind of record: one page of it."""
 
 _ENTRIES = 100  # of the log
+_TOLD = ("time", "level", "logger", "words", "request", "target", "status", "outcome", "seconds")
 Ask = Callable[[str], Awaitable[object]]
 """Puts a question; takes the id of a record, "" for a question without one."""
 
@@ -78,12 +83,12 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         terminal = look(check(env), env)
         if not given["json"]:
             say(*_about(settings, terminal), "", "reads:")
-        file = given["bundle"]
-        recorder = None if file is None else _bundle(file, settings)
+        bundle = given["bundle"] and _bundle(given["bundle"], settings)
+        recorder = bundle and bundle[0]
         as_lines = not given["json"]
         reads, measured, lacks = asyncio.run(examine(settings, recorder, as_lines=as_lines))
         report = _as_json(settings, reads, measured, terminal)
-        about = [] if recorder is None else ["", *_bundled(recorder)]
+        about = ["", *_bundled(*bundle, settings.log_file)] if bundle else []
         answered = all(read.answered for read in reads if read.note is None)
         if given["json"]:
             say_json({"ok": answered, **report, "log_lacks": lacks})
@@ -160,7 +165,7 @@ async def examine(
         return reads, client.transport.measured, reader.told()
 
 
-def _bundle(file: str, settings: Settings) -> Recorder:
+def _bundle(file: str, settings: Settings) -> tuple[Recorder, Pseudonyms]:
     """A recording in which nobody is named. Raises UsageError if the file can't be written."""
     from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms  # noqa: PLC0415 (for a bundle only)
     from agentco_tui.commands.replay_command import begun  # noqa: PLC0415
@@ -168,11 +173,12 @@ def _bundle(file: str, settings: Settings) -> Recorder:
     nowhere = BaseUrl.parse(NOWHERE)
     masked = replace(settings, base_url=nowhere, profile="bundle", company=None)
     key = None if settings.key is None else KeyInUse(settings.key)
-    return begun(file, masked, key, alter=Pseudonyms(str(settings.base_url)).alter)
+    names = Pseudonyms(str(settings.base_url))
+    return begun(file, masked, key, alter=names.alter), names
 
 
-def _bundled(recorder: Recorder) -> list[str]:
-    """Write the rest of a bundle; lines that say what it holds."""
+def _bundled(recorder: Recorder, names: Pseudonyms, log: Path | None) -> list[str]:
+    """Write the rest of a bundle, the log beside it; lines that say what it holds."""
     recorder.close(60.0)
     path = safe(str(recorder.path), 200)
     if recorder.trouble is not None:
@@ -182,7 +188,22 @@ def _bundled(recorder: Recorder) -> list[str]:
         "Names, ids and texts are replaced; numbers, times, words of status and names of fields"
         " are not.",
         f"Look before you send it: agentco-tui replay {path}",
+        *([_log_beside(recorder.path, names, log)] if log else []),
     ]
+
+
+def _log_beside(bundle: Path, names: Pseudonyms, log: Path) -> str:
+    """Write the end of a log of JSON without its messages, which may quote anything; says where."""
+    path = bundle.with_name(f"{bundle.name}.log")
+    try:
+        with atomic_write(path, mode=0o600) as file:
+            for line in log.read_text("utf-8").splitlines()[-1_000:]:
+                entry = {name: told for name, told in json.loads(line).items() if name in _TOLD}
+                target = {"target": names.target(entry["target"])} if "target" in entry else {}
+                file.write(f"{json.dumps(entry | target)}\n".encode())
+    except (AtomicWriteError, ValueError, AttributeError) as error:
+        return f"The log is left out, which must be one of --log-json: {safe(str(error), 200)}"
+    return f"{safe(str(path), 200)} has the end of the log, without its messages."
 
 
 def _seen(answer: object) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
 from enum import IntEnum
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -106,6 +107,16 @@ class _OneEntry(logging.Formatter):
         return safe_block(super().format(record))
 
 
+class _OneObject(logging.Formatter):
+    """The same as JSON; its `words` are those of the source, in which nothing is filled in."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        extra, text = vars(record), safe_block(record.getMessage())
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        told = {"time": when, "level": record.levelname, "logger": record.name, "message": text}
+        return json.dumps(told | {"words": extra["words"], **extra.get("about", {})})
+
+
 @contextmanager
 def running(given: Given, env: Mapping[str, str]) -> Iterator[Settings]:
     """Settings for a command that SIGTERM and SIGHUP end without a half-written file."""
@@ -143,7 +154,8 @@ def logged(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
         raise UsageError(f"--log-file cannot be written: {error.strerror}") from None
     stream = os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace")
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(_OneEntry("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    as_text = _OneEntry("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.setFormatter(_OneObject() if settings.log_json else as_text)
     if key is None and settings.key is not None:
         key = KeyInUse(settings.key)
     handler.addFilter(KeyFilter(key))

@@ -137,6 +137,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     profiles: tuple[str, ...] = ()
     """Those that can be switched to, by name."""
     log_file: Path | None = None
+    log_json: bool = False  # whether each of its lines is a JSON object
     config_path: Path | None = None
     """The config file, also if it does not exist."""
     sources: Mapping[str, str] = msgspec.field(default_factory=dict)

@@ -40,7 +40,7 @@ _WORDS: Mapping[str, Callable[[str], Any]] = {
 """How the text of a variable or a flag is read where it is not what is wanted."""
 PICKED = (
     *("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env"),
-    *("ca_file", "theme", "history", "history_mb", "log_file"),
+    *("ca_file", "theme", "history", "history_mb", "log_file", "log_json"),
     *("label", "colour", "danger", "protected", "web_url"),
 )
 """Settings that a flag, a variable, the profile or the top of the file gives."""
