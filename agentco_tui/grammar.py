@@ -172,6 +172,7 @@ _METRICS = (
         " only)", type=_place),
     Flag("--textfile PATH", "write them there again and again, for node_exporter"),
 )  # fmt: skip
+_ON_CRITICAL = Flag("--on-critical COMMAND", "run it for each that is critical")
 _TOLD = ("path", "check", "show", "keys", "init")
 _WHAT = Flag(f"what {{{','.join(_TOLD)}}}", "", choices=_TOLD)
 
@@ -235,6 +236,9 @@ COMMANDS: dict[str, Subcommand] = {
         ("history --agent linus --since 3d",), (*_PLATFORM, _AGENT, _SINCE, _JSON, _CSV)),
     "metrics": Subcommand("figures for Prometheus, in the OpenMetrics format",
         ("metrics", "metrics --listen 9464"), (*_PLATFORM, _REFRESH, *_METRICS), _METRICS_MORE),
+    "watch": Subcommand("a line, and a command of yours, for each thing that needs a person",
+        ("watch", "watch --on-critical 'page \"Agents need you\"'  # without a shell"),
+        (*_PLATFORM, _REFRESH, _JSON, _ON_CRITICAL)),
     "config": Subcommand("look at the settings", ("config check", "config show --profile prod"),
         (*_PLATFORM, *_LOOK, _REFRESH, _WHAT, _JSON), _CONFIG_MORE),
     "completion": Subcommand("what makes a shell complete commands, flags, and names once seen",

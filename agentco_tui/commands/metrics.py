@@ -8,18 +8,17 @@ how old.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.arguments import UsageError
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
-from agentco_tui.commands.running import Exit, complain, logged, write
-from agentco_tui.commands.watching import SECONDS, until_ended, watching
+from agentco_tui.commands.running import Exit, complain, write
+from agentco_tui.commands.watching import SECONDS, watched
 from agentco_tui.config import Given, Settings
-from agentco_tui.config.resolve import load
 from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.watcher import Watcher
 
@@ -32,18 +31,12 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         )
     if given["listen"] and given["textfile"]:
         raise UsageError("--listen or --textfile, not both")
-    settings = load(given, env)
-    key = None if settings.key is None else KeyInUse(settings.key)
-    with logged(settings, key):
-        return asyncio.run(_watched(settings, key, given))
-
-
-async def _watched(settings: Settings, key: KeyInUse | None, given: Given) -> int:
-    """Poll, remember and look ahead, as the dashboard does, until all is told."""
     goes_on = given["listen"] is not None or given["textfile"] is not None
-    async with watching(settings, key) as watcher:
-        telling = _tell(watcher, given, settings.refresh)
-        return await until_ended(telling, watcher.run(remembers=goes_on), goes_on=goes_on)
+
+    def begin(watcher: Watcher, settings: Settings) -> tuple[Coroutine[Any, Any, int], None]:
+        return _tell(watcher, given, settings.refresh), None
+
+    return watched(given, env, begin, goes_on=goes_on)
 
 
 async def _tell(watcher: Watcher, given: Given, every: float) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from agentco_tui.actions.journal import platform_of
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.commands.naming import company_or_words
-from agentco_tui.commands.running import Exit, complain, connected
-from agentco_tui.config import Settings
+from agentco_tui.commands.running import Exit, complain, connected, logged
+from agentco_tui.config import Given, Settings
+from agentco_tui.config.resolve import load
 from agentco_tui.live.history import History
 from agentco_tui.live.snooze import Snoozes
 from agentco_tui.live.watcher import Watcher
@@ -21,14 +22,24 @@ from agentco_tui.state_folder import HISTORY_FILE, SNOOZED_FILE, state_folder
 SECONDS: Final = 25.0  # for the first answers, before anything is written
 CLOSING: Final = 10.0  # seconds in which what is to be remembered is written at the end
 
+Begin = Callable[[Watcher, Settings], tuple[Coroutine[Any, Any, int], Callable[[], object] | None]]
+"""Gives what is done meanwhile, with an exit code, and what is called after each look."""
 
-@asynccontextmanager
-async def watching(settings: Settings, key: KeyInUse | None) -> AsyncIterator[Watcher]:
-    """A watcher as the settings want it, still to be run. Raises SettingsError, also where the
+
+def watched(given: Given, env: Mapping[str, str], begin: Begin, *, goes_on: bool = True) -> int:
+    """Poll, remember and look ahead, as the dashboard does, until what `begin` gives has ended; or
+    where it `goes_on`, 0 after SIGINT, SIGTERM or SIGHUP. Raises SettingsError, also where the
     platform answers and has no such company.
     """
+    settings = load(given, env)
+    key = None if settings.key is None else KeyInUse(settings.key)
+    with logged(settings, key):
+        return asyncio.run(_watched(settings, key, begin, goes_on=goes_on))
+
+
+async def _watched(settings: Settings, key: KeyInUse | None, begin: Begin, *, goes_on: bool) -> int:
     async with connected(settings, key) as client:
-        company, history = settings.company, None
+        company, history, place = settings.company, None, settings.key_place
         folder, origin = state_folder(), str(settings.base_url)
         if settings.history:
             most, redact = settings.history_mb * 1_000_000, client.transport.key.redact
@@ -38,38 +49,26 @@ async def watching(settings: Settings, key: KeyInUse | None) -> AsyncIterator[Wa
         with suppress(TimeoutError):
             async with asyncio.timeout(SECONDS):
                 company = await company_or_words(settings, client)
-        place, platform = settings.key_place, f"{settings.profile} {platform_of(origin)}"
+        platform = f"{settings.profile} {platform_of(origin)}"
+        watcher = Watcher(
+            client,
+            company=company,
+            refresh=settings.refresh,
+            limits=settings.alerts,
+            history=history,
+            snoozes=Snoozes(folder / SNOOZED_FILE, platform),
+            key_in_file=None if place is None else place.in_file,
+        )
+        work, on_found = begin(watcher, settings)
+        telling = asyncio.create_task(work)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if goes_on else ():
+            asyncio.get_running_loop().add_signal_handler(number, telling.cancel)
         try:
-            yield Watcher(
-                client,
-                company=company,
-                refresh=settings.refresh,
-                limits=settings.alerts,
-                history=history,
-                snoozes=Snoozes(folder / SNOOZED_FILE, platform),
-                key_in_file=None if place is None else place.in_file,
-            )
+            async with asyncio.TaskGroup() as tasks:
+                polling = tasks.create_task(watcher.run(on_found, remembers=goes_on))
+                await asyncio.wait((telling,))
+                polling.cancel()
         finally:
             if history is not None:
                 await asyncio.to_thread(history.close, CLOSING)
-
-
-async def until_ended(
-    telling: Coroutine[Any, Any, int], polling: Coroutine[Any, Any, None], *, goes_on: bool
-) -> int:
-    """Poll until all is told; gives its exit code, and where it `goes_on` 0 after SIGINT, SIGTERM
-    or SIGHUP. Raises what ended the polling: a fault of ours.
-    """
-    told, polled = asyncio.create_task(telling), asyncio.create_task(polling)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if goes_on else ():
-        loop.add_signal_handler(number, told.cancel)
-    try:
-        await asyncio.wait((told, polled), return_when="FIRST_COMPLETED")
-        if polled.done():
-            polled.result()
-        return Exit.OK if told.cancelled() else told.result()
-    finally:
-        told.cancel()
-        polled.cancel()
-        await asyncio.gather(told, polled, return_exceptions=True)
+        return Exit.OK if telling.cancelled() else telling.result()

@@ -15,7 +15,7 @@ import msgspec
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.keys import PLACE_OF, UNBOUND, Command
-from agentco_tui.model import AlertLimits
+from agentco_tui.model import AlertLimits, Notify
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.text import safe
 
@@ -25,25 +25,6 @@ Given = Mapping[str, Any]
 
 DEFAULT_PROFILE: Final = "default"
 """Of a platform that no profile names."""
-
-
-class Notify(msgspec.Struct, frozen=True, kw_only=True):
-    """When and how a person is called who does not look (`[notify]`)."""
-
-    bell: bool = True
-    desktop: bool | None = None
-    """Whether the terminal is asked for a notification (OSC 9, 777, 99); None: if it is known to
-    show them."""
-    title: bool = True
-    """Whether the terminal's title says the profile and what needs a person."""
-    priority: str | None = None
-    """A task of this priority or above that newly waits is called for; None: none by that."""
-    outage: float = 300.0
-    """Seconds after which a feed that fails is called for."""
-    quiet: tuple[tuple[int, int], ...] = ()
-    """Hours of local time without a call, in minutes of the day: (from, to); may pass midnight."""
-    on_critical: tuple[str, ...] = ()
-    """A command of one's own, with the need in its environment."""
 
 
 class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,6 @@ from agentco_tui.config import (
     DEFAULT_PROFILE,
     Given,
     NothingSetError,
-    Notify,
     Problem,
     Settings,
     SettingsError,
@@ -23,7 +22,7 @@ from agentco_tui.config import (
 from agentco_tui.config.api_key import API_KEY, KeyPlace
 from agentco_tui.config.file import ALERTS, KEY_SOURCES, ConfigFile
 from agentco_tui.config.validators import WrongError, nearest
-from agentco_tui.model import AlertLimits
+from agentco_tui.model import AlertLimits, Notify
 from agentco_tui.reading.mapping import AS_SENT
 
 CONFIG = "AGENTCO_CONFIG"

@@ -50,7 +50,7 @@ class Watcher:
         """`company` by id or name, `refresh` in seconds; `key_in_file` reads the key again once the
         one in use is refused, in a thread.
         """
-        self._key, self._key_in_file = client.transport.key, key_in_file
+        self.key, self._key_in_file = client.transport.key, key_in_file
         self.store, self.snoozes = Store(), snoozes
         self.names = Names(self.store)
         self.clock = Clock(lambda: client.transport.measured.clock_skew)
@@ -127,7 +127,7 @@ class Watcher:
             await self._refused.wait()
             self._refused.clear()
             found = await asyncio.to_thread(self._key_in_file)
-            if found is not None and found != self._key.key:
-                self._key.replace(found)
+            if found is not None and found != self.key.key:
+                self.key.replace(found)
                 log.info("the key was read again from its file")
                 self.poller.poll_now()

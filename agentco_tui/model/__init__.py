@@ -389,3 +389,22 @@ class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
     forecast_on: Decimal = Decimal(90)
     forecast_off: Decimal = Decimal(75)
     """How likely, in per cent, a limit must be reached for the day to be told, and to go on so."""
+
+
+class Notify(msgspec.Struct, frozen=True, kw_only=True):
+    """When and how a person is called who does not look (`[notify]`)."""
+
+    bell: bool = True
+    desktop: bool | None = None
+    """Whether the terminal is asked for a notification (OSC 9, 777, 99); None: if it is known to
+    show them."""
+    title: bool = True
+    """Whether the terminal's title says the profile and what needs a person."""
+    priority: str | None = None
+    """A task of this priority or above that newly waits is called for; None: none by that."""
+    outage: float = 300.0
+    """Seconds after which a feed that fails is called for."""
+    quiet: tuple[tuple[int, int], ...] = ()
+    """Hours of local time without a call, in minutes of the day: (from, to); may pass midnight."""
+    on_critical: tuple[str, ...] = ()
+    """A command of one's own, with the need in its environment."""

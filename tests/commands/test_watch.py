@@ -1,0 +1,90 @@
+"""`agentco-tui watch`: a line and a command for each cause, alive whatever the platform does."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from agentco_tui.live.critical_command import LOG_FILE
+from tests.commands.conftest import Command
+from tests.commands.test_tail import Lines
+from tests.embedded import EmbeddedPlatform
+
+CONFIG = '[notify]\noutage = "1s"\npriority = "high"\n'
+
+
+def limit(platform: EmbeddedPlatform, number: int, dollars: float) -> str:
+    """Set an agent's limit, and give its name."""
+    agent = platform.world.agents()[number]
+    platform.world.set_limit(agent.id, dollars)
+    return agent.name
+
+
+@pytest.fixture
+def calm() -> Iterator[EmbeddedPlatform]:
+    """A platform on which nothing needs a person."""
+    with EmbeddedPlatform(speed=0, tasks=0) as platform:
+        for number in range(len(platform.world.agents())):
+            limit(platform, number, 1_000_000)
+        yield platform
+
+
+def test_it_calls_through_every_failure_of_the_platform(
+    command: Command, calm: EmbeddedPlatform
+) -> None:
+    (command.home / "config.toml").write_text(CONFIG)
+    seen = command.home / "seen"
+    script = command.home / "page.sh"
+    told = "$AGENTCO_NEED_AGENT,$AGENTCO_API_KEY,$AGENTCO_PROFILE"
+    script.write_text(f'#!/bin/sh\necho "{told}" >> {seen}\n')
+    script.chmod(0o700)
+    words = ("--config", "config.toml", "--refresh", "0.5", "--on-critical", f"{script} 'a b'")
+    command.on(calm)
+    calm.stop()  # a start while it is down
+    with command.start("watch", *words) as child:
+        out, err = Lines(child.stdout), Lines(child.stderr)
+        err.until("watching http://127.0.0.1")
+        assert "no answer for" in out.until(" outage: ")
+        calm.start()
+        first = limit(calm, 0, 0.01)
+        assert "critical: " in out.until(first)
+        calm.faults.add("*:status=503")
+        out.until("outage: ")
+        calm.faults.clear()
+        calm.keys["full"], key = "ag_another_0001", calm.keys["full"]
+        out.until("outage: ")
+        calm.keys["full"] = key
+        limit(calm, 0, 1_000_000)
+        agent = calm.world.agents()[0]
+        calm.world.create_task(agent.company.id, "sign it", agent.id, "urgent")
+        assert "sign it" in out.until(" waiting: ")
+        limit(calm, 0, 0.01)  # once more: that is no news
+        second = limit(calm, 1, 0.01)
+        out.until(second)
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(timeout=60) == 0
+    assert [first in line for line in out.rest() if " critical: " in line] == [True, False]
+    assert err.rest()[1:] == []
+    assert seen.read_text().splitlines() == [f"{name},,default" for name in (first, second)]
+    log = command.home / ".local/state/agentco-tui" / LOG_FILE
+    assert len(log.read_text().splitlines()) == 2
+
+
+def test_what_stands_at_the_start_is_one_call(command: Command, still: EmbeddedPlatform) -> None:
+    with command.on(still).start("watch", "--json", "--refresh", "0.5") as child:
+        told = json.loads(Lines(child.stdout).until("{"))
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=60) == 0
+    assert len(told["causes"]) > 1
+    assert told["text"].startswith(f"{len(told['causes'])} critical: ")
+    assert {*told["causes"][0]} == {"level", "kind", "text", "company", "agent", "id"}
+
+
+def test_what_it_cannot_do_is_said(command: Command, still: EmbeddedPlatform) -> None:
+    ran = command.on(still)("watch", "--on-critical", "'open")
+    assert (ran.code, "can't be split into words" in ran.err) == (2, True)
+    ran = command("watch", "--company", "umbrella")
+    assert (ran.code, "no company has the name" in ran.err) == (2, True)
