@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,7 +28,7 @@ def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Ite
     latter also for an OSError of the block.
     """
     target = _checked(path, replace=replace)
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    beside = target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.part")
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(handle, "wb") as file:

@@ -63,13 +63,14 @@ def run(given: Given, env: Mapping[str, str]) -> int:
     say(f"The dashboard on it: agentco-tui --profile {name}")
     if usable and agreed("\nOpen it now?"):
         words = ["-m", "agentco_tui", "--config", str(resolved.path), "--profile", name]
+        words += ["--read-only"] if given.get("read_only") else []
         os.execve(sys.executable, [sys.executable, *words], own)  # noqa: S606 - this very program
     return Exit.OK if setting or at_terminal() else Exit.FAILED
 
 
 def _address(text: str | None, *, allow_http: bool) -> BaseUrl:
     while True:
-        text = text or ask("Address (https://…):")
+        text = text or ask("Address (https://...):")
         try:
             return BaseUrl.parse(text, allow_http=allow_http)
         except CredentialError as error:
@@ -99,11 +100,12 @@ async def _answers(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
     settings = Settings(base_url=url, key=key, key_source="what was given", **values)
     say("", f"reads of {url}:")
     reads, measured, _ = await doctor.examine(settings, None, as_lines=True)
+    if not any(read.answered for read in reads):
+        return False
     say("", *doctor.conclusions(reads, measured, doctor.written_before(settings)))
-    answered = any(read.answered for read in reads)
-    if answered and agreed("\nShow which of its fields are read? (agentco-tui doctor --fields)"):
+    if agreed("\nShow which of its fields are read? (agentco-tui doctor --fields)"):
         await doctor.examine_fields(settings, as_json=False)
-    return answered
+    return True
 
 
 def _keep(name: str, file: Path, key: ApiKey, env: Mapping[str, str]) -> str:
@@ -140,9 +142,8 @@ def _write_profile(resolved: Resolver, url: BaseUrl, setting: str) -> bool:
 
 def _logout(resolved: Resolver, file: Path, env: Mapping[str, str]) -> int:
     """Remove the key from where login keeps it; say where else one is."""
-    name, place, removals = resolved.profile, resolved.key_place, dict[str, Callable[[], object]]()
-    if file.exists():
-        removals[str(file)] = file.unlink
+    name, place = resolved.profile, resolved.key_place
+    removals: dict[str, Callable[[], object]] = {str(file): file.unlink} if file.exists() else {}
     with suppress(WrongError):  # there is none, or none that can be read
         KeyPlace("keyring", name, True, env).read()
         removals["the system's keyring"] = partial(run_keyring, "del", name, env)

@@ -91,7 +91,7 @@ def at_terminal() -> bool:
 def ask(question: str, read: Callable[[str], str] = input) -> str:
     """What a person types on a line. Raises UsageError without one, EOFError at the line's end."""
     if not at_terminal():
-        raise UsageError(f"there is no terminal to ask at: {question}")
+        raise UsageError(f"no terminal to ask at, and no flag or variable says: {question}")
     return read(f"{question} ").strip()
 
 

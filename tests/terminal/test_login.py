@@ -42,7 +42,7 @@ def test_from_the_welcome_by_login_to_the_dashboard_and_out_again(
     platform: PlatformProcess, tmp_path: Path, start: Start
 ) -> None:
     config = tmp_path / "config" / "agentco-tui" / "config.toml"
-    with start() as session:
+    with start("--read-only") as session:
         answer(session, "d, l, e or q", "x")
         answer(session, "d, l, e or q", "L")
         answer(session, "Address (https", "platform.example")
@@ -66,7 +66,7 @@ def test_from_the_welcome_by_login_to_the_dashboard_and_out_again(
         assert not config.exists()
         answer(session, f"Write this to {config}? (y/n)", "y")
         answer(session, "Open it now? (y/n)", "y")
-        ready(session)
+        assert "read-only" in ready(session), "as was said at the very beginning"
         leave(session)
         raw = session.raw
     assert platform.full_key.encode() not in raw
