@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
@@ -38,6 +39,7 @@ def run(given: Given, env: Mapping[str, str]) -> int:
     """Log in, or out; 3 if nothing answered, 1 if nobody could say where to keep the key. The
     dashboard takes this process's place.
     """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as ctrl+c: the echo comes back
     own = {name: env[name] for name in env if name not in (API_KEY, VARIABLES["base_url"])}
     resolved = Resolver({**given, "base_url": None}, own)
     name, entry = resolved.profile, resolved.entry

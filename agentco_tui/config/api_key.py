@@ -110,9 +110,7 @@ def _parsed(text: str, what: str = "") -> ApiKey:
 
 
 def run_keyring(action: str, profile: str, env: Mapping[str, str], **how: Any) -> bytes:
-    """Let the system's keyring `get`, `set` (the key is typed) or `del` a profile's key; `how`: as
-    of `run_for_output`. Raises CommandError, and WrongError if the package is not there.
-    """
+    """Have the keyring `get`, `set` or `del` a profile's key. Raises CommandError, WrongError."""
     if find_spec("keyring") is None:
         raise WrongError("the package keyring is not installed: pip install 'agentco-tui[keyring]'")
     # In a process of its own it can be ended, and kept from a terminal it could ask at.

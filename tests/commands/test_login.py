@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,14 @@ from tests.commands.keyring_program import put_backend, put_program
 from tests.embedded import EmbeddedPlatform
 
 PROFILE = '[profiles.prod]\nbase_url = "{}"\n'
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    """The command runs in this process here, and what it does to a signal lasts."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture(params=[put_program, put_backend], ids=["program", "package"])

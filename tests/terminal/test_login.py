@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,9 +144,11 @@ def test_the_welcome_opens_the_demo(start: Start) -> None:
         leave(session)
 
 
-def test_ctrl_c_at_the_key_brings_the_echo_back(start: Start, platform: PlatformProcess) -> None:
-    with start("login", "--base-url", platform.base_url) as session:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_echo_comes_back(start: Start, number: signal.Signals) -> None:
+    with start("login", "--base-url", "https://platform.example") as session:
         session.wait_for("it is not shown")
-        session.press("ctrl+c")
+        assert session.termios() != session.termios_before
+        session.signal(number)
         assert session.wait_gone() == 130
         assert_restored(session)
