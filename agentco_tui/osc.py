@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
+
+ONE_PIECE: Final = 700
+"""Characters of one string that screen hands on; it has room for 768."""
+LINKABLE: Final = r"https?://[\x21-\x7e]{1,1990}"
+"""An address that may stand in OSC 8: nothing in it can end the sequence or begin another."""
 
 Multiplexer = Literal["tmux", "screen"]
 
@@ -27,5 +33,15 @@ def through(sequence: str, env: Mapping[str, str]) -> str:
             doubled = sequence.replace("\x1b", "\x1b\x1b")
             return f"\x1bPtmux;{doubled}\x1b\\"
         case "screen":
-            return f"\x1bP{sequence}\x1b\\"
+            pieces = range(0, len(sequence), ONE_PIECE)
+            return "".join(f"\x1bP{sequence[at : at + ONE_PIECE]}\x1b\\" for at in pieces)
     return sequence
+
+
+def clipboard(text: str, env: Mapping[str, str]) -> str:
+    """Asks the terminal to take a text into its clipboard (OSC 52); no terminal tells if it did.
+
+    tmux takes it itself, and hands it on with `set-clipboard on` only.
+    """
+    sequence = f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07"
+    return sequence if multiplexer(env) == "tmux" else through(sequence, env)

@@ -311,5 +311,5 @@ def clipboard_text(text: str) -> str:
     """
     return "".join(
         char if char.isprintable() and not "\U000e0000" <= char <= "\U000e0fff" else "\ufffd"
-        for char in text[:4_000]
+        for char in text
     )

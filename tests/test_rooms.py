@@ -22,6 +22,7 @@ LEAVES = {
     "patterns",
     "key_names",
     "child_process",
+    "clipboard",
     "osc",
     "row_filter",
     "state_folder",

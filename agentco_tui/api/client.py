@@ -42,7 +42,7 @@ from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, rea
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
-from agentco_tui.reading.schema import Json, Kind
+from agentco_tui.reading.schema import Around, Json, Kind, Row
 from agentco_tui.reading.write_response import read_write_response
 
 if TYPE_CHECKING:
@@ -260,6 +260,27 @@ class Client(Fetcher):
     async def budget_alerts(self) -> Listing[Alert]:
         """GET /api/budget/alerts."""
         return await self._listing(ALERTS, "/api/budget/alerts")
+
+    async def as_sent(
+        self, kind: Kind[Any], path: str, filters: Mapping[str, str], sent_id: str
+    ) -> Mapping[str, Json]:
+        """The object that a record is read from, in a list asked for now; {} if it isn't there. The
+        key is masked in it, and no other secret.
+        """
+        found, kind = dict[str, Mapping[str, Json]](), copy(self.mapping.kind(kind))
+        build = kind.build
+
+        def keep(row: Row, around: Around) -> Any:
+            record = build(row, around)
+            found[record.id] = row.obj
+            return record
+
+        kind.build = keep
+        # With nothing remembered each row is read, by this kind as it is.
+        other = copy(self)
+        other.mapping, other.prefetch, other._last = AS_SENT, None, {}
+        await other._listing(kind, path, filters, once=True)
+        return found.get(sent_id, {})
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path("GET", collection, identifier)

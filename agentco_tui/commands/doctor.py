@@ -31,7 +31,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Listing, Moment, Trace
 from agentco_tui.reading.decode import Unshaped
 from agentco_tui.reading.json_body import BodyError, parse_json
-from agentco_tui.reading.kinds import mappable
+from agentco_tui.reading.kinds import PATHS, mappable
 from agentco_tui.reading.mapping import FieldReport, report_fields
 from agentco_tui.state_folder import state_folder
 from agentco_tui.terminal.fitness import Fitness, check
@@ -48,13 +48,6 @@ WRITES = {
     if command.operation is not None and command.verb is not None
 }
 """By their verbs. Never tried here: trying one would change something."""
-PATHS: Mapping[str, str] = {
-    "company": "/api/companies", "agent": "/api/agents", "task": "/api/tasks",
-    "company_budget": "/api/budget/companies", "agent_budget": "/api/budget/agents",
-    "budget": "/api/budget", "alert": "/api/budget/alerts", "activity": "/api/activity",
-}  # fmt: skip
-"""What is asked for each kind of record: one page of it."""
-
 _ENTRIES = 100  # of the log
 _TOLD = ("time", "level", "logger", "words", "request", "target", "status", "outcome", "seconds")
 Ask = Callable[[str], Awaitable[object]]

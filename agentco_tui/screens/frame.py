@@ -36,7 +36,7 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
 from agentco_tui.screens.trail import MOST_BEHIND, Spot, Switch
 from agentco_tui.state_folder import ListMemory, Remembered
-from agentco_tui.text import clipboard_text, plain, safe, signs
+from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.widget import RecordTable
@@ -398,13 +398,14 @@ class MainScreen(SizedScreen[None]):
         elif event.line is self.footer:
             start_worker(self, partial(self.run, event.key), event.key)
 
-    def action_copy_id(self) -> None:
-        """Send the line's id to the terminal's clipboard; whether it took it, no terminal tells."""
-        app, subject = cast("KeyApp", self.app), self.view.subject()
+    def action_copy(self, what: str) -> None:
+        """Copy the id of what is under the cursor, or ask what of it."""
+        from agentco_tui.screens import copying  # noqa: PLC0415 - when it is first wanted
+
+        subject = self.view.subject()
         # One that is held down has just answered a question.
-        if subject is not None and not app.presses.held_down:
-            app.copy_to_clipboard(clipboard_text(subject.id))
-            self.say(f"sent to the terminal's clipboard: {safe(subject.id, 60)}")
+        if subject is not None and not cast("KeyApp", self.app).presses.held_down:
+            getattr(copying, what)(self, subject)
 
     async def run(self, command_id: str) -> None:
         """Run a command as its key does, also one that has none."""

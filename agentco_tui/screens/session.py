@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from msgspec.structs import replace
@@ -71,6 +72,11 @@ class Session(Services):
         self.poller.refresh = settings.refresh
         self.timing = replace(self.timing, hold_one=settings.hold)
         self.permissions.off = self.permissions.off or off_by(settings)
+
+    def child_environment(self) -> dict[str, str]:
+        """For commands of the person's own: whatever holds the key is left out."""
+        redact = self.client.transport.key.redact
+        return {name: value for name, value in os.environ.items() if redact(value) == value}
 
     async def trace_of(self, task: Task) -> Trace | ApiError:
         try:

@@ -175,7 +175,7 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         mark = session.mark()
         session.press("y")
         session.wait_raw(b"\x1b]52;c;", mark=mark)
-        session.wait_for("sent to the terminal's clipboard")
+        session.wait_for("sent to the terminal (OSC 52)")
         session.wait_quiet(0.3)
         assert unclean(session.since(mark), clipboard=True) == []
         copied = re.search(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\x07", session.since(mark))

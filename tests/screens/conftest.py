@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -20,13 +21,30 @@ def at_home_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     for name in ("BASE_URL", "API_KEY", "PROFILE", "CONFIG", "READ_ONLY"):
         monkeypatch.delenv(f"AGENTCO_{name}", raising=False)
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "DISPLAY", "WAYLAND_DISPLAY", "TMUX", "STY", "SSH_TTY", "PAGER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("HOME", str(tmp_path))
     time.tzset()
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in which all that is copied stands, by a tool that really runs."""
+    tool, copied = tmp_path / "bin" / "wl-copy", tmp_path / "copied"
+    tool.parent.mkdir()
+    copied.touch()
+    tool.write_text(
+        f'#!/bin/sh\ncat > "{copied}.new"; mv "{copied}.new" "{copied}"; env > "{copied}.env"\n'
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    return copied
 
 
 @pytest.fixture

@@ -243,7 +243,7 @@ async def test_an_equal_notice_is_not_added_while_it_shows(on: Staging) -> None:
         assert "writing is off (--read-only)" in s.lines[-1], "the footer has the reason"
         await s.wait_until(lambda: s.text.count("writing is off") == 2, "the notice")
         await s.press("j", "y")
-        await s.sees("clipboard")
+        await s.sees("sent to the terminal")
         assert s.text.count("writing is off") == 2
         s.app.clear_notifications()
         await s.wait_until(lambda: s.text.count("writing is off") == 1, "no notice")

@@ -16,6 +16,7 @@ from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.state_folder import Remembered
 from tests.embedded import EmbeddedPlatform, another_operator
 from tests.screens.harness import NOW, WIDE, Stage, Staging, settings_for
+from tests.screens.test_copying import read
 
 
 def need_at(s: Stage, kind: NeedKind, level: Level) -> Need:
@@ -189,7 +190,7 @@ async def test_when_it_was_left_is_remembered(on: Staging) -> None:
 
 
 async def test_a_hand_over_is_written_to_a_new_file_or_copied(
-    on: Staging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on: Staging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clipboard: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with on(size=WIDE) as s:
@@ -222,7 +223,7 @@ async def test_a_hand_over_is_written_to_a_new_file_or_copied(
         await s.press("ctrl+u")
         await s.type("clipboard")
         await s.press("enter")
-        await s.sees("terminal's clipboard")
-        copied = s.app.clipboard.splitlines()
+        await s.sees("copied with wl-copy: # Hand-over")
+        copied = read(clipboard).splitlines()
         assert copied[0] == text.splitlines()[0]
         assert len(copied) == len(text.splitlines())

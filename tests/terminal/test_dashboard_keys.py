@@ -109,7 +109,7 @@ def special(session: PtySession, place: Place) -> None:
         session.wait_for("COMPANIES all companies")
     elif place == "tasks":
         session.press("g", "y")
-        session.wait_for("sent to the terminal's clipboard: tsk_")
+        session.wait_for("sent to the terminal (OSC 52): tsk_")
         session.wait_raw(b"\x1b]52;c;")
         session.press("space")
         session.wait_for("1 marked")

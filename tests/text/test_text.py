@@ -222,9 +222,7 @@ def test_clipboard_keeps_what_is_seen_and_marks_the_rest() -> None:
     assert clipboard_text("x\n\x1b]52;c;\x07\u202e\ud800") == "x\ufffd\ufffd]52;c;" + "\ufffd" * 3
     assert clipboard_text("hi\U000e0041\U000e0101") == "hi\ufffd\ufffd"
     for payload in (*PAYLOADS.values(), *BOMBS.values()):
-        copied = clipboard_text(payload)
-        assert copied.isprintable()
-        assert len(copied) <= 4_000
+        assert clipboard_text(payload).isprintable()
 
 
 @pytest.mark.usefixtures("ascii_mode")

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from agentco_tui.reading.schema import Kind
+
+PATHS: Final[Mapping[str, str]] = {
+    "company": "/api/companies", "agent": "/api/agents", "task": "/api/tasks",
+    "company_budget": "/api/budget/companies", "agent_budget": "/api/budget/agents",
+    "budget": "/api/budget", "alert": "/api/budget/alerts", "activity": "/api/activity",
+}  # fmt: skip
+"""What is asked for a list of each kind."""
 
 
 def mappable() -> dict[str, Kind[Any]]:

@@ -16,6 +16,7 @@ from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.since import Chapter, Happening, to_minute
 from agentco_tui.live.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.model import Moment
+from agentco_tui.screens.copying import copy
 from agentco_tui.screens.dialogs.form_definitions import FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.since_dialog import gather
@@ -74,8 +75,7 @@ def hand_over(ask: FormRequest) -> FormPlan:
         text = session.client.transport.key.redact(await handover_of(frame, since))
         text = "\n".join(map(clipboard_text, text.split("\n")))
         if to.casefold() == CLIPBOARD:
-            frame.app.copy_to_clipboard(text)
-            frame.say("the hand-over was sent to the terminal's clipboard")
+            await copy(frame, text)
             return
 
         def write() -> Path:

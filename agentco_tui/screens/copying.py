@@ -1,0 +1,153 @@
+"""What of a record goes to the clipboard, and which way it went."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from functools import partial
+from shlex import quote as shell_quote
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+from urllib.parse import quote, urlencode
+
+from textual.binding import Binding, BindingType
+
+from agentco_tui import clipboard, osc
+from agentco_tui.api.errors import ApiError
+from agentco_tui.background import start_worker
+from agentco_tui.live.poller import ACTIVITY_LIMIT
+from agentco_tui.live.record_export import as_json, kind_of
+from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
+from agentco_tui.reading.kinds import PATHS, mappable
+from agentco_tui.reading.unknown_fields import WHOLE, as_extra
+from agentco_tui.screens.detail_pane import whole_title
+from agentco_tui.screens.dialogs.base import Dialog, key_cells
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.trail import name_of
+from agentco_tui.text import SafeText, clipboard_text, plain, safe
+from agentco_tui.widgets.text_pane import FieldLine
+from agentco_tui.widgets.tones import Cell, Tone
+
+if TYPE_CHECKING:
+    from agentco_tui.screens.frame import MainScreen
+    from agentco_tui.screens.key_app import KeyApp
+
+
+class CopyChoice(Dialog[str]):
+    """Comes to the letter of what is to be copied."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Back", show=False),
+        *(Binding(letter, f"take('{letter}')", show=False) for letter in "nsjcl"),
+    ]
+
+    def __init__(self, offered: Mapping[str, SafeText]) -> None:
+        super().__init__([Cell(plain("COPY"), Tone.STRONG)])
+        self._offered = offered
+
+    def on_mount(self) -> None:
+        lines = self._offered.items()
+        self.pane.show(FieldLine(plain(f" {key}"), words, label_width=4) for key, words in lines)
+        self.pane.focus()
+        self.keys_line.show(key_cells({"esc": " back"}))
+
+    def action_take(self, letter: str) -> None:
+        if letter in self._offered:
+            self.dismiss(letter)
+
+
+def copy_id(frame: MainScreen, record: Record) -> None:
+    text = clipboard_text(getattr(record, "sent_id", record.id))
+    start_worker(frame, partial(copy, frame, text), "copy", group="copy")
+
+
+def choose(frame: MainScreen, record: Record) -> None:
+    """Ask what of a record is to be copied, and copy it."""
+    session = frame.session
+    name = whole_title(record) if isinstance(record, Task) else name_of(record, session.names)
+    kind, filters = list_of(record, session)
+    line, link = curl_line(record, session), link_to(session.settings.web_url, record)
+    offered = {
+        "n": plain(f"its name: {safe(name, 200)}"),
+        "s": plain(f"its fields as {PATHS[kind]} sends them now, in one line"),
+        "j": plain("all that was read of it in JSON, with units"),
+        "c": safe(line, 600),
+        **({"l": safe(link, 600)} if link else {}),
+    }
+
+    async def copy_it(letter: str) -> None:
+        text = {"n": name, "c": line, "l": link}.get(letter)
+        try:
+            if letter == "s":
+                sent_id = getattr(record, "sent_id", record.id)
+                asked = mappable()[kind], PATHS[kind], filters, sent_id
+                # Secrets are hidden here as everywhere.
+                found = as_extra(await session.client.as_sent(*asked), WHOLE)
+                text = as_line(found.decode()) or "not there"
+            elif text is None:
+                text = as_line(json.dumps(as_json(record, session.names), ensure_ascii=False))
+            await copy(frame, text)
+        except ApiError as error:
+            frame.say(str(error), bad=True)
+
+    def chosen(letter: str | None) -> None:
+        if letter:
+            start_worker(frame, partial(copy_it, letter), "copy", group="copy")
+
+    frame.app.push_screen(CopyChoice(offered), chosen)
+
+
+async def copy(frame: MainScreen, text: str) -> None:
+    """To the clipboard in the surest way there is; say which that was, or that there is none."""
+    env, what, size = frame.session.child_environment(), safe(text, 60), len(text.encode())
+    tool = await asyncio.to_thread(clipboard.copy_with_tool, text, env)
+    if tool is not None:
+        way = "in tmux's buffer, and sent on to its terminal"
+        frame.say(f"{way if tool == 'tmux' else f'copied with {tool}'}: {what}")
+    elif size > clipboard.MOST_BYTES:
+        most = f"{size:,} bytes, and a terminal takes {clipboard.MOST_BYTES:,} (OSC 52)"
+        frame.say(f"not copied: {most}: {what}", bad=True)
+    else:
+        cast("KeyApp", frame.app).to_terminal(osc.clipboard(text, env))
+        frame.say(f"sent to the terminal (OSC 52): {what}")
+
+
+def list_of(record: Record, session: Session) -> tuple[str, dict[str, str]]:
+    """The kind of list that a record stands in, and the query that this was asked with."""
+    kind, query, asked = kind_of(record), session.poller.query, dict[str, Any]()
+    match record:
+        case Task(id=of):
+            waits = "pending" if of in session.store.pending.records else None
+            asked = {"company_id": query.company, "status": waits}
+        case Activity():
+            log, limit = query.log, query.log.limit or ACTIVITY_LIMIT
+            asked = {"company_id": log.company, "agent_id": log.agent, "from": log.from_date}
+            asked |= {"to": log.to_date, "limit": limit}
+        case Budget(scope=scope) if scope is not BudgetScope.ALL:
+            kind = f"{scope}_budget"
+            asked = {"company_id": query.company if scope is BudgetScope.AGENT else None}
+    return kind, {name: str(value) for name, value in asked.items() if value is not None}
+
+
+def curl_line(record: Record, session: Session) -> str:
+    """A GET of the record itself, else of its list, for a shell, which puts the key in."""
+    kind, filters = list_of(record, session)
+    address = session.origin + PATHS[kind]
+    if isinstance(record, Company | Agent):
+        address += f"/{quote(record.id, safe='', errors='replace')}"
+    elif filters:
+        address += f"?{urlencode(filters, quote_via=quote, safe='')}"
+    return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
+
+
+def link_to(web_url: str | None, record: Record) -> str:
+    """Where people look at a record, by `web_url`; "" without, or if no terminal would take it."""
+    of = quote(getattr(record, "sent_id", record.id), safe="", errors="replace")
+    address = (web_url or "").replace("{kind}", kind_of(record)).replace("{id}", of)
+    return address if re.fullmatch(osc.LINKABLE, address) else ""
+
+
+def as_line(text: str) -> str:
+    """JSON in one line, what can't be seen in it written out as JSON does."""
+    return "".join(c if clipboard_text(c) == c else json.dumps(c)[1:-1] for c in text)
