@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from agentco_tui.child_process import takes_input
+from agentco_tui.child_process import CommandError, run_for_output, takes_input
 from agentco_tui.osc import multiplexer
 
 MOST_BYTES: Final = 4_000
@@ -33,3 +33,15 @@ def copy_with_tool(text: str, env: Mapping[str, str]) -> str | None:
     """Give a text to the first tool that takes it; its name, None if none did. Blocks."""
     took = (tool for tool in tools(env) if takes_input(tool, text.encode(), env, 3.0))
     return next((tool[0] for tool in took), None)
+
+
+def passed_by_tmux(env: Mapping[str, str]) -> tuple[bool, bool]:
+    """Whether tmux hands on what asks the terminal to copy, and what is wrapped for it, as are
+    notifications; it is asked. Blocks.
+    """
+    options = "#{set-clipboard} #{allow-passthrough}"
+    try:
+        said = run_for_output(("tmux", "display-message", "-p", options), env, 2.0).split()
+    except CommandError:
+        said = []
+    return said[:1] == [b"on"], said[1:] in ([b"on"], [b"all"])

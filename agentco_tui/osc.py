@@ -45,3 +45,8 @@ def clipboard(text: str, env: Mapping[str, str]) -> str:
     """
     sequence = f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07"
     return sequence if multiplexer(env) == "tmux" else through(sequence, env)
+
+
+def hyperlink(url: str | None) -> str:
+    """Begins a link (OSC 8) to a LINKABLE address, or ends one."""
+    return f"\x1b]8;;{url or ''}\x1b\\"

@@ -268,17 +268,15 @@ class Client(Fetcher):
         key is masked in it, and no other secret.
         """
         found, kind = dict[str, Mapping[str, Json]](), copy(self.mapping.kind(kind))
-        build = kind.build
+        build, other = kind.build, copy(self)
 
         def keep(row: Row, around: Around) -> Any:
             record = build(row, around)
             found[record.id] = row.obj
             return record
 
-        kind.build = keep
         # With nothing remembered each row is read, by this kind as it is.
-        other = copy(self)
-        other.mapping, other.prefetch, other._last = AS_SENT, None, {}
+        kind.build, other.mapping, other.prefetch, other._last = keep, AS_SENT, None, {}
         await other._listing(kind, path, filters, once=True)
         return found.get(sent_id, {})
 

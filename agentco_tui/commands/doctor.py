@@ -20,6 +20,7 @@ from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable, Unreadable
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.clipboard import passed_by_tmux, tools
 from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
@@ -263,6 +264,7 @@ def _about(settings: Settings, terminal: Mapping[str, Any]) -> list[str]:
         f"key         from {settings.key_source}{again}",
         f"writing     {'refused (read-only)' if settings.read_only else 'allowed from here'}",
         f"terminal    {', '.join(facts)}",
+        f"clipboard   {terminal['clipboard']}",
         *below,
     ]
 
@@ -374,8 +376,10 @@ def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
         "no_color": "NO_COLOR" in env,
         "multiplexer": "tmux" if env.get("TMUX") else "screen" if env.get("STY") else None,
         "ssh": ssh,
+        "clipboard": next(iter(tools(env)), ["the terminal (OSC 52)"])[0],
     }
     in_tmux, in_screen = (facts["multiplexer"] == name for name in ("tmux", "screen"))
+    copies, wrapped = passed_by_tmux(env) if in_tmux else (True, True)
     hints = {
         "the window is too small: the dashboard needs 40 columns and 12 rows": (
             fitness.columns < 40 or fitness.rows < 12
@@ -387,13 +391,12 @@ def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
         "16 colours: if the terminal has more, set TERM=xterm-256color": (
             0 < fitness.colours <= 16 and fitness.term != "linux"
         ),
-        "copying goes through tmux only with: set -g set-clipboard on": in_tmux,
+        "tmux drops what programs ask the terminal to copy: set -g set-clipboard on": not copies,
+        "tmux drops notifications: set -g allow-passthrough on": not wrapped,
         f"inside tmux TERM should be tmux-256color, and is {fitness.term}": (
             in_tmux and not fitness.term.startswith(("tmux", "screen"))
         ),
         "copying through screen works in pieces, and not in every terminal": in_screen,
-        "over SSH a copied id goes to the clipboard of your own terminal (OSC 52),"
-        " if that terminal allows it": ssh,
     }
     return {**facts, "hints": [hint for hint, applies in hints.items() if applies]}
 

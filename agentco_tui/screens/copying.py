@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Mapping
 from functools import partial
 from shlex import quote as shell_quote
@@ -21,7 +20,7 @@ from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
 from agentco_tui.reading.kinds import PATHS, mappable
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
-from agentco_tui.screens.detail_pane import whole_title
+from agentco_tui.screens.detail_pane import link_to, whole_title
 from agentco_tui.screens.dialogs.base import Dialog, key_cells
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
@@ -57,14 +56,9 @@ class CopyChoice(Dialog[str]):
             self.dismiss(letter)
 
 
-def copy_id(frame: MainScreen, record: Record) -> None:
-    text = clipboard_text(getattr(record, "sent_id", record.id))
-    start_worker(frame, partial(copy, frame, text), "copy", group="copy")
-
-
-def choose(frame: MainScreen, record: Record) -> None:
-    """Ask what of a record is to be copied, and copy it."""
-    session = frame.session
+def choose(frame: MainScreen, record: Record, what: str | None) -> None:
+    """Copy a record's id, or what of it is then asked for."""
+    session, sent_id = frame.session, getattr(record, "sent_id", record.id)
     name = whole_title(record) if isinstance(record, Task) else name_of(record, session.names)
     kind, filters = list_of(record, session)
     line, link = curl_line(record, session), link_to(session.settings.web_url, record)
@@ -77,25 +71,30 @@ def choose(frame: MainScreen, record: Record) -> None:
     }
 
     async def copy_it(letter: str) -> None:
-        text = {"n": name, "c": line, "l": link}.get(letter)
-        try:
-            if letter == "s":
-                sent_id = getattr(record, "sent_id", record.id)
+        text = {"id": clipboard_text(sent_id), "n": name, "c": line, "l": link}.get(letter)
+        if letter == "s":
+            try:
                 asked = mappable()[kind], PATHS[kind], filters, sent_id
-                # Secrets are hidden here as everywhere.
-                found = as_extra(await session.client.as_sent(*asked), WHOLE)
-                text = as_line(found.decode()) or "not there"
-            elif text is None:
-                text = as_line(json.dumps(as_json(record, session.names), ensure_ascii=False))
+                found = await session.client.as_sent(*asked)
+            except ApiError as error:
+                frame.say(str(error), bad=True)
+                return
+            # Secrets are hidden here as everywhere.
+            text = as_line(as_extra(found, WHOLE).decode())
+        elif text is None:
+            text = as_line(json.dumps(as_json(record, session.names), ensure_ascii=False))
+        if text:
             await copy(frame, text)
-        except ApiError as error:
-            frame.say(str(error), bad=True)
+        else:
+            frame.say(f"{PATHS[kind]} does not have it any more", bad=True)
 
     def chosen(letter: str | None) -> None:
         if letter:
             start_worker(frame, partial(copy_it, letter), "copy", group="copy")
 
-    frame.app.push_screen(CopyChoice(offered), chosen)
+    if what is None:
+        frame.app.push_screen(CopyChoice(offered), chosen)
+    chosen(what)
 
 
 async def copy(frame: MainScreen, text: str) -> None:
@@ -139,13 +138,6 @@ def curl_line(record: Record, session: Session) -> str:
     elif filters:
         address += f"?{urlencode(filters, quote_via=quote, safe='')}"
     return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
-
-
-def link_to(web_url: str | None, record: Record) -> str:
-    """Where people look at a record, by `web_url`; "" without, or if no terminal would take it."""
-    of = quote(getattr(record, "sent_id", record.id), safe="", errors="replace")
-    address = (web_url or "").replace("{kind}", kind_of(record)).replace("{id}", of)
-    return address if re.fullmatch(osc.LINKABLE, address) else ""
 
 
 def as_line(text: str) -> str:

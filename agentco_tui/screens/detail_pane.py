@@ -6,9 +6,11 @@ What had no room is told by how much, and what can't be shown by where it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 from msgspec.structs import replace
@@ -18,6 +20,7 @@ from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.sentences import sentence
 from agentco_tui.model import Moment, Money, Ref, SharedTask, Task, extra_fields
+from agentco_tui.osc import LINKABLE
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.field_names import NO_UNIT, Unit, unit_in_name, word_set, words
 from agentco_tui.reading.unknown_fields import CUT
@@ -167,6 +170,17 @@ def details(
     else:
         items, rest = DETAILS[type(record)](record, look), beyond(record)
     return [*items, *(beyond(record, raw=True) if raw else rest)]
+
+
+def link_to(web_url: str | None, record: model.Record | None) -> str:
+    """Where people look at a record, by `web_url`; "" without, or if no terminal would take it."""
+    if web_url is None or record is None:
+        return ""
+    from agentco_tui.live.record_export import kind_of  # noqa: PLC0415 - where links are wanted
+
+    of = quote(getattr(record, "sent_id", record.id), safe="", errors="replace")
+    address = web_url.replace("{kind}", kind_of(record)).replace("{id}", of)
+    return address if re.fullmatch(LINKABLE, address) else ""
 
 
 def beyond(record: model.Record, *, raw: bool = False) -> list[Item]:

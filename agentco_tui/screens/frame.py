@@ -398,14 +398,14 @@ class MainScreen(SizedScreen[None]):
         elif event.line is self.footer:
             start_worker(self, partial(self.run, event.key), event.key)
 
-    def action_copy(self, what: str) -> None:
+    def action_copy(self, what: str | None = None) -> None:
         """Copy the id of what is under the cursor, or ask what of it."""
         from agentco_tui.screens import copying  # noqa: PLC0415 - when it is first wanted
 
         subject = self.view.subject()
         # One that is held down has just answered a question.
         if subject is not None and not cast("KeyApp", self.app).presses.held_down:
-            getattr(copying, what)(self, subject)
+            copying.choose(self, subject, what)
 
     async def run(self, command_id: str) -> None:
         """Run a command as its key does, also one that has none."""

@@ -21,7 +21,7 @@ from agentco_tui.live.feeds import NAMES, SCOPED, FeedName, Freshness, Phase
 from agentco_tui.live.store import Change
 from agentco_tui.model import Company, Record
 from agentco_tui.screens.cells import limit_of
-from agentco_tui.screens.detail_pane import details
+from agentco_tui.screens.detail_pane import details, link_to
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
 from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
 from agentco_tui.screens.prompts import FilterWords
@@ -357,10 +357,10 @@ class ListView(Widget, Generic[R]):
         return None if row_id is None else self.table.rows.record(row_id)
 
     def show_detail(self, *, top: bool = False) -> None:
-        record = self.subject()
-        if record is not None and self._whole is not None and self._whole.id == record.id:
-            record = self._whole
+        record, whole = self.subject(), self._whole
+        record = whole if whole and record and whole.id == record.id else record
         if self.display:
+            self.detail.lead(link_to(self.session.settings.web_url, record))
             self.detail.show([] if record is None else self.detail_items(record), top=top)
 
     def detail_items(self, record: Any) -> list[Item]:

@@ -30,6 +30,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from agentco_tui.osc import hyperlink
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
 
 _NAMES: Final = (
@@ -112,7 +113,7 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
     """What to write for strips at their places (x and y), with each change of style once."""
     system = COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
     out: list[str] = []
-    now = _PLAIN
+    now, link = _PLAIN, None
     for x, y, strip in placed:
         out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
         for text, style, control in strip:
@@ -120,6 +121,9 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
                 out.append(text)
             else:
                 look = _PLAIN if style is None else _look(style, system)
+                if style is not None and style.link != link:
+                    link = style.link
+                    out.append(hyperlink(link))
                 if look is not now:
                     shows = (look[0] | now[0]) & _SHOW_ON_BLANKS
                     if look[2] == now[2] and text.isspace() and not shows:
@@ -127,7 +131,7 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
                     out.append(_change(now, look))
                     now = look
                 out.append(text)
-    return "".join(out) + _change(now, _PLAIN)
+    return "".join(out) + _change(now, _PLAIN) + hyperlink(None) * (link is not None)
 
 
 def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import msgspec
 from msgspec.structs import replace
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
@@ -131,6 +132,7 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
     lines: Sequence[Line] = ()  # all of them, also those scrolled out of sight
     is_old = False  # all of it is dimmed
     fitted: Callable[[], object] = bool  # called when it has another size
+    link = ""  # where the first line leads in terminals that show links, as `osc.LINKABLE`
     _items: tuple[Item, ...] = ()
     _due = False
 
@@ -144,6 +146,11 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
 
     def show_top(self) -> None:
         self.scroll_home(animate=False, immediate=True)
+
+    def lead(self, link: str) -> None:
+        if link != self.link:
+            self.link = link
+            self.refresh(Region(0, 0, self.size.width, 1))
 
     def fade(self, is_old: bool) -> None:
         if is_old is not self.is_old:
@@ -200,8 +207,10 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
         base = self.style_of(None)
         if at >= len(self.lines):
             return Strip.blank(width, base)
-        ends = Segment(plain(""), base)
-        return Strip([*self.segments(at), ends]).adjust_cell_length(width, base)
+        segments = [*self.segments(at), Segment(plain(""), base)]
+        if not at and self.link:
+            segments = [*Segment.apply_style(segments, post_style=Style(link=self.link))]
+        return Strip(segments).adjust_cell_length(width, base)
 
     def segments(self, at: int) -> list[Segment]:
         return [

@@ -164,6 +164,7 @@ def test_a_good_terminal_needs_no_hint() -> None:
     found = look(_fitness(), {})
     assert (found["fits"], found["hints"]) == (True, [])
     assert (found["multiplexer"], found["ssh"]) == (None, False)
+    assert found["clipboard"] == "the terminal (OSC 52)"
     found = look(_fitness(refusal="no"), {"TMUX": "x", "SSH_CONNECTION": "y"})
     assert (found["fits"], found["multiplexer"], found["ssh"]) == (False, "tmux", True)
 
@@ -179,7 +180,7 @@ def test_a_good_terminal_needs_no_hint() -> None:
         ({"term": "tmux-256color"}, {"TMUX": "x"}, "set-clipboard on"),
         ({"term": "xterm"}, {"TMUX": "x"}, "is xterm"),
         ({}, {"STY": "x"}, "screen"),
-        ({}, {"SSH_TTY": "/dev/pts/1"}, "OSC 52"),
+        ({"term": "tmux-256color"}, {"TMUX": "x"}, "allow-passthrough on"),
     ],
 )
 def test_hints(changed: dict[str, Any], env: dict[str, str], words: str) -> None:

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from agentco_tui.model import Task
-from agentco_tui.screens.copying import as_line, link_to
+from agentco_tui.screens.copying import as_line
+from agentco_tui.screens.detail_pane import link_to
 from agentco_tui.screens.key_app import KeyPresses
 from agentco_tui.text import plain
 from tests.screens.harness import WIDE, Stage, Staging
