@@ -1,4 +1,4 @@
-"""Makes docs/agentco-tui.1, the manual page, of the grammar: python -m tests.commands.manual_page"""
+"""Makes docs/agentco-tui.1, the manual page, of the grammar: `python -m` and this module's name."""
 
 from __future__ import annotations
 
