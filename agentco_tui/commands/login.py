@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from getpass import getpass
+from importlib.util import find_spec
 from pathlib import Path
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
@@ -112,12 +113,15 @@ async def _answers(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
 
 def _keep(name: str, file: Path, key: ApiKey, env: Mapping[str, str]) -> str:
     """Keep the key where the person says; what a profile says then, or "" if it is not kept."""
-    if not at_terminal() or agreed("\nKeep the key in the system's keyring?"):
+    is_there = find_spec("keyring") is not None
+    if is_there and (not at_terminal() or agreed("\nKeep the key in the system's keyring?")):
         with suppress(CommandError, WrongError):
             run_keyring("set", name, env, typed=key.reveal().encode())
             if KeyPlace("keyring", name, True, env).read() == key:
                 return "keyring = true"
-        complain("the keyring keeps nothing: is it installed (agentco-tui[keyring]), and unlocked?")
+        complain("the keyring keeps nothing: is it unlocked?")
+    elif not is_there:
+        say("", "The extra agentco-tui[keyring] would bring the system's keyring; it is not there.")
     there = file.exists()
     if agreed(f"{'Write over' if there else 'Keep the key in'} {file}, which only you can read?"):
         write_private(file, key.reveal().encode(), replace=there)
