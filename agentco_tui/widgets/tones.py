@@ -92,9 +92,10 @@ _FILLED: Final = {
     Tone.YELLOW: ("#ffd75f", "#5f5f00", "ansi_bright_yellow", "ansi_default"),
     Tone.ORANGE: ("#ffaf5f", "#875f00", "ansi_yellow", "ansi_default"),
     Tone.RED: ("#ff5f5f", "#af0000", "ansi_bright_red", "ansi_red"),
-    Tone.MAGENTA: ("#ff87ff", "#870087", "ansi_bright_magenta", "ansi_magenta"),
+    Tone.MAGENTA: ("#ff87ff", "#870087", "ansi_bright_magenta", "ansi_default"),
 }
-"""A platform's colour on dark and on light, and of the terminal's own, where white takes few."""
+"""A platform's colour on dark and on light, and of the terminal's own, where white takes few and
+magenta is the warning."""
 
 
 def tone_style(widget: Widget, tone: Tone) -> Style:

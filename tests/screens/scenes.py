@@ -32,6 +32,7 @@ class Scene:
     """Keys that are pressed, the words that show what they did, further keys, and so on."""
     theme: str | None = None
     read_only: bool = False
+    danger: bool = False
     no_color: bool = False
     faults: tuple[str, ...] = ()
     """From the start, so that no feed answers."""
@@ -63,6 +64,7 @@ SCENES: dict[str, Scene] = {
     "tasks": Scene("tasks", sizes=EVERY_SIZE),
     "task-detail": Scene("tasks", ("j enter", "Description")),
     "approve": Scene("tasks", ("j a", "5 steps"), sizes=(*SIZES, LARGE)),
+    "production": Scene("tasks", ("j a", "5 steps"), danger=True),
     "approve-many": Scene("tasks", MANY),
     "trace": Scene("tasks", ("j t", "payments.refund")),
     "budget": Scene("budget", sizes=EVERY_SIZE),
@@ -87,7 +89,9 @@ async def staged(
 ) -> AsyncIterator[Stage]:
     """The scene, played to its end; `no_color` is the environment's, so the caller's to set."""
     scene = SCENES[name]
-    settings = settings_for(platform, theme=scene.theme, read_only=scene.read_only, refresh=5.0)
+    settings = settings_for(
+        platform, theme=scene.theme, read_only=scene.read_only, danger=scene.danger, refresh=5.0
+    )
     wait = not scene.faults
     chosen: Any = {"settings": settings, "wait": wait, "faults": scene.faults, "limits": PATIENT}
     # A past is that of the session, which is made as the stage opens.
