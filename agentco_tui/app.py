@@ -29,7 +29,7 @@ from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, KeyInUse
 from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.background import start_worker
-from agentco_tui.config import Settings
+from agentco_tui.config import Settings, off_by
 from agentco_tui.keys import SCREENS, Place
 from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.history import History
@@ -38,7 +38,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen, named_theme
 from agentco_tui.screens.key_app import KeyApp
-from agentco_tui.screens.session import Session, off_by
+from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import Switch
 from agentco_tui.state_folder import (
     HISTORY_FILE,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agentco_tui.api.credentials import CredentialError, KeyInUse
+from agentco_tui.api.errors import ApiError
 from agentco_tui.arguments import UsageError, parse
 from agentco_tui.atomic_write import AtomicWriteError
 from agentco_tui.commands.running import Exit, OutputError, ask, complain, logged, write
@@ -58,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SettingsError as error:
         complain(*map(str, error.problems))
         return Exit.USAGE
+    except ApiError as error:
+        complain(str(error))
+        return Exit.NO_ANSWER
     except BrokenPipeError:
         # The reader (`head`, a closed pager) has what it wanted.
         _drop_stdout()
@@ -98,6 +102,7 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
     if command not in (None, "demo", "replay"):
         name = f"{command}_command" if command in ("history", "journal") else command
         name = "login" if command == "logout" else name
+        name = "writing" if command in ("approve", "create-task", "set-limit") else name
         code: int = import_module(f"agentco_tui.commands.{name}").run(given, env)
         return code
     if command == "demo" and given["serve"]:

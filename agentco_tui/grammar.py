@@ -41,6 +41,11 @@ _TAIL_MORE = """\
 Oldest first, newest last. With --follow it goes on until it is stopped, and comes back by itself
 when the platform does. It says on stderr when entries may have been missed.
 """
+_WRITE_MORE = """\
+exit codes: 0 done, 1 refused or not done, 2 wrong usage or read-only, 3 nothing was sent, 4 changed
+since it was read, 5 sent and not known to be done, 6 decided by somebody else. What was sent is
+never sent again: `agentco-tui journal` has it, and the next start reads what became of it.
+"""
 _REPLAY_MORE = """\
 Nothing is asked of the platform, and nothing can be changed. P pauses, < and > set the speed,
 [ and ] go a minute back and on, N goes to the next need, @ to any time.
@@ -196,6 +201,11 @@ _GET = (
     _AGENT,
     Flag("--limit N", "no more than so many", type=_number(1, 1_000_000)),
 )  # fmt: skip
+_WRITE = (
+    *_PLATFORM, _LOOK[1], _JSON,
+    Flag("--wait SECONDS", "how long what became of it is read for (default 60)",
+        type=_number(1, 86_400, float), default=60.0),
+)  # fmt: skip
 DASHBOARD = Subcommand(
     "A dashboard for the Agent Company Platform: what needs a person, and the keys to decide it.",
     (
@@ -226,6 +236,19 @@ COMMANDS: dict[str, Subcommand] = {
         ("get tasks --json", "get tasks --status failed --filter 'cost>5' --csv",
             "get task tsk_42 --json  # one, with the fingerprint for `approve`"),
         (*_PLATFORM, *_GET)),
+    "approve": Subcommand("approve a task that is what was read, and tell what became of it",
+        ("approve tsk_42 --expect 9b33f707a34270900cb5e35becd672",),
+        (*_WRITE, Flag("id ID", "of the task"), Flag("--expect FINGERPRINT", "what `get task` told;"
+            " nothing is sent if it changed since")), _WRITE_MORE),
+    "create-task": Subcommand("give an agent something to do",
+        ("create-task --agent linus --title 'Close the books' --priority high",),
+        (*_WRITE, Flag("--agent ID", "which, or its name", required=True), Flag("--title TEXT",
+            "what is to be done", required=True), Flag("--priority WORD", "as the platform calls it"
+            " (default medium)", default="medium")), _WRITE_MORE),
+    "set-limit": Subcommand("set what an agent may spend in a month",
+        ("set-limit linus 250.00", "set-limit linus 250.00 --expect 200  # only if it is 200 now"),
+        (*_WRITE, Flag("agent AGENT", "its id or name"), Flag("limit AMOUNT", "in whole units"),
+            Flag("--expect AMOUNT", "the limit that was read; else nothing is sent")), _WRITE_MORE),
     "export": Subcommand("write what the platform exports",
         ("export activity --out log.csv --names",), (*_PLATFORM, *_EXPORT)),
     "replay": Subcommand("the dashboard on a recording, at any time of it",

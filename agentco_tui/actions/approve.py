@@ -90,6 +90,8 @@ class Approval(Write[Task]):
         shown = self.shown
         if isinstance(shown, SharedTask):
             return self.unsent(shown.refusal)
+        if shown.cut is not None:
+            return self.unsent(f"nothing was sent: not all of it can be shown: {shown.cut}")
         check = await self._seen(self.gather)
         if check.found in (Found.PARTIAL, Found.FAILED):
             words = f"it could not be read again, so nothing was sent: {check.why}"

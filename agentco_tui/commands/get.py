@@ -3,46 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.api.errors import ApiError
+from msgspec.structs import replace
+
 from agentco_tui.arguments import UsageError
-from agentco_tui.commands.naming import company_of, id_of
-from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json, write
+from agentco_tui.commands.naming import id_of
+from agentco_tui.commands.running import Exit, complain, running, say, say_json, write
+from agentco_tui.commands.watching import watching
 from agentco_tui.config import Given, Settings
-from agentco_tui.live.feeds import NAMES, ActivityFilter, Clock, FeedName, Query
+from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority, waits_for_person
 from agentco_tui.live.needs import of_company
-from agentco_tui.live.poller import fetch
 from agentco_tui.live.record_export import as_json, columns, csv_lines, flat, text_of
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Names
 from agentco_tui.model import Moment, Money, Record, Ref, Task
 from agentco_tui.row_filter import ColumnKind, Filter, FilterColumn, parse
 from agentco_tui.text import plain, safe
 from agentco_tui.width import cell_width, fit
 
-log = logging.getLogger(__name__)
-
-FEEDS: Final[Mapping[str, tuple[str, tuple[FeedName, ...]]]] = {
-    "companies": ("company", (FeedName.COMPANIES,)),
-    "agents": ("agent", (FeedName.AGENTS,)),
-    "tasks": ("task", (FeedName.PENDING,)),
-    "budget": ("budget", (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS)),
-    "alerts": ("alert", (FeedName.ALERTS,)),
-    "activity": ("activity", (FeedName.ACTIVITY,)),
-    "company": ("company", (FeedName.COMPANIES,)),
-    "agent": ("agent", (FeedName.AGENTS,)),
-    "task": ("task", (FeedName.PENDING, FeedName.TASKS)),
-    "trace": ("step", ()),
-}
-"""What can be asked for: the kind of its records, and the feeds that bring them; the last four by
-an id or a name.
-"""
 # fmt: off
+FEEDS: Final[Mapping[str, tuple[FeedName, ...]]] = {
+    "company": (FeedName.COMPANIES,), "agent": (FeedName.AGENTS,),
+    "task": (FeedName.PENDING, FeedName.TASKS), "step": (), "alert": (FeedName.ALERTS,),
+    "budget": (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS),
+    "activity": (FeedName.ACTIVITY,),
+}
+"""What brings the records of a kind."""
 SHOWN: Final = {
     "company": "id name status agent_count task_count pending_count created",
     "agent": "id name role company status trust budget_remaining tasks_completed",
@@ -65,12 +55,11 @@ _FORMS: Final = {Moment: ColumnKind.SECONDS,
     **dict.fromkeys((Money, Decimal, int, float), ColumnKind.NUMBER)}
 # fmt: on
 _SHARES: Final = ("share", "warn_at", "threshold")
-_WIDEST: Final = 60  # cells of a column of a table
 
 
 class Exported(NamedTuple):
     record: Record
-    told: Mapping[str, object]  # as JSON
+    told: Mapping[str, object]
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
@@ -81,62 +70,50 @@ def run(given: Given, env: Mapping[str, str]) -> int:
     is_one = what in ("company", "agent", "task", "trace")
     if is_one is (given["id"] is None):
         raise UsageError(f"get {what} {'needs an' if is_one else 'takes no'} id")
-    if sum(given[form] for form in ("json", "csv", "table")) > 1:
+    if given["json"] + given["csv"] + given["table"] > 1:
         raise UsageError("--json, --csv and --table are three forms: choose one")
     with running(given, env) as settings:
-        try:
-            return asyncio.run(_get(settings, given))
-        except ApiError as error:
-            complain(str(error))
-            return Exit.NO_ANSWER
+        return asyncio.run(_get(settings, given))
 
 
 async def _get(settings: Settings, given: Given) -> int:
-    what, wanted, store = given["what"], given["id"], Store()
-    kind, feeds = FEEDS[what]
-    code, records, names, agent = Exit.OK, list[Any](), Names(store), given["agent"]
-    if what == "tasks" and given["status"] not in (None, "pending"):
-        feeds = (FeedName.TASKS,)
-    async with connected(settings) as client:
-        company = await company_of(settings, client)
+    what, wanted, agent = given["what"], given["id"], given["agent"]
+    kind = {"companies": "company", "trace": "step"}.get(what, what.removesuffix("s"))
+    feeds, code, records = FEEDS[kind], Exit.OK, list[Any]()
+    if what == "tasks":
+        feeds = (feeds[given["status"] not in (None, "pending")],)
+    async with watching(replace(settings, history=False)) as watcher:
+        poller, store, client = watcher.poller, watcher.store, watcher.poller.client
         if agent is not None:
             agent = await id_of("agent", agent, "--agent", await client.agents(), client.agent)
-        query = Query(company=company, activity=ActivityFilter(agent=agent, limit=given["limit"]))
+        asked = ActivityFilter(agent=agent, limit=given["limit"])
+        poller.query = replace(poller.query, activity=asked)
         if what == "trace":
             records += (await client.task_trace(wanted)).steps
-        for feed in (*(sorted(NAMES - {*feeds}) if kind != "company" else ()), *feeds):
-            try:
-                (await fetch(feed, client, store, query))()
-            except ApiError as error:
-                if feed in feeds:
-                    complain(f"{feed}: {error}")
-                    code = Exit.NO_ANSWER
-                log.info("%s: %s", feed, error)  # ids stand for names
-            if feed not in feeds:
-                continue
+        await asyncio.gather(*map(poller.read_again, NAMES - {*feeds} if kind != "company" else ()))
+        for feed in feeds:
+            if (failure := (await poller.read_again(feed)).failure) is not None:
+                complain(f"{feed}: {failure}")
+                code = Exit.NO_ANSWER
             held = store.collections.get(feed, store.activity)
             records += reversed([*held]) if held is store.activity else held
-            if wanted is not None:
-                records = [
-                    each for each in records if wanted in (each.id, getattr(each, "name", None))
-                ]
-                if records:
-                    break
             if held.listing.unread:
                 complain(f"{feed}: {held.listing.unread} could not be read")
             if held.listing.capped or held.listing.more:
                 complain(f"{feed}: there are more than were read")
-        now = Clock(lambda: client.transport.measured.clock_skew).now()
+            called = ((each, getattr(each, "name", None)) for each in records)
+            if wanted and (records := [each for each, name in called if wanted in (each.id, name)]):
+                break
     if wanted is None:
-        ours = of_company(store, company) if kind != "company" else bool
+        ours = of_company(store, poller.query.company) if kind != "company" else bool
         records = [each for each in records if ours(each) and _is_wanted(each, given, agent)]
     elif what != "trace" and len(records) != 1:
         complain(f"{len(records) or 'no'} {what} that was read has the id or name {safe(wanted)}")
         return Exit.NO_ANSWER
-    rows = [Exported(record, as_json(record, names)) for record in records]
+    rows = [Exported(record, as_json(record, watcher.names)) for record in records]
     if wanted is None:
-        rows = _filtered(rows, kind, given["filter"] or "", now)[: given["limit"]]
-    _write(given, kind, rows, names, one=wanted is not None and what != "trace")
+        rows = _filtered(rows, kind, given["filter"] or "", watcher.clock.now())[: given["limit"]]
+    _write(given, kind, rows, watcher.names, one=wanted is not None and what != "trace")
     return code
 
 
@@ -201,7 +178,7 @@ def _write(given: Given, kind: str, rows: Sequence[Exported], names: Names, *, o
     else:
         titles = SHOWN[kind].split()
         table = [[plain(title.upper()) for title in titles]]
-        table += [[safe(text_of(row.told[title]), _WIDEST) for title in titles] for row in rows]
+        table += [[safe(text_of(row.told[title]), 60) for title in titles] for row in rows]
         widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
         say(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
 

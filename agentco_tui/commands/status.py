@@ -13,40 +13,36 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui import format as figures
-from agentco_tui.actions.journal import platform_of
 from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.background import at_once
-from agentco_tui.commands.naming import company_or_words
-from agentco_tui.commands.running import connected, error_json, running, say, say_json
+from agentco_tui.commands.running import error_json, running, say, say_json
+from agentco_tui.commands.watching import SECONDS, watching
 from agentco_tui.config import Given, Settings, SettingsError
-from agentco_tui.live.feeds import Clock, FeedName, Query
-from agentco_tui.live.history import History
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.insight import Level, alert_level, is_open
 from agentco_tui.live.log_findings import LogFindings
 from agentco_tui.live.need_words import sentence_of
 from agentco_tui.live.needs import Need, find, of_company
 from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.poller import AT_ONCE, Take, fetch
-from agentco_tui.live.snooze import Snooze, Snoozes
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.snooze import Snooze
+from agentco_tui.live.store import Names
 from agentco_tui.model import Budget
-from agentco_tui.state_folder import HISTORY_FILE, SNOOZED_FILE, state_folder
+from agentco_tui.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
-SECONDS = 25.0
-"""For all questions together: schedulers of monitoring give up on a plugin after a while."""
 AHEAD = 3.0  # seconds of it for what lies ahead, by what a dashboard has remembered
 TOLD = 20  # how many reasons are written out below the first line; `--json` has all of them
 
 
 _RANK = (Level.OK, Level.WARNING, Level.UNKNOWN, Level.CRITICAL).index
 EXIT_CODES = {Level.OK: 0, Level.WARNING: 1, Level.CRITICAL: 2, Level.UNKNOWN: 3}
-PARTS = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
-"""What is asked. Parts of the overview stand in for budgets until those have come, so it comes
-before them."""
+PARTS: tuple[FeedName, ...] = tuple(
+    feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY)
+)
 
 
 class Finding(NamedTuple):
@@ -106,44 +102,23 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 
 async def _look(settings: Settings) -> Judgement:
-    """Read each feed once, several at a time, by the same rules as the dashboard's."""
-    store, failed, company = Store(), dict[FeedName, ApiError](), settings.company
-    async with connected(settings) as client:
-        deadline = asyncio.get_running_loop().time() + SECONDS
-        places = asyncio.Semaphore(AT_ONCE)
+    """Read each feed once, by the same rules as the dashboard's."""
+    remembered = settings.history and (state_folder() / HISTORY_FILE).exists()
+    async with watching(replace(settings, history=remembered)) as watcher:
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(deadline):
-                company = await company_or_words(settings, client)
-
-        async def read(feed: FeedName) -> Take | ApiError:
-            try:
-                async with asyncio.timeout_at(deadline), places:
-                    return await fetch(feed, client, store, Query(company=company))
-            except ApiError as error:
-                return error
-            except TimeoutError:
-                return TimedOut(plain(f"no answer within {SECONDS:g} seconds"))
-
-        for feed, answer in zip(PARTS, await asyncio.gather(*map(read, PARTS)), strict=True):
-            if isinstance(answer, ApiError):
-                failed[feed] = answer
-            else:
-                answer()
-        clock = Clock(lambda: client.transport.measured.clock_skew)
-        path, history = state_folder() / HISTORY_FILE, None
-        if settings.history and path.exists():
-            history = History(path, settings.profile, str(settings.base_url))
-        outlook = Outlook(store, history, clock, settings.alerts)
+            async with asyncio.timeout(SECONDS):
+                await asyncio.gather(*map(watcher.poller.read_again, PARTS))
+        store, late = watcher.store, TimedOut(plain(f"no answer within {SECONDS:g} seconds"))
+        asked = {feed: store.freshness[feed] for feed in PARTS}
+        failed = {on: it.failure or late for on, it in asked.items() if it.answered_at is None}
         agents = sorted(store.agent_budgets, key=lambda budget: -(budget.share or 0))
         with suppress(HistoryError, TimeoutError):
             async with asyncio.timeout(AHEAD):
-                await outlook.work_out([*store.budget, *store.company_budgets, *agents])
-        if history is not None:
-            history.close()
-        platform = f"{settings.profile} {platform_of(str(settings.base_url))}"
-        snoozes = Snoozes(state_folder() / SNOOZED_FILE, platform)
-        snoozes.sync()
-        return judge(outlook, failed, company, clock.now(), snoozed=snoozes.all)
+                await watcher.outlook.work_out([*store.budget, *store.company_budgets, *agents])
+        assert watcher.snoozes is not None, "of a platform that is watched"
+        watcher.snoozes.sync()
+        company, snoozed = watcher.poller.query.company, watcher.snoozes.all
+        return judge(watcher.outlook, failed, company, watcher.clock.now(), snoozed=snoozed)
 
 
 def judge(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 from agentco_tui.actions.journal import platform_of
@@ -38,6 +38,21 @@ def watched(given: Given, env: Mapping[str, str], begin: Begin, *, goes_on: bool
 
 
 async def _watched(settings: Settings, key: KeyInUse | None, begin: Begin, *, goes_on: bool) -> int:
+    async with watching(settings, key) as watcher:
+        work, on_found = begin(watcher, settings)
+        telling = asyncio.create_task(work)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if goes_on else ():
+            asyncio.get_running_loop().add_signal_handler(number, telling.cancel)
+        async with asyncio.TaskGroup() as tasks:
+            polling = tasks.create_task(watcher.run(on_found, remembers=goes_on))
+            await asyncio.wait((telling,))
+            polling.cancel()
+        return Exit.OK if telling.cancelled() else telling.result()
+
+
+@asynccontextmanager
+async def watching(settings: Settings, key: KeyInUse | None = None) -> AsyncIterator[Watcher]:
+    """A watcher as the settings want it, still to be run. Raises SettingsError as `watched`."""
     async with connected(settings, key) as client:
         company, history, place = settings.company, None, settings.key_place
         folder, origin = state_folder(), str(settings.base_url)
@@ -50,25 +65,16 @@ async def _watched(settings: Settings, key: KeyInUse | None, begin: Begin, *, go
             async with asyncio.timeout(SECONDS):
                 company = await company_or_words(settings, client)
         platform = f"{settings.profile} {platform_of(origin)}"
-        watcher = Watcher(
-            client,
-            company=company,
-            refresh=settings.refresh,
-            limits=settings.alerts,
-            history=history,
-            snoozes=Snoozes(folder / SNOOZED_FILE, platform),
-            key_in_file=None if place is None else place.in_file,
-        )
-        work, on_found = begin(watcher, settings)
-        telling = asyncio.create_task(work)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if goes_on else ():
-            asyncio.get_running_loop().add_signal_handler(number, telling.cancel)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                polling = tasks.create_task(watcher.run(on_found, remembers=goes_on))
-                await asyncio.wait((telling,))
-                polling.cancel()
+            yield Watcher(
+                client,
+                company=company,
+                refresh=settings.refresh,
+                limits=settings.alerts,
+                history=history,
+                snoozes=Snoozes(folder / SNOOZED_FILE, platform),
+                key_in_file=None if place is None else place.in_file,
+            )
         finally:
             if history is not None:
                 await asyncio.to_thread(history.close, CLOSING)
-        return Exit.OK if telling.cancelled() else telling.result()

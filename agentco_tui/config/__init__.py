@@ -17,7 +17,7 @@ from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.keys import PLACE_OF, UNBOUND, Command
 from agentco_tui.model import AlertLimits, Notify
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
-from agentco_tui.text import safe
+from agentco_tui.text import SafeText, plain, safe
 
 Given = Mapping[str, Any]
 """The command line's arguments by name; a flag that was not given is absent."""
@@ -157,3 +157,9 @@ class SettingsError(Exception):
 
 class NothingSetError(SettingsError):
     """No address, no key and no profile: somebody starts the program for the first time."""
+
+
+def off_by(settings: Settings) -> SafeText | None:
+    """What turned writing off, if something did."""
+    by = settings.sources.get("read_only", "--read-only").partition(",")[0]
+    return plain(f"writing is off ({safe(by, 40)})") if settings.read_only else None

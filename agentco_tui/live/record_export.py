@@ -20,6 +20,7 @@ from agentco_tui.format import stamp
 from agentco_tui.live.sentences import sentence
 from agentco_tui.live.store import Names
 from agentco_tui.model import Activity, Agent, Alert, Budget, Moment, Money, Record, Ref, Task
+from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import safe, safe_block
 
 KINDS: Final[Mapping[str, type[Record]]] = {
@@ -72,10 +73,9 @@ def as_json(record: Record, names: Names) -> dict[str, object]:
     told = dict[str, object]()
     assumed, derived = list[str](), list[str]()
     for name, (field, _) in columns(kind_of(record)).items():
-        value = getattr(record, field, None)
-        is_derived = getattr(record, f"{field}_derived", False)
-        if value is None and (value := _worked_out(record, field, names)) is not None:
-            is_derived = True
+        sent, is_derived = getattr(record, field, None), getattr(record, f"{field}_derived", False)
+        value = _worked_out(record, field, names) if sent is None else sent
+        is_derived |= sent is not value
         match value:
             case Moment():
                 told[name] = stamp(value.at)
@@ -85,12 +85,8 @@ def as_json(record: Record, names: Names) -> dict[str, object]:
                 assumed += [name] * value.unit_assumed
                 is_derived = value.derived
             case Ref():
-                known = (
-                    names.of_entry(record, field)
-                    if isinstance(record, Activity)
-                    else names.known(value, field)
-                )
-                told[name] = {"id": value.id, "name": known}
+                sort = phrase(getattr(record, f"{field}_type", None) or field)
+                told[name] = {"id": value.id, "name": names.known(value, sort)}
             case Decimal():
                 told[name] = _number(str(value))
             case bytes() if field == "extra":

@@ -12,7 +12,7 @@ from agentco_tui.actions.journal import Journal, platform_of
 from agentco_tui.actions.services import Services
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.config import Settings
+from agentco_tui.config import Settings, off_by
 from agentco_tui.keys import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.history import History
@@ -27,12 +27,6 @@ from agentco_tui.state_folder import SNOOZED_FILE
 from agentco_tui.text import SafeText, plain, safe
 
 TRACES_KEPT = 20
-
-
-def off_by(settings: Settings) -> SafeText | None:
-    """What turned writing off, if something did."""
-    by = settings.sources.get("read_only", "--read-only").partition(",")[0]
-    return plain(f"writing is off ({safe(by, 40)})") if settings.read_only else None
 
 
 class Session(Services):

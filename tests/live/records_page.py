@@ -36,6 +36,10 @@ them: a name that stands here keeps its meaning; fields may be added.
 - Where it is flat (CSV, environment), parts are joined with `_`, lists with blanks, and `extra` is
   JSON. A variable is the same name in capitals behind its kind: `AGENTCO_TASK_AGENT_NAME`. It is
   one line of at most 4,000 characters. In CSV a `'` stands before what a spreadsheet would run.
+- `get trace ID` is the list of its steps. `approve`, `create-task` and `set-limit` tell with
+  `--json` what became of it: `exit_code` (as `--help` has them), `verb`, `kind` of outcome,
+  `subject` (its id), `title`, `sentence`, `known_by` (`read`, `answer`, `here`), the platform's own
+  `words`, and `attempt_id` as in `agentco-tui journal --json`.
 """
 _NOTES: Final = {
     ("task", "title_from"): "the field the title was taken from",
