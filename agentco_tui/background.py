@@ -9,6 +9,7 @@ slows the work, and does not stop it.
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -45,6 +46,22 @@ def turn_of_thread() -> None:
     """The same for work in a thread, which shares the processor with the event loop."""
     if (wait := _quiet_until[0] - perf_counter()) > 0:
         time.sleep(wait)
+
+
+async def while_wanted(work: Callable[[int], T]) -> T:
+    """Run `work` in a thread of its own; its descriptor can be read once nobody waits for it."""
+    hear, tell = os.pipe()
+
+    def run() -> T:
+        try:
+            return work(hear)
+        finally:
+            os.close(hear)
+
+    try:
+        return await asyncio.to_thread(run)
+    finally:
+        os.close(tell)
 
 
 _thread: Final = ThreadPoolExecutor(1, thread_name_prefix="reading")

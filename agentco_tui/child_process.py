@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from signal import SIGKILL
+from typing import Any
 
 MAX_BYTES = 64 * 1024
 TERMINAL_NAMES = ("GPG_TTY", "SSH_TTY")
@@ -40,19 +41,9 @@ def run_for_output(
     """
     if apart:
         env = {name: value for name, value in env.items() if name not in TERMINAL_NAMES}
-    try:
-        process = subprocess.Popen(  # noqa: S603 - the person's own command, no shell
-            command,
-            env=dict(env),
-            stdin=subprocess.PIPE if typed else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=apart,
-        )
-    except FileNotFoundError:
-        raise CommandError("was not found: check its name and PATH") from None
-    except OSError as error:
-        raise CommandError(f"could not be started: {error.strerror}") from None
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    stdin = subprocess.PIPE if typed else subprocess.DEVNULL
+    process = started(command, env, stdin=stdin, start_new_session=apart, **pipes)
     with process.stdout, process.stderr:  # type: ignore[union-attr]
         if process.stdin is not None:
             with suppress(BrokenPipeError), process.stdin:
@@ -74,7 +65,7 @@ def run_for_output(
     if status == 0:
         return out
     said = err.decode("utf-8", "replace").strip()[-300:]
-    how = f"ended with exit code {status}" if status > 0 else f"was ended by signal {-status}"
+    how = how_it_ended(status)
     raise CommandError(f"{how}: {said}" if said else f"{how}, and gave no reason", said)
 
 
@@ -90,6 +81,25 @@ def takes_input(command: Sequence[str], data: bytes, env: Mapping[str, str], lim
         )  # fmt: skip
         return done.returncode == 0
     return False
+
+
+def started(
+    command: Sequence[str], env: Mapping[str, str], **options: Any
+) -> subprocess.Popen[bytes]:
+    """A person's own command, without a shell; `options` are Popen's. Raises CommandError."""
+    try:
+        return subprocess.Popen(command, env=dict(env), **options)  # noqa: S603 - what they wrote
+    except FileNotFoundError:
+        raise CommandError("was not found: check its name and PATH") from None
+    except OSError as error:
+        raise CommandError(f"could not be started: {error.strerror}") from None
+
+
+def how_it_ended(status: int) -> str:
+    """In words; `status` is Popen's, below zero for a signal."""
+    if status < 0:
+        return f"was ended by signal {-status}"
+    return f"ended with exit code {status}"
 
 
 def _read(

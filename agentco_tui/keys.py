@@ -123,6 +123,8 @@ COMMANDS: tuple[Command, ...] = (
         "every", "since"),
     Command("app.handover", "H", "Hand over", "Make a hand-over of the shift, in Markdown.",
         "every", "handover"),
+    Command("app.output", UNBOUND, "Output", "What your last command in the background printed.",
+        "every", "output"),
     Command("app.help", "question_mark", "Help", "The keys of this screen.", "every", "help"),
     Command("app.quit", "q", "Quit", "Leave what is open, else the program; so does ctrl+c.",
         "every", "app.leave", also=("dialog",)),

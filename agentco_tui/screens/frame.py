@@ -21,7 +21,7 @@ from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
-from agentco_tui.config import Settings
+from agentco_tui.config import OwnCommand, Settings
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change, named
@@ -44,6 +44,7 @@ from agentco_tui.widgets.tones import Cell, Tone, total_width
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.router import DialogRouter
+    from agentco_tui.screens.own_commands import OwnCommands
     from agentco_tui.screens.reload_key import KeyRenewal
 
 ABOVE_LIST = 3  # lines of the header, the tabs and the title
@@ -209,6 +210,8 @@ class MainScreen(SizedScreen[None]):
         self.tabs.show(tab_cells(session, self.place, width))
         denied, verbs = session.permissions.denied, {c.id: c.verb for c in COMMANDS if c.verb}
         self.denied = {id_: why for id_, verb in verbs.items() if (why := denied(Verb(verb)))}
+        if off := session.permissions.off:
+            self.denied |= {id_: off for id_, own in self.own.items() if own.writes}
         # How many decisions are held, in flight, unknown, or settled badly and not looked at.
         stands = Counter(
             STANDS.get(each.step, "in flight") if each.outcome is None else "to look at"
@@ -389,7 +392,8 @@ class MainScreen(SizedScreen[None]):
 
     def action_help(self) -> None:
         keys = self.session.settings.keys
-        self.app.push_screen(HelpScreen(self.place, keys, self.denied, self.more))
+        own = [one.command for one in self.own.values() if self.place in one.command.places]
+        self.app.push_screen(HelpScreen(self.place, keys, self.denied, self.more, own))
 
     @on(StatusLine.Pressed)
     def _pressed(self, event: StatusLine.Pressed) -> None:
@@ -407,8 +411,29 @@ class MainScreen(SizedScreen[None]):
         if subject is not None and not cast("KeyApp", self.app).presses.held_down:
             copying.choose(self, subject, what)
 
+    @property
+    def own(self) -> dict[str, OwnCommand]:
+        """A person's own commands by their ids."""
+        return {one.command.id: one for one in self.session.settings.commands}
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that no widget wanted may be that of a person's own command."""
+        for own in self.own.values():
+            keys = own.key.split(",") if own.key else ()
+            if event.key in keys and self.place in own.command.places:
+                event.stop()
+                # One that is held down would run it again and again.
+                if not cast("KeyApp", self.app).presses.held_down:
+                    self.own_commands.run(own)
+
+    def action_output(self) -> None:
+        self.own_commands.show_output()
+
     async def run(self, command_id: str) -> None:
         """Run a command as its key does, also one that has none."""
+        if command_id in self.own:
+            self.own_commands.run(self.own[command_id])
+            return
         command = COMMANDS_BY_ID[command_id]
         own = self.view.table if command.cursor else self.view
         await self.app.run_action(
@@ -421,6 +446,13 @@ class MainScreen(SizedScreen[None]):
         from agentco_tui.screens.dialogs.router import DialogRouter  # noqa: PLC0415
 
         return DialogRouter(self)
+
+    @cached_property
+    def own_commands(self) -> OwnCommands:
+        """Runs a person's own commands; imported here, and only here, when one is first wanted."""
+        from agentco_tui.screens.own_commands import OwnCommands  # noqa: PLC0415
+
+        return OwnCommands(self)
 
     @cached_property
     def key_renewal(self) -> KeyRenewal:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
+from functools import partial
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
+from agentco_tui.background import while_wanted
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.config.validators import WrongError
 from agentco_tui.keys import shown_key
@@ -85,12 +86,7 @@ class KeyRenewal:
 
     async def _read(self, place: KeyPlace) -> ApiKey | WrongError:
         async with self._one_at_a_time:
-            hear, tell = os.pipe()
-            try:
-                return await asyncio.to_thread(_read, place, hear)
-            finally:
-                # Whatever was started for it is not wanted any more.
-                os.close(tell)
+            return await while_wanted(partial(_read, place))
 
 
 def _read(place: KeyPlace, until: int) -> ApiKey | WrongError:
@@ -98,5 +94,3 @@ def _read(place: KeyPlace, until: int) -> ApiKey | WrongError:
         return place.read(apart=True, until=until)
     except WrongError as wrong:
         return wrong
-    finally:
-        os.close(until)

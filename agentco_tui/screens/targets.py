@@ -63,7 +63,8 @@ def status_target(status: str) -> Target:
 def targets(session: Session, place: Place) -> Iterator[Target]:
     """All there are, the fewest first: of the commands the screen's own, the moves last."""
     store = session.store
-    here = [one for one in COMMANDS if place in one.places and one.where != "dialog"]
+    every = (*COMMANDS, *(own.command for own in session.settings.commands))
+    here = [one for one in every if place in one.places and one.where != "dialog"]
     own = {place: 0, "table": 1}
     here.sort(key=lambda one: (one.cursor, 0 if place in one.also else own.get(one.where, 2)))
     for one in here:

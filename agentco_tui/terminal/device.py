@@ -10,13 +10,17 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 import termios
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from agentco_tui.child_process import how_it_ended, started
 from agentco_tui.terminal.line_speed import SPEED, TimedFile
+from agentco_tui.textual_patches.driver import shell_above
 
 _TIDY: Final = (
     b"\x1b[?2026l"  # end synchronised output, or the terminal holds the rest back
@@ -36,6 +40,8 @@ _LEAVE: Final = (
 """What must be said once only: a second time it would move the shell's cursor and take the
 shell's own keyboard mode away."""
 
+_CHILD_LOOK: Final = 0.05  # seconds between two looks at a command that has the terminal
+_CHILD_GRACE: Final = 0.2  # seconds that it has to end, where the app is to
 _CHILD_SECONDS: Final = 3.0  # for which a child tries after the end of this process
 
 
@@ -114,6 +120,66 @@ class TerminalDevice:
         try:
             with contextlib.suppress(termios.error):
                 termios.tcsetattr(self._inputs, termios.TCSANOW, self._settings)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> int:
+        """Run a command as a shell runs a job, and wait for its end; its exit code, below zero for
+        a signal. It is in the foreground in a group of its own, so ctrl+c is for it alone, and
+        ctrl+z stops this process with it. Where it failed a person reads why before this returns.
+        It is ended when the app is to end. Raises CommandError.
+        """
+        status = self._waited_for(started(command, env, process_group=0))
+        self.restore_settings()
+        if not (self.ending or status in (0, -signal.SIGINT, 128 + signal.SIGINT)):
+            words = f"\r\n{command[0]} {how_it_ended(status)}: press enter to come back "
+            self.say(words.encode("ascii", "replace"))
+            while not (self.ending or select.select([self._inputs], [], [], _CHILD_LOOK)[0]):
+                pass
+        with contextlib.suppress(termios.error):
+            termios.tcflush(self._inputs, termios.TCIFLUSH)  # none of it is for the app
+        return status
+
+    def _waited_for(self, child: subprocess.Popen[bytes]) -> int:
+        self._go_on(child)
+        while True:
+            pid, status = os.waitpid(child.pid, os.WUNTRACED | os.WNOHANG)
+            if pid and not os.WIFSTOPPED(status):
+                self._to_foreground(os.getpgrp())
+                child.returncode = os.waitstatus_to_exitcode(status)
+                return child.returncode
+            if pid and shell_above():
+                self._to_foreground(os.getpgrp())
+                self.restore_settings()
+                while not self.ending:
+                    os.kill(os.getpid(), signal.SIGSTOP)
+                    time.sleep(_CHILD_LOOK)  # `kill %1` sends what ends it beside what continues it
+                    if self.in_foreground():
+                        break
+            elif self.ending:
+                self._to_foreground(os.getpgrp())
+            if self.ending:
+                with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                    os.killpg(child.pid, signal.SIGTERM)
+                    os.killpg(child.pid, signal.SIGCONT)
+                    return child.wait(_CHILD_GRACE)
+                child.kill()
+                return child.wait()
+            if pid:
+                self._go_on(child)
+            time.sleep(_CHILD_LOOK)
+
+    def _go_on(self, child: subprocess.Popen[bytes]) -> None:
+        """In the foreground; it may have been stopped for reading before it was there."""
+        self._to_foreground(child.pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGCONT)
+
+    def _to_foreground(self, group: int) -> None:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+        try:
+            with contextlib.suppress(OSError):
+                os.tcsetpgrp(self._inputs, group)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

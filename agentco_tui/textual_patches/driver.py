@@ -19,7 +19,7 @@ import selectors
 import signal
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Final, Protocol
 
@@ -59,6 +59,7 @@ class ControllingTerminal(Protocol):
     def note_settings(self) -> None: ...  # as they are now, as the ones to put back
     def in_foreground(self) -> bool: ...  # whether this process may touch the terminal now
     def canvas(self) -> Any: ...  # the text stream that the picture goes to
+    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> int: ...  # until it ends
 
 
 def shell_above() -> bool:
@@ -161,6 +162,17 @@ class JobControlDriver(LinuxDriver):
             self._app.call_later(self._app.refresh, layout=True)
         self._started_before = True
 
+    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> int:
+        """Let a command have the terminal until it ends; its exit code, below zero for a signal.
+        Nothing is read or painted, and no other work done meanwhile, as after ctrl+z. Raises
+        CommandError.
+        """
+        self.suspend_application_mode()
+        try:
+            return self.terminal.lend(command, env)
+        finally:
+            self.resume_application_mode()
+
     def _tell_size(self) -> None:
         """Tell the app the size of the terminal, as it is now."""
         if not self._in_band_window_resize:
@@ -214,6 +226,6 @@ class JobControlDriver(LinuxDriver):
         super().process_message(message)
 
     def write(self, data: str) -> None:
-        """Write to the terminal; what an app writes that is to end before it began is lost."""
-        if self._started_before or not self.terminal.ending:
+        """Write to the terminal; what an app that is to end writes elsewhere is lost."""
+        if self.terminal.full_screen or not self.terminal.ending:
             super().write(data)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from asyncio import Event, wait_for
 from collections import deque
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from textual.screen import Screen
 from textual.timer import Timer, TimerCallback
 
 from agentco_tui.background import start_worker
+from agentco_tui.child_process import CommandError
 from agentco_tui.textual_patches.registry import ENDING, KEY_QUEUE, LATE_TIMERS
 
 Typed = events.Key | events.Paste
@@ -73,6 +75,13 @@ class PatchedApp(App[None]):
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
             self._driver.flush()
+
+    def lend_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> int:
+        """As `JobControlDriver.lend`; raises CommandError also where there is none to lend."""
+        lend = getattr(self._driver, "lend", None)
+        if lend is None:
+            raise CommandError("needs a terminal that it can be given")
+        return int(lend(command, env))
 
     def _handle_exception(self, error: Exception) -> None:
         # An app that was never mounted doesn't run either, and has its own errors to tell.

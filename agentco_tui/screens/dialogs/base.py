@@ -197,10 +197,12 @@ class HelpScreen(Dialog[None]):
         rebound: Mapping[str, str],
         denied: Mapping[str, str],
         more: tuple[Place, ...] = (),
+        own: Sequence[Command] = (),
     ) -> None:
         here = Cell(plain(place.title()), Tone.STRONG)
         super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
         self.place, self.rebound, self.denied, self.more = place, rebound, denied, more
+        self.own = own  # a person's own commands that work here
         self.words = LineInput(self._searched, placeholder="words of what is looked for")
 
     def body(self) -> ComposeResult:
@@ -238,6 +240,7 @@ class HelpScreen(Dialog[None]):
                 place.title(): [key for key in COMMANDS if key.where == place]
                 for place in self.more
             },
+            "Your commands": self.own,
             "Every list": [key for key in COMMANDS if key.where == "table"],
             "Everywhere": [key for key in COMMANDS if key.where == "every"],
         }
