@@ -21,7 +21,7 @@ from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
-from agentco_tui.config import OwnCommand, Settings
+from agentco_tui.config import Settings
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change, named
@@ -31,6 +31,7 @@ from agentco_tui.screens.dialogs.base import HelpScreen, SizedScreen
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
 from agentco_tui.screens.key_app import KeyApp, bindings_of
 from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.own_keys import OwnKeys
 from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
@@ -44,7 +45,6 @@ from agentco_tui.widgets.tones import Cell, Tone, total_width
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.router import DialogRouter
-    from agentco_tui.screens.own_commands import OwnCommands
     from agentco_tui.screens.reload_key import KeyRenewal
 
 ABOVE_LIST = 3  # lines of the header, the tabs and the title
@@ -60,7 +60,7 @@ def named_theme(settings: Settings) -> str | None:
     return settings.theme or os.environ.get("TEXTUAL_THEME")
 
 
-class MainScreen(SizedScreen[None]):
+class MainScreen(OwnKeys, SizedScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every")
     AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
 
@@ -411,24 +411,6 @@ class MainScreen(SizedScreen[None]):
         if subject is not None and not cast("KeyApp", self.app).presses.held_down:
             copying.choose(self, subject, what)
 
-    @property
-    def own(self) -> dict[str, OwnCommand]:
-        """A person's own commands by their ids."""
-        return {one.command.id: one for one in self.session.settings.commands}
-
-    def on_key(self, event: events.Key) -> None:
-        """A key that no widget wanted may be that of a person's own command."""
-        for own in self.own.values():
-            keys = own.key.split(",") if own.key else ()
-            if event.key in keys and self.place in own.command.places:
-                event.stop()
-                # One that is held down would run it again and again.
-                if not cast("KeyApp", self.app).presses.held_down:
-                    self.own_commands.run(own)
-
-    def action_output(self) -> None:
-        self.own_commands.show_output()
-
     async def run(self, command_id: str) -> None:
         """Run a command as its key does, also one that has none."""
         if command_id in self.own:
@@ -446,13 +428,6 @@ class MainScreen(SizedScreen[None]):
         from agentco_tui.screens.dialogs.router import DialogRouter  # noqa: PLC0415
 
         return DialogRouter(self)
-
-    @cached_property
-    def own_commands(self) -> OwnCommands:
-        """Runs a person's own commands; imported here, and only here, when one is first wanted."""
-        from agentco_tui.screens.own_commands import OwnCommands  # noqa: PLC0415
-
-        return OwnCommands(self)
 
     @cached_property
     def key_renewal(self) -> KeyRenewal:
