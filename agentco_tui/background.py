@@ -53,10 +53,8 @@ async def while_wanted(work: Callable[[int], T]) -> T:
     hear, tell = os.pipe()
 
     def run() -> T:
-        try:
+        with os.fdopen(hear):
             return work(hear)
-        finally:
-            os.close(hear)
 
     try:
         return await asyncio.to_thread(run)

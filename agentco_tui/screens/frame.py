@@ -31,7 +31,7 @@ from agentco_tui.screens.dialogs.base import HelpScreen, SizedScreen
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
 from agentco_tui.screens.key_app import KeyApp, bindings_of
 from agentco_tui.screens.list_view import ListView
-from agentco_tui.screens.own_keys import OwnKeys
+from agentco_tui.screens.own_commands import OwnCommands
 from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
@@ -60,7 +60,7 @@ def named_theme(settings: Settings) -> str | None:
     return settings.theme or os.environ.get("TEXTUAL_THEME")
 
 
-class MainScreen(OwnKeys, SizedScreen[None]):
+class MainScreen(OwnCommands, SizedScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every")
     AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
 
@@ -391,9 +391,7 @@ class MainScreen(OwnKeys, SizedScreen[None]):
             self.say(f"{signs.good} {title}: taken back, nothing was sent")
 
     def action_help(self) -> None:
-        keys = self.session.settings.keys
-        own = [one.command for one in self.own.values() if self.place in one.command.places]
-        self.app.push_screen(HelpScreen(self.place, keys, self.denied, self.more, own))
+        self.app.push_screen(HelpScreen(self.place, self.session.settings, self.denied, self.more))
 
     @on(StatusLine.Pressed)
     def _pressed(self, event: StatusLine.Pressed) -> None:
@@ -414,13 +412,11 @@ class MainScreen(OwnKeys, SizedScreen[None]):
     async def run(self, command_id: str) -> None:
         """Run a command as its key does, also one that has none."""
         if command_id in self.own:
-            self.own_commands.run(self.own[command_id])
+            self.run_own(self.own[command_id])
             return
         command = COMMANDS_BY_ID[command_id]
-        own = self.view.table if command.cursor else self.view
-        await self.app.run_action(
-            command.run, self if command.where in ("every", "replay") else own
-        )
+        where = self if command.where in ("every", "replay") else self.view
+        await self.app.run_action(command.run, self.view.table if command.cursor else where)
 
     @cached_property
     def dialogs(self) -> DialogRouter:

@@ -7,113 +7,114 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import Any, ClassVar, cast
 
+from textual import events
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 
 from agentco_tui.background import start_worker, while_wanted
 from agentco_tui.child_process import CommandError, how_it_ended, run_for_output
 from agentco_tui.config import OwnCommand
 from agentco_tui.config.api_key import API_KEY
+from agentco_tui.keys import Place
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.record_export import environment, kind_of
 from agentco_tui.model import Activity
 from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells, title_of
+from agentco_tui.screens.key_app import KeyApp
+from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
-from agentco_tui.text import SafeText, joined, plain, safe, safe_block, signs
+from agentco_tui.text import SafeText, plain, safe, safe_block, signs
 from agentco_tui.widgets.text_pane import FieldLine, Text
 from agentco_tui.widgets.tones import Cell, Tone
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
-    from agentco_tui.screens.key_app import KeyApp
 
 LIMIT = 60.0  # seconds of a command in the background
 
 
 class OutputPane(Dialog[None]):
-    """What a command printed, with its name; it scrolls."""
-
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.leave", "Back", show=False)]
 
-    def __init__(self, name: SafeText, printed: SafeText) -> None:
-        super().__init__([Cell(plain("OUTPUT "), Tone.STRONG), Cell(name)])
-        self._printed = printed
-
     def on_mount(self) -> None:
-        self.pane.show([Text(self._printed)])
         self.pane.focus()
         self.keys_line.show(key_cells({"esc": " back"}))
 
 
-class OwnCommands:
-    """Runs them over one frame, and keeps what the last one in the background printed."""
+class OwnCommands(Screen[None]):
+    """The part of the frame that has to do with them."""
 
-    def __init__(self, frame: MainScreen) -> None:
-        self._frame, self._session = frame, frame.session
-        self._printed: tuple[SafeText, SafeText] | None = None
+    session: Session
+    place: Place
+    view: Any
+    say: Callable[..., None]
+    _printed = SafeText("nothing has run in the background yet")  # or what the last one wrote
 
-    def show_output(self) -> None:
-        if self._printed is None:
-            self._frame.say("no command has run in the background yet")
-        else:
-            self._frame.app.push_screen(OutputPane(*self._printed))
+    @property
+    def own(self) -> dict[str, OwnCommand]:
+        return {one.command.id: one for one in self.session.settings.commands}
 
-    def run(self, own: OwnCommand) -> None:
+    def on_key(self, event: events.Key) -> None:
+        """No widget wanted it. One that is held down would run its command again and again."""
+        for own in self.own.values():
+            if event.key in (own.key or "").split(",") and self.place in own.command.places:
+                event.stop()
+                if not cast(KeyApp, self.app).presses.held_down:
+                    self.run_own(own)
+
+    def action_output(self) -> None:
+        pane = OutputPane([Cell(plain("OUTPUT"), Tone.STRONG)])
+        pane.pane.show([Text(self._printed)])
+        self.app.push_screen(pane)
+
+    def run_own(self, own: OwnCommand) -> None:
         """Run it for the record under the cursor, after a question if it wants one."""
-        frame, session, record = self._frame, self._session, self._frame.view.subject()
-        name, off = plain(own.command.label), session.permissions.off
-        if own.writes and off is not None:
-            frame.say(f"{name}: {off}", bad=True)
+        from agentco_tui.live.record_export import environment, kind_of  # noqa: PLC0415 (rarely)
+
+        session, record, name = self.session, self.view.subject(), plain(own.command.label)
+        is_record = record is not None and not (isinstance(record, Activity) and is_gap(record))
+        kind = kind_of(record) if is_record else ""
+        if own.writes and session.permissions.off is not None:
+            self.say(f"{name}: {session.permissions.off}", bad=True)
             return
-        if isinstance(record, Activity) and is_gap(record):
-            record = None
-        if record is None or kind_of(record) not in own.scope:
-            kinds = joined(map(plain, own.scope), " or ")
-            frame.say(f"{name}: put the cursor on a line about: {kinds}")
+        if kind not in own.scope:
+            self.say(f"{name}: put the cursor on a line about: {' or '.join(own.scope)}")
             return
-        kind, redact = kind_of(record), session.client.transport.key.redact
         about = environment(record, session.names)
         about |= {"AGENTCO_KIND": kind, "AGENTCO_ID": about[f"AGENTCO_{kind.upper()}_ID"]}
         about |= {"AGENTCO_PROFILE": session.profile, "AGENTCO_BASE_URL": session.origin}
         # The key may stand in any variable (`api_key_env`).
-        env = {n: v for n, v in {**os.environ, **about}.items() if redact(v) == v and n != API_KEY}
-        if not own.confirm:
-            self._start(own, env)
-            return
-        items = [
-            FieldLine(plain("runs"), safe(shlex.join(own.run), 2_000)),
-            FieldLine(plain(kind), name_of(record, session.names)),
-            FieldLine(plain("id"), safe(about["AGENTCO_ID"])),
-        ]
-        title = title_of(session.settings, "RUN", name)
-        question = Question(title, items, "run it")
-        frame.app.push_screen(question, lambda yes: self._start(own, env) if yes else None)
+        redact, env = session.client.transport.key.redact, {**os.environ, **about}
+        env = {each: v for each, v in env.items() if redact(v) == v and each != API_KEY}
 
-    def _start(self, own: OwnCommand, env: Mapping[str, str]) -> None:
-        name = own.command.label
-        if own.background:
-            start_worker(self._frame, partial(self._in_background, own, env), f"run {name}")
-            return
-        try:
-            status = cast("KeyApp", self._frame.app).lend_terminal(own.run, env)
-        except CommandError as error:
-            self._frame.say(f"{name} {error}", bad=True)
+        def start(yes: bool | None = True) -> None:
+            if yes and own.background:
+                start_worker(self, partial(self._in_background, own, env), f"run {name}")
+            elif yes:
+                self._in_terminal(own, env)
+
+        if own.confirm:
+            what = safe(shlex.join(own.run), 2_000), name_of(record, session.names)
+            told = {"runs": what[0], kind: what[1], "id": safe(about["AGENTCO_ID"])}
+            items = [FieldLine(plain(label), value) for label, value in told.items()]
+            title = title_of(session.settings, "RUN", name)
+            self.app.push_screen(Question(title, items, "run it"), start)
         else:
-            if status:
-                self._frame.say(f"{name} {how_it_ended(status)}", bad=True)
+            start()
+
+    def _in_terminal(self, own: OwnCommand, env: Mapping[str, str]) -> None:
+        try:
+            cast(KeyApp, self.app).lend_terminal(own.run, env)
+        except CommandError as error:
+            self.say(f"{own.command.label} {error}", bad=True)
 
     async def _in_background(self, own: OwnCommand, env: Mapping[str, str]) -> None:
-        run = partial(run_for_output, own.run, env, LIMIT, apart=True)
-        said, tell = "exit code 0", self._frame.say
-        redact = self._session.client.transport.key.redact
+        run, name = partial(run_for_output, own.run, env, LIMIT, apart=True), own.command.label
+        redact, bad = self.session.client.transport.key.redact, False
         try:
             printed = (await while_wanted(lambda until: run(until=until))).decode(errors="replace")
         except CommandError as error:
-            printed = said = str(error)
-        self._printed = plain(own.command.label), safe_block(redact(printed).rstrip("\n"))
-        last = printed.strip().rpartition("\n")[2]
-        words = f"{own.command.label}: {said if printed is said else last or said}"
-        tell(redact(words) + f" {signs.separator} :output shows it", bad=printed is said)
+            printed, bad = str(error), True
+        self._printed = safe_block(redact(f"{name}:\n{printed}"))
+        last = printed.strip().rpartition("\n")[2] or how_it_ended(0)
+        self.say(redact(f"{name}: {last} {signs.separator} :output shows it"), bad=bad)

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from agentco_tui.child_process import how_it_ended, started
+from agentco_tui.child_process import CommandError, how_it_ended, started
 from agentco_tui.terminal.line_speed import SPEED, TimedFile
 from agentco_tui.textual_patches.driver import shell_above
 
@@ -123,11 +123,10 @@ class TerminalDevice:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """Run a command as a shell runs a job, and wait for its end; its exit code, below zero for
-        a signal. It is in the foreground in a group of its own, so ctrl+c is for it alone, and
-        ctrl+z stops this process with it. Where it failed a person reads why before this returns.
-        It is ended when the app is to end. Raises CommandError.
+    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+        """Run a command as a shell runs a job, and wait for its end: in the foreground in a group
+        of its own, so that ctrl+c is for it alone, and ctrl+z stops this process with it. Where it
+        failed (CommandError) a person reads why first. It is ended when the app is to end.
         """
         status = self._waited_for(started(command, env, process_group=0))
         self.restore_settings()
@@ -138,7 +137,8 @@ class TerminalDevice:
                 pass
         with contextlib.suppress(termios.error):
             termios.tcflush(self._inputs, termios.TCIFLUSH)  # none of it is for the app
-        return status
+        if status:
+            raise CommandError(how_it_ended(status))
 
     def _waited_for(self, child: subprocess.Popen[bytes]) -> int:
         self._go_on(child)

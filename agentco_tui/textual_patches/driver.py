@@ -59,7 +59,7 @@ class ControllingTerminal(Protocol):
     def note_settings(self) -> None: ...  # as they are now, as the ones to put back
     def in_foreground(self) -> bool: ...  # whether this process may touch the terminal now
     def canvas(self) -> Any: ...  # the text stream that the picture goes to
-    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> int: ...  # until it ends
+    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None: ...  # until it ends
 
 
 def shell_above() -> bool:
@@ -162,14 +162,13 @@ class JobControlDriver(LinuxDriver):
             self._app.call_later(self._app.refresh, layout=True)
         self._started_before = True
 
-    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """Let a command have the terminal until it ends; its exit code, below zero for a signal.
-        Nothing is read or painted, and no other work done meanwhile, as after ctrl+z. Raises
-        CommandError.
+    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+        """Let a command have the terminal until it ends; nothing is read, painted or done here
+        meanwhile, as after ctrl+z. Raises CommandError, also where it failed.
         """
         self.suspend_application_mode()
         try:
-            return self.terminal.lend(command, env)
+            self.terminal.lend(command, env)
         finally:
             self.resume_application_mode()
 

@@ -76,12 +76,11 @@ class PatchedApp(App[None]):
             self._driver.write(sequence)
             self._driver.flush()
 
-    def lend_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """As `JobControlDriver.lend`; raises CommandError also where there is none to lend."""
-        lend = getattr(self._driver, "lend", None)
-        if lend is None:
-            raise CommandError("needs a terminal that it can be given")
-        return int(lend(command, env))
+    def lend_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+        """As `JobControlDriver.lend`; raises CommandError also where there is none."""
+        if (lend := getattr(self._driver, "lend", None)) is None:
+            raise CommandError("needs a terminal")
+        lend(command, env)
 
     def _handle_exception(self, error: Exception) -> None:
         # An app that was never mounted doesn't run either, and has its own errors to tell.

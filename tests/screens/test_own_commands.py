@@ -43,7 +43,7 @@ async def test_a_record_is_in_the_environment_and_the_key_is_not(
     async with stage(platform, tmp_path, place="tasks", **own(note)) as on:
         task = on.view.subject()
         await on.press("N")
-        await on.sees("note: exit code 0")
+        await on.sees("note: ended with exit code 0")
         arguments, env = json.loads(told.read_text())
         assert arguments == ["$AGENTCO_ID"], "nothing is filled in"
         assert env["AGENTCO_ID"] == env["AGENTCO_TASK_ID"] == task.id
@@ -72,18 +72,19 @@ async def test_what_a_command_printed_is_there_until_it_is_wanted(
     )
     async with stage(platform, tmp_path, place="companies", **own(*commands)) as on:
         await on.press(*":output", "enter")
-        await on.sees("no command has run")
+        await on.sees("nothing has run in the background yet")
+        await on.press("escape")
         await on.press("O")
         await on.sees("says: three", ":output shows it")
         await on.press(*":output", "enter")
-        await on.sees("OUTPUT says", "one", "ag_****", "three")
+        await on.sees("OUTPUT", "says:", "one", "ag_****", "three")
         assert platform.full_key not in on.text
         await on.press("escape")
-        await on.sees_no("OUTPUT says")
+        await on.sees_no("OUTPUT")
         await on.press(*":fails", "enter")
         await on.sees("fails: ended with exit code 1")
         await on.press(*":output", "enter")
-        await on.sees("OUTPUT fails", "it is")
+        await on.sees("OUTPUT", "fails:", "it is")
         await on.press("escape", *":lost", "enter")
         await on.sees("lost: was not found")
 
@@ -124,7 +125,7 @@ async def test_a_question_says_what_will_run(platform: EmbeddedPlatform, tmp_pat
         await on.press("N")
         await on.sees("RUN note")
         await on.yes()
-        await on.sees("note: exit code 0")
+        await on.sees("note: ended with exit code 0")
         assert told.exists()
 
 

@@ -194,15 +194,14 @@ class HelpScreen(Dialog[None]):
     def __init__(
         self,
         place: Place,
-        rebound: Mapping[str, str],
+        settings: Settings,
         denied: Mapping[str, str],
         more: tuple[Place, ...] = (),
-        own: Sequence[Command] = (),
     ) -> None:
         here = Cell(plain(place.title()), Tone.STRONG)
         super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
-        self.place, self.rebound, self.denied, self.more = place, rebound, denied, more
-        self.own = own  # a person's own commands that work here
+        self.place, self.rebound, self.denied, self.more = place, settings.keys, denied, more
+        self.own = [one.command for one in settings.commands if place in one.command.places]
         self.words = LineInput(self._searched, placeholder="words of what is looked for")
 
     def body(self) -> ComposeResult:

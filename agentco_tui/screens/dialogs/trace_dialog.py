@@ -176,7 +176,7 @@ class TraceScreen(WholeScreen[bool]):
         yield from details(task, self.look, raw=self._raw, fate=fate)
 
     def action_help(self) -> None:
-        self.app.push_screen(HelpScreen("tasks", self.session.settings.keys, {}))
+        self.app.push_screen(HelpScreen("tasks", self.session.settings, {}))
 
     def action_raw(self) -> None:
         self._raw = not self._raw
