@@ -60,7 +60,7 @@ def named_theme(settings: Settings) -> str | None:
     return settings.theme or os.environ.get("TEXTUAL_THEME")
 
 
-class MainScreen(OwnCommands, SizedScreen[None]):
+class MainScreen(SizedScreen[None], OwnCommands):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every")
     AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
 

@@ -103,7 +103,7 @@ async def test_help_lists_every_key_of_the_screen_and_each_is_bound(
 
 
 async def test_help_can_be_searched(on: Staging) -> None:
-    async with on(place="tasks", size=(120, 60)) as s:
+    async with on(place="tasks", size=(120, 90)) as s:
         await s.press("?")
         await s.sees("Keys on Tasks", "(tasks.approve)", "agent:ada|linus")
         await s.press("/", *"TRACE")
