@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.console import Console
 from textual import events
@@ -36,7 +36,7 @@ from agentco_tui.live.history import History
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.screens.dialogs.base import Dialog
-from agentco_tui.screens.frame import MainScreen, named_theme
+from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import Switch
@@ -136,7 +136,7 @@ class DashboardApp(KeyApp):
         """
         settings, last = self.session.settings, self._remembered
         by_flag = settings.sources.get("theme") == "--theme"
-        chosen = None if by_flag or last.theme_over != named_theme(settings) else last.theme
+        chosen = None if by_flag or last.theme_over != self.session.named_theme else last.theme
         if chosen in self.available_themes:
             return chosen
         return settings.theme or (self.theme if "TEXTUAL_THEME" in os.environ else themes.DEFAULT)
@@ -255,6 +255,14 @@ class DashboardApp(KeyApp):
         """A worker that failed ends the app: its error is told by the guard, not lost."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             raise event.worker.error
+
+    async def action_view(self, at: int) -> None:
+        """Show a view, by its place in the settings."""
+        main, views = self.main_screen, self.session.settings.views
+        if main is not None and at < len(views):
+            await main.action_show(cast("Place", views[at].screen), views[at].name)
+        elif main is not None:
+            main.say("no view has this key: [views.NAME] in the settings makes one")
 
     def action_leave(self) -> None:
         """Leave what stands over the frame, as no answer to it; else the program."""

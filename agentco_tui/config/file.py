@@ -94,30 +94,6 @@ COMMAND: Table = {
     "writes": validators.boolean,
     "background": validators.boolean,
 }
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "overview": (
-        *("level", "need", "age", "what", "consequence", "figure", "agent", "company"),
-        *("description", "id", "status", "cost", "priority"),
-    ),
-    "companies": (
-        *("level", "name", "status", "agents", "waiting", "spent", "used", "trend", "mission"),
-        *("id", "template"),
-    ),
-    "agents": (
-        *("level", "name", "role", "company", "status", "trust", "used", "left", "done", "trend"),
-        *("id", "model"),
-    ),
-    "tasks": (
-        *("level", "waiting", "status", "priority", "task", "agent", "company", "trust", "cost"),
-        *("id", "description", "role"),
-    ),
-    "budget": (
-        *("level", "name", "company", "share", "spent", "limit", "remaining", "forecast", "trend"),
-        *("id", "status", "kind"),
-    ),
-    "activity": ("level", "time", "who", "what", "company", "id", "verb"),
-}
-"""The columns of each screen, written out: this room does not import them (a test compares)."""
 SETTINGS: Table = {
     "profile": validators.text,
     "theme": validators.theme,
@@ -183,14 +159,6 @@ class ConfigFile(TomlFile):
         self.list = right.pop("list", {})
         self.notify = right.pop("notify", {})
         self.views = self._named("views", right, ViewSettings, "screen")
-        for view in self.views:
-            sorts = () if view.sort is None else (view.sort.removeprefix("-"),)
-            for setting, keys in (("columns", view.columns), ("sort", sorts)):
-                try:
-                    for key in keys:
-                        validators.column(key, names=COLUMNS[view.screen])
-                except WrongError as error:
-                    self._wrong(f"views.{view.name}.{setting}", str(error))
         self.alerts = right.pop("alerts", {})
         alerts = AlertLimits(**self.alerts)
         for low, high in (

@@ -145,7 +145,6 @@ colour = partial(_one_of, noun="a colour", names=COLOURS)
 priority = partial(_one_of, noun="a priority", names=PRIORITIES)
 theme = partial(_one_of, noun="a theme", names=THEMES)
 unit = partial(_one_of, noun="a unit", names=tuple(UNITS))
-column = partial(_one_of, noun="a column of that screen", names=())
 hex_colour = _matching(r"#[0-9a-fA-F]{6}", 'a colour such as "#87d7ff"')
 
 

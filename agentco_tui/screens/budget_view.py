@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
+from agentco_tui.config import ViewSettings
 from agentco_tui.keys import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
@@ -70,9 +71,9 @@ class BudgetView(TrendView[Budget]):
     }
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
         self._places: dict[str, Place] = {}
-        super().__init__(session)
+        super().__init__(session, shown_as)
         look = session.look
 
         def about(alert: Alert) -> SafeText:

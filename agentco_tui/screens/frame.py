@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from functools import cached_property, partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from msgspec.structs import replace
@@ -21,7 +19,6 @@ from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
-from agentco_tui.config import Settings
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change, named
@@ -36,6 +33,7 @@ from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
 from agentco_tui.screens.trail import MOST_BEHIND, Spot, Switch
+from agentco_tui.screens.views import list_class, memory_of, open_views, recall
 from agentco_tui.state_folder import ListMemory, Remembered
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.prompt import Prompt
@@ -55,11 +53,6 @@ ORDER = ("held", "in flight", "unknown", "to look at")
 FOLLOW_EVERY = 1.0  # seconds between two looks at the journal, which other dashboards write, too
 
 
-def named_theme(settings: Settings) -> str | None:
-    """The one that a flag, the config file or the environment names."""
-    return settings.theme or os.environ.get("TEXTUAL_THEME")
-
-
 class MainScreen(SizedScreen[None], OwnCommands):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every")
     AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
@@ -72,7 +65,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
     def __init__(self, session: Session, place: Place, remembered: Remembered) -> None:
         super().__init__()
         self.session, self.place, self._remembered = session, place, remembered
-        self.views: dict[Place, ListView[Any]] = {}
+        self.views: dict[str, ListView[Any]] = {}  # by their tabs
         self.view: ListView[Any]  # the one that shows
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
@@ -98,7 +91,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         store.on_freshness = self.take_freshness
         self.session.decisions.subscribe(self.take_decisions)
         self.session.needs.look(self)
-        self.view = self._made(self.place)
+        self.view = self.made(self.place)
         self.session.needs.on_found = self.take_needs
         self.session.outlook.on_change = self.take_outlook
         # Its answer may be here already. What is asked beside it waits for the first picture,
@@ -122,6 +115,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.set_paces()
         self.focus_again()
         self.set_interval(1.0, self.tick, name="ages")
+        self.set_timer(1.0, self._open_views, name="views")
         start_worker(self, self._follow_journal, "follow the journal")
 
     def take(self, change: Change) -> None:
@@ -146,7 +140,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
                 view.take(change)
                 if about:
                     view.take_decisions(about)
-            if self._awaited is not None and self._awaited.place == self.place:
+            if self._awaited is not None and self._awaited.tab == self.here().tab:
                 self._stand(self._awaited)
             self.show_frame()
         for decision in late:
@@ -156,6 +150,9 @@ class MainScreen(SizedScreen[None], OwnCommands):
     def take_needs(self) -> None:
         self.view.take_needs()
         self.show_frame()
+
+    def _open_views(self) -> None:
+        start_worker(self, partial(open_views, self), "bring views up to date", group="views")
 
     def take_outlook(self) -> None:
         with self.app.batch_update():
@@ -197,6 +194,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.session.poller.look_for_late()
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.session.needs.look(self)  # for what the clock, the log and the outlook make one
+            self._open_views()
         if not self.session.thin or self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.view.tick()
             self.show_frame()
@@ -207,7 +205,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.header.fill(filled)
         self.footer.fill(filled)
         self.header.show(*header_cells(session, (*view.lists, *view.beside), width))
-        self.tabs.show(tab_cells(session, self.place, width))
+        self.tabs.show(tab_cells(session, self.here().tab, self.views, width))
         denied, verbs = session.permissions.denied, {c.id: c.verb for c in COMMANDS if c.verb}
         self.denied = {id_: why for id_, verb in verbs.items() if (why := denied(Verb(verb)))}
         if off := session.permissions.off:
@@ -225,15 +223,15 @@ class MainScreen(SizedScreen[None], OwnCommands):
         cells = footer_cells(offers, keys, self.denied, reading=view.reading, width=room)
         self.footer.show([*open_, *cells])
 
-    async def action_show(self, place: Place) -> None:
-        """Show a screen as a whole; what was entered from there is left, the rest stays behind."""
-        if place == self.place and not self.view.reading:
+    async def action_show(self, place: Place, view: str = "") -> None:
+        """Show a screen or a view; what was entered from there is left, the rest stays behind."""
+        to = Spot(place, self.session.poller.query.company, view=view)
+        if to.tab == self.here().tab and not self.view.reading:
             self.view.arrive()
             return
-        scope = self.session.poller.query.company
-        at = [(spot.place, spot.scope) for spot in self.behind]
-        here = at.index((place, scope)) if (place, scope) in at else len(at)
-        await self._move(*self.behind[:here], Spot(place, scope))
+        at = [(spot.tab, spot.scope) for spot in self.behind]
+        here = at.index((to.tab, to.scope)) if (to.tab, to.scope) in at else len(at)
+        await self._move(*self.behind[:here], to)
         self.focus_again()
 
     async def action_last(self) -> None:
@@ -248,6 +246,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         scope: str | None = "",
         is_open: bool = False,
         filter: str | None = None,
+        view: str = "",
     ) -> AwaitMount:
         """Go in, to a screen or to one of its lines, which stands open then if `is_open`; `esc`
         comes back. Everything is shown of another company if `scope` names one, and of all if it
@@ -257,14 +256,16 @@ class MainScreen(SizedScreen[None], OwnCommands):
             scope = row_id
         scope = self.session.poller.query.company if scope == "" else scope
         here = self.here()
-        to = Spot(place, scope, row_id, is_open, filter)
-        left = () if to == Spot(here.place, here.scope, is_open=here.is_open) else (here,)
+        to = Spot(place, scope, row_id, is_open, filter, view)
+        bare = Spot(here.place, here.scope, None, here.is_open, None, here.view)
+        left = () if to == bare else (here,)
         return self._move(*self.behind, *left, to)
 
     def here(self) -> Spot:
         view, scope = self.view, self.session.poller.query.company
         row = view.opened_from.view.cursor
-        return Spot(self.place, scope, row, view.reading, view.filter_text, view.called())
+        words, name = view.filter_text, view.view_name
+        return Spot(self.place, scope, row, view.reading, words, name, view.called())
 
     def _move(self, *spots: Spot) -> AwaitMount:
         """Be at the last of these spots, with those before it behind."""
@@ -272,14 +273,14 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.behind = spots[-MOST_BEHIND - 1 : -1]
         if to.scope != self.session.poller.query.company:
             self.set_scope(to.scope)
-        new = [] if to.place in self.views else [self._made(to.place)]
+        new = [] if to.tab in self.views else [self.made(to.tab)]
         mounted = self.body.mount(*new)
-        if to.place != self.place:
-            self.place, self.view = to.place, self.views[to.place]
+        if (view := self.views[to.tab]) is not self.view:
+            self.place, self.view = to.place, view
             # A widget hidden with the focus on it gives it up later, whoever has it by then.
             self.set_focus(None)
-            for other, view in self.views.items():
-                view.display = other == to.place
+            for other in self.views.values():
+                other.display = other is view
             self.set_paces()
             if not new:
                 self.view.arrive()
@@ -294,7 +295,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
 
     def _stand(self, at: Spot) -> None:
         """Put the cursor on its line; on one that is still to come, as soon as it is there."""
-        if self.view.place != at.place:
+        if self.view is not self.views.get(at.tab):
             return
         is_there = self.view.stand(at)
         self.set_paces()
@@ -302,24 +303,23 @@ class MainScreen(SizedScreen[None], OwnCommands):
         if not is_there and self._awaited is None and at.filter is None:
             self.say("that is not in the list any more")
 
-    def _made(self, place: Place) -> ListView[Any]:
-        """A screen that is visited for the first time, as it was left; its module is read now."""
-        own_file = f"{place}_view" if place in ("overview", "tasks", "budget") else "plain_views"
-        module = import_module(f"agentco_tui.screens.{own_file}")
-        view: ListView[Any] = getattr(module, f"{place.title()}View")(self.session)
-        view.recall(self._remembered.lists.get(place, ListMemory()))
-        self.views[place] = view
+    def made(self, tab: str) -> ListView[Any]:
+        """A screen that is visited for the first time, as it was left, or a view."""
+        place, _, name = tab.partition(":")
+        shown_as = next((each for each in self.session.settings.views if each.name == name), None)
+        view = self.views[tab] = list_class(place)(self.session, shown_as)
+        recall(view, self._remembered.lists.get(place, ListMemory()))
         return view
 
     def remembered(self) -> Remembered:
-        visited = {str(place): view.memory for place, view in self.views.items()}
+        visited = {tab: memory_of(view) for tab, view in self.views.items() if not view.view_name}
         lists, left_at = {**self._remembered.lists, **visited}, self.absence.sign
         return replace(self._remembered, screen=self.place, lists=lists, left_at=left_at)
 
     def choose_theme(self, name: str) -> None:
         """Show it now, and from the next start on until the settings name another."""
         self.app.theme = name
-        over = named_theme(self.session.settings)
+        over = self.session.named_theme
         self._remembered = replace(self._remembered, theme=name, theme_over=over)
 
     def set_paces(self) -> None:
@@ -396,7 +396,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
     @on(StatusLine.Pressed)
     def _pressed(self, event: StatusLine.Pressed) -> None:
         if event.line is self.tabs:
-            start_worker(self, partial(self.action_show, event.key), "show a screen")  # type: ignore[arg-type]
+            start_worker(self, partial(self.action_show, *event.key.split(":", 1)), "show a screen")  # type: ignore[arg-type]
         elif event.line is self.footer:
             start_worker(self, partial(self.run, event.key), event.key)
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.config import DEFAULT_PROFILE, Settings
-from agentco_tui.keys import COMMANDS_BY_ID, FOOTER_EVERYWHERE, SCREENS, Place, shown_key
+from agentco_tui.keys import COMMANDS_BY_ID, FOOTER_EVERYWHERE, SCREENS, shown_key
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.model import Listing, Moment
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.views import count_cell
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.text_pane import Cells, Item, Text
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, faded, total_width
+
+if TYPE_CHECKING:
+    from agentco_tui.screens.list_view import ListView
 
 
 def header_cells(
@@ -87,7 +91,13 @@ def environment(settings: Settings) -> Environment:
     return Environment(plain(f" {safe(words, 24)} "), tone, filled=tone if danger else None)
 
 
-def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
+LAST_KEY = 9
+
+
+def tab_cells(
+    session: Session, at: str, lists: Mapping[str, ListView[Any]], width: int
+) -> list[Cell]:
+    """The screens and the views, each with its count where that is known."""
     store = session.store
     lengths = {"companies": len(store.companies), "agents": len(store.agents)}
     counts = {tab: Cell(fmt.count(each), Tone.DIM) for tab, each in lengths.items() if each}
@@ -102,13 +112,18 @@ def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
     for tab, feed in (("tasks", FeedName.PENDING), ("budget", FeedName.ALERTS)):
         if tab in counts and store.freshness[feed].phase is Phase.STALE:
             counts[tab] = Cell(counts[tab].text, Tone.DIM)
+    names = {str(tab): plain(tab.title()) for tab in SCREENS}
+    for view in session.settings.views:
+        names[tab := f"{view.screen}:{view.name}"] = safe(view.name, 24)
+        if (count := count_cell(lists.get(tab))) is not None:
+            counts[tab] = count
     cells: list[Cell] = []
     for longest in (None, 4, 3, 0):
         cells = []
-        for at, tab in enumerate(SCREENS, start=1):
-            here, count = tab == place, counts.get(tab)
-            title = tab.title() if here else tab.title()[:longest]
-            words = f"{at} {title} " if title else f"{at} "
+        for number, (tab, name) in enumerate(names.items(), start=1):
+            here, count = tab == at, counts.get(tab)
+            title = name if here else name[:longest]
+            words = (f"{number} " if number <= LAST_KEY else "") + (f"{title} " if title else "")
             cells += [
                 Pressable(signs.cursor if here else plain(" "), Tone.ACCENT, key=tab),
                 Pressable(plain(words), Tone.STRONG if here else Tone.DIM, key=tab),

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
+from agentco_tui.config import ViewSettings
 from agentco_tui.keys import FOOTER, FOR_A_LINE, Place
 from agentco_tui.live.feeds import NAMES, SCOPED, FeedName, Freshness, Phase
 from agentco_tui.live.store import Change
@@ -27,7 +28,6 @@ from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
 from agentco_tui.screens.prompts import FilterWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import Spot, crumbs, name_of
-from agentco_tui.state_folder import LONGEST_FILTER, ListMemory
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column, R
@@ -73,8 +73,10 @@ class ListView(Widget, Generic[R]):
     }
     """
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(id=self.place)
+    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
+        """`shown_as`: the view that it is; None for the screen's own list."""
+        super().__init__(id=None if shown_as else self.place)
+        self.shown_as = shown_as
         self.session, self.look = session, session.look
         self.collections: dict[FeedName, Any] = {
             **session.store.collections,
@@ -86,7 +88,7 @@ class ListView(Widget, Generic[R]):
         self.opened_from: RecordTable[Any] = self.table  # to whose line the detail belongs
         self.detail = DetailPane(classes="list--detail")
         self.filter_text, self.filtered_at = "", 0.0
-        self.reading = self._raw = self._recalled = False  # recalled: a filter of an earlier run
+        self.reading = self._raw = self.recalled = False  # a filter of an earlier run
         self._whole: Record | None = None  # the record under the cursor, as it was read by itself
         self._names_seen: Mapping[str, SafeText] = {}
         self._soon: Timer | None = None
@@ -118,6 +120,15 @@ class ListView(Widget, Generic[R]):
         width = 0 if self.session.settings.thin else self.app.size.width
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width < self.beside_page, "-narrow")
+
+    @property
+    def view_name(self) -> str:
+        return "" if self.shown_as is None else self.shown_as.name
+
+    @property
+    def own_filter(self) -> str:
+        """What it is filtered by while nobody has typed anything."""
+        return "" if self.shown_as is None else self.shown_as.filter
 
     @property
     def main(self) -> MainScreen:
@@ -248,7 +259,8 @@ class ListView(Widget, Generic[R]):
         failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
         about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
         told = notice(freshness, session.clock.monotonic(), about, session.settings)
-        since = self.filtered_at, self._recalled
+        is_own = self.filter_text == self.own_filter
+        since = session.clock.now() if is_own else self.filtered_at, self.recalled
         self.notice.show([*misleads(session, self.error(), self.table.rows, *since), *told])
         listed = [known[feed] for feed in self.lists]
         answered = [each for each in listed if each.answered_at is not None]
@@ -290,7 +302,8 @@ class ListView(Widget, Generic[R]):
             number = plain(f"{fmt.count(len(rows.shown))} of {number}")
         scope = self.session.names.scope(self.session.poller.query.company)
         words = joined([*about, scope, number], f" {signs.separator} ")
-        left = [Cell(plain(f" {self.place.upper()} "), Tone.STRONG), Cell(words)]
+        name = safe(self.view_name or self.place.upper(), 24)
+        left = [Cell(plain(f" {name} "), Tone.STRONG), Cell(words)]
         if len(self.lists) == 1:
             collection = self.collections[self.lists[0]]
             left += told_cells(collection.listing, len(collection))
@@ -400,7 +413,7 @@ class ListView(Widget, Generic[R]):
         self.open(message.row_id)
 
     def open(self, row_id: str) -> None:
-        self.main.go(self.place, row_id, is_open=True)
+        self.main.go(self.place, row_id, is_open=True, view=self.view_name)
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
@@ -432,32 +445,17 @@ class ListView(Widget, Generic[R]):
     def called(self) -> SafeText:
         """What the way here calls it: the record that stands open, else the screen."""
         record = self.subject() if self.reading else None
-        return name_of(record, self.session.names) if record else plain(self.place.title())
+        own = safe(self.view_name or self.place.title(), 24)
+        return name_of(record, self.session.names) if record else own
 
     def set_filter(self, text: str) -> SafeText | None:
         self.bring_up_to_date()
         error = self.table.set_filter(text)
-        self.filter_text, self._recalled = "" if error else text, False
+        self.filter_text, self.recalled = "" if error else text, False
         self.filtered_at = self.session.clock.now()
         self.touch()
         self.show_head()
         return error
-
-    def recall(self, memory: ListMemory) -> None:
-        sortable = {column.key for column in self.table.rows.columns if column.sort_key is not None}
-        if memory.sort in sortable:
-            self.table.sort_by(memory.sort, memory.descending)
-        self.table.show_columns(memory.columns)
-        if memory.filter and self.keeps_filter and self.table.set_filter(memory.filter) is None:
-            self.filter_text, self._recalled = memory.filter, True
-            self.filtered_at = memory.filtered_at or 0.0
-
-    @property
-    def memory(self) -> ListMemory:
-        table, kept = self.table, (self.filter_text[:LONGEST_FILTER], self.filtered_at)
-        columns = tuple(table.rows.columns[at].key for at in table.view.columns)
-        words, since = kept if self.keeps_filter else ("", None)
-        return ListMemory(*table.sort, words, since, columns)
 
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a record; False if the list doesn't have it."""
@@ -472,8 +470,8 @@ class ListView(Widget, Generic[R]):
 
     def leave(self) -> bool:
         """Leave what hides or marks lines; False if there is nothing of that kind."""
-        if hides := bool(self.filter_text and not self.reading):
-            self.set_filter("")
+        if hides := self.filter_text != self.own_filter and not self.reading:
+            self.set_filter(self.own_filter)
         return hides
 
     def action_filter(self) -> None:

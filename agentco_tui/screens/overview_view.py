@@ -14,6 +14,7 @@ from textual.timer import Timer
 from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.background import start_worker
+from agentco_tui.config import ViewSettings
 from agentco_tui.keys import PLACE_OF, shown_key
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
@@ -91,8 +92,8 @@ class OverviewView(TaskLines[Need]):
     }
     """
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
+    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
+        super().__init__(session, shown_as)
         self.spend_title = StatusLine(classes="view--title")
         self.latest_title = StatusLine(classes="view--title")
         self.spend, self.latest, self.panels = TextPane(), TextPane(), Horizontal()

@@ -45,7 +45,7 @@ class FilterWords:
             self._frame.close_prompt()
 
     def left(self) -> None:
-        self._view.set_filter("")
+        self._view.set_filter(self._view.own_filter)
         self._frame.close_prompt()
 
     def step(self, by: int) -> bool:
@@ -152,6 +152,8 @@ class GoToWords:
                 await frame.action_show("tasks")
                 view: Any = frame.view
                 view.call_after_refresh(view.show_status, target.id.partition(" ")[2])
+            case "view":
+                await frame.action_show(*target.id.split(":", 1))  # type: ignore[arg-type]
             case "theme":
                 frame.choose_theme(target.id)
             case "profile":

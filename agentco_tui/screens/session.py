@@ -72,6 +72,11 @@ class Session(Services):
         redact = self.client.transport.key.redact
         return {name: value for name, value in os.environ.items() if redact(value) == value}
 
+    @property
+    def named_theme(self) -> str | None:
+        """The one that a flag, the config file or the environment names."""
+        return self.settings.theme or os.environ.get("TEXTUAL_THEME")
+
     async def trace_of(self, task: Task) -> Trace | ApiError:
         try:
             found: Trace | ApiError = await self.client.task_trace(task.id)

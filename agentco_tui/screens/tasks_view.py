@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -15,6 +16,7 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.batch_summary import costs_of
 from agentco_tui.actions.outcome import GOOD
 from agentco_tui.background import start_worker
+from agentco_tui.config import ViewSettings
 from agentco_tui.keys import keys_of
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
@@ -26,6 +28,7 @@ from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.decision_notes import READ_AFTER, fate_of
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.list_view import MANY
+from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
@@ -91,6 +94,7 @@ A_ROW = 8  # statuses that stand beside each other at most
 FEW = 200  # marked tasks up to which the footer tells what they cost
 OLD = 60.0  # seconds after which counts of a list that isn't asked for any more are not known
 PENDING = "pending"
+STATUS_NAMED = re.compile(r"\b(status|state)\s*[:=!<>]", re.IGNORECASE)
 ALL = "all"
 
 
@@ -111,6 +115,12 @@ class TasksView(TaskLines[Task]):
     _choosing = False  # whether the next key chooses a tab
     _counted_for: tuple[object, ...] = ()
     _counts: Mapping[str, int] = {}  # tasks by status, those that wait as PENDING
+
+    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
+        """A view is of all tasks if its filter names their status, else of those that wait."""
+        if shown_as is not None and STATUS_NAMED.search(shown_as.filter):
+            self.showing, self.lists = ALL, (FeedName.TASKS,)
+        super().__init__(session, shown_as)
 
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()

@@ -25,8 +25,13 @@ class Spot(msgspec.Struct, frozen=True):
     row: str | None = None  # None: wherever the cursor is
     is_open: bool = False
     filter: str | None = None  # None: whatever it is
+    view: str = ""  # the name of the view of that screen that it is; "" for the screen's own list
     name: SafeText = SafeText("")
     since: str | None = None  # where the page of what happened stood over it: the line opened there
+
+    @property
+    def tab(self) -> str:
+        return f"{self.place}:{self.view}" if self.view else self.place
 
 
 class Switch(msgspec.Struct, frozen=True):

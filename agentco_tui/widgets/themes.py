@@ -15,34 +15,19 @@ from textual.theme import BUILTIN_THEMES, Theme
 DEFAULT, LIGHT = "agentco-dark", "agentco-light"
 
 
-def made(
-    name: str,
-    *,
-    background: str,
-    surface: str,
-    panel: str,
-    text: str,
-    muted: str,
-    faint: str,
-    accent: str,
-    good: str,
-    warning: str,
-    critical: str,
-    cursor: str,
-    cursor_text: str,
-    blurred: str,
-    dark: bool = True,
-) -> Theme:
+def made(name: str, *, dark: bool = True, **roles: str) -> Theme:
     """A theme of colours by their roles: `surface` is the ground of panes, `panel` that of bars,
     `blurred` that of the line with the cursor where another list has the keys.
     """
+    text, accent, panel, faint = (roles[each] for each in ("text", "accent", "panel", "faint"))
+    good, warning, critical = (roles[each] for each in ("good", "warning", "critical"))
     return Theme(
         name=name,
         primary=accent,
         accent=accent,
         foreground=text,
-        background=background,
-        surface=surface,
+        background=roles["background"],
+        surface=roles["surface"],
         panel=panel,
         boost=panel,
         success=good,
@@ -50,17 +35,17 @@ def made(
         error=critical,
         dark=dark,
         variables={
-            "text-muted": muted,
+            "text-muted": roles["muted"],
             "text-disabled": faint,
             "text-success": good,
             "text-warning": warning,
             "text-error": critical,
             "text-accent": accent,
-            "primary-muted": blurred,
+            "primary-muted": roles["blurred"],
             "surface-lighten-2": faint,
-            "block-cursor-background": cursor,
-            "block-cursor-foreground": cursor_text,
-            "block-cursor-blurred-background": blurred,
+            "block-cursor-background": roles["cursor"],
+            "block-cursor-foreground": roles["cursor_text"],
+            "block-cursor-blurred-background": roles["blurred"],
         },
     )
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
 import pytest
 
 from agentco_tui.config.file import ConfigFile
-from agentco_tui.config.theme_file import THEME, ThemeFile, contrast
+from agentco_tui.config.theme_file import ROLES, THEME, ThemeFile, contrast
 from agentco_tui.widgets.themes import made
 
 RIGHT = """\
@@ -36,7 +35,10 @@ def theme_file(folder: Path, text: str, name: str = "mine") -> Path:
 
 
 def test_the_roles_are_those_that_a_theme_is_made_of(tmp_path: Path) -> None:
-    assert {*THEME} == {*inspect.signature(made).parameters} - {"name"}
+    assert {*ROLES, "dark"} == {*THEME}
+    for role in ROLES:
+        with pytest.raises(KeyError, match=role):
+            made("mine", dark=True, **{each: "#000000" for each in ROLES if each != role})
     read = ThemeFile(theme_file(tmp_path, RIGHT))
     assert (read.problems, read.warnings) == ([], [])
     assert made("mine", **read.colours).variables["text-error"] == "#ff5f5f"
@@ -80,17 +82,3 @@ def test_a_theme_of_ones_own_is_one_of_those_that_can_be_named(tmp_path: Path) -
     (problem,) = ConfigFile(config).problems
     assert "is not a theme" in problem.text
     assert problem.text.endswith(", mine)")
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ('sort = "-waitin"', 'sort: is not a column of that screen: "waitin" (nearest valid name:'),
-        ('columns = ["task", "who"]', 'columns: is not a column of that screen: "who"'),
-    ],
-)
-def test_a_view_names_columns_of_its_screen(tmp_path: Path, line: str, told: str) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text(f'[views.mine]\nscreen = "tasks"\n{line}\n')
-    (problem,) = ConfigFile(config).problems
-    assert str(problem).startswith(f"{config}:3: views.mine.{told}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from textual.widgets import Input
 
+from agentco_tui.config import ViewSettings
 from agentco_tui.keys import Place
 from agentco_tui.screens.dialogs.base import Question
 from tests.embedded import EmbeddedPlatform
@@ -40,6 +41,7 @@ class Scene:
     """The platform fails later: the last picture stays."""
     past: bool = False
     """With a past and what lies ahead of everything."""
+    views: tuple[ViewSettings, ...] = ()
     bare: bool = False
     """On a platform that has nothing yet."""
     sizes: tuple[tuple[int, int], ...] = SIZES
@@ -52,6 +54,16 @@ class Scene:
 
 
 MANY = ("j", "", "space", "1 marked", "space", "2 marked", "space", "3 marked", "a", "3 tasks")
+VIEWS = (
+    ViewSettings(
+        name="urgent",
+        screen="tasks",
+        filter="priority>=high",
+        columns=("priority", "task", "agent", "cost", "id"),
+    ),
+    ViewSettings(name="near limit", screen="agents", filter="used>=80%"),
+    ViewSettings(name="gone wrong", screen="activity", filter="level>=warning"),
+)
 LIMIT = ("g l", "SET LIMIT", "backspace " * 8 + "2 5 0", "until now $100.00")
 SCENES: dict[str, Scene] = {
     "overview": Scene(sizes=EVERY_SIZE),
@@ -73,6 +85,7 @@ SCENES: dict[str, Scene] = {
     "new-task": Scene("tasks", ("n", "CREATE", "tab enter", "✖")),
     "filter": Scene("tasks", ("slash a d a", "/ada")),
     "columns": Scene("tasks", ("C j j space >", "[ ] TASK")),
+    "views": Scene(keys=("7", "9 gone wrong 23"), views=VIEWS, sizes=(WIDE,)),
     "failing": Scene("tasks", fails=True),
     "no-data": Scene(keys=("", "no data yet"), faults=("*:status=503",)),
     "loading": Scene(keys=("", "loading"), faults=("*:hang",)),
@@ -89,9 +102,8 @@ async def staged(
 ) -> AsyncIterator[Stage]:
     """The scene, played to its end; `no_color` is the environment's, so the caller's to set."""
     scene = SCENES[name]
-    settings = settings_for(
-        platform, theme=scene.theme, read_only=scene.read_only, danger=scene.danger, refresh=5.0
-    )
+    own: Any = {"theme": scene.theme, "read_only": scene.read_only, "views": scene.views}
+    settings = settings_for(platform, refresh=5.0, danger=scene.danger, **own)
     wait = not scene.faults
     chosen: Any = {"settings": settings, "wait": wait, "faults": scene.faults, "limits": PATIENT}
     # A past is that of the session, which is made as the stage opens.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentco_tui.keys import Place
+from agentco_tui.screens.views import memory_of
 from agentco_tui.state_folder import ListMemory, Remembered
 from tests.screens.harness import PLACES, Stage, Staging
 
@@ -70,7 +71,7 @@ async def test_every_list_stands_in_any_order_and_width(on: Staging, place: Plac
             await s.resize(*size)
             assert titles(s)[0] == "level"
         s.view.table.show_columns(["no such column"])
-        assert s.view.memory.columns == ()
+        assert memory_of(s.view).columns == ()
 
 
 async def test_what_became_of_a_task_is_told_whatever_columns_show(on: Staging) -> None:

@@ -10,6 +10,7 @@ import pytest
 from agentco_tui.background import at_once
 from agentco_tui.keys import Place
 from agentco_tui.screens.targets import MOST, Meant, Target, search
+from agentco_tui.screens.views import recall
 from agentco_tui.state_folder import ListMemory, Remembered
 from agentco_tui.text import plain
 from agentco_tui.widgets.text_pane import TextPane
@@ -163,7 +164,7 @@ async def test_the_overview_remembers_no_filter_and_counts_what_it_hides(on: Sta
     async with on() as s:
         await s.poll()
         there = len(s.rows)
-        s.view.recall(recalled("rotate").lists["overview"])
+        recall(s.view, recalled("rotate").lists["overview"])
         assert len(s.rows) == there
         await s.press("slash", *"rotate", "enter")
         await s.sees(f"NEEDS YOU ✖ 12 ▲ 19 1 of {there} shown", "/rotate")

@@ -294,7 +294,9 @@ def activity_filters(ask: FormRequest) -> FormPlan:
 
     async def send(wanted: ActivityFilter, _: Form) -> None:
         poller.set_query(Query(company=poller.query.company, activity=wanted))
-        ask.frame.views["activity"].rescope()
+        for view in ask.frame.views.values():
+            if view.place == "activity":
+                view.rescope()
         ask.frame.show_frame()
 
     company, agent = (Ref(id=i) if i else None for i in (chosen.company, chosen.agent))
@@ -313,7 +315,7 @@ def export_activity(ask: FormRequest) -> FormPlan:
     """GET /api/activity/export, written to a file as it comes. It can't be asked for a part: of a
     list that leaves something out, what it shows is written.
     """
-    session, view = ask.frame.session, cast("ActivityView", ask.frame.views["activity"])
+    session, view = ask.frame.session, cast("ActivityView", ask.frame.view)
     left_out, entries = view.narrowing(), view.entries()
 
     def read(values: Values) -> Values:

@@ -207,8 +207,9 @@ class DialogRouter:
     async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
         if await batch.run() is not BatchPhase.ENDED:
             return
-        if (view := self._frame.views.get("tasks")) is not None:
-            view.unmark(item.task.id for item in batch.items)  # type: ignore[attr-defined]
+        for view in self._frame.views.values():
+            if view.place == "tasks":
+                view.unmark([item.task.id for item in batch.items])  # type: ignore[attr-defined]
         if not progress.is_current:
             good = batch.results.total() == len(batch.items) and GOOD.issuperset(batch.results)
             self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)

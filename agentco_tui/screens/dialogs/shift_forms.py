@@ -37,7 +37,7 @@ SPANS = ("1h", "15m", "4h", "worse")
 
 def snooze(ask: FormRequest) -> FormPlan | SafeText:
     """For how long a need of the Overview is put off, and what is promised."""
-    view, session = cast("OverviewView", ask.frame.views["overview"]), ask.frame.session
+    view, session = cast("OverviewView", ask.frame.view), ask.frame.session
     need = view.need()
     if need is None:
         return plain("put the cursor on a need to snooze it")

@@ -1,0 +1,95 @@
+"""Views: lists of their own as the settings want them, hidden until they are shown."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from agentco_tui import format as fmt
+from agentco_tui.background import beside
+from agentco_tui.config import ViewSettings
+from agentco_tui.live.feeds import Pace, Phase
+from agentco_tui.row_filter import parse
+from agentco_tui.state_folder import LONGEST_FILTER, ListMemory
+from agentco_tui.widgets.tones import Cell, Tone
+
+if TYPE_CHECKING:
+    from agentco_tui.screens.frame import MainScreen
+    from agentco_tui.screens.list_view import ListView
+
+
+def list_class(place: str) -> type[ListView[Any]]:
+    """That of a screen; its module is read when it is first wanted."""
+    own_file = f"{place}_view" if place in ("overview", "tasks", "budget") else "plain_views"
+    module: Any = import_module(f"agentco_tui.screens.{own_file}")
+    return cast("type[ListView[Any]]", getattr(module, f"{place.title()}View"))
+
+
+async def open_views(frame: MainScreen) -> None:
+    """Have a list for each view of the settings, and none for one that is no more; those that are
+    hidden are brought up to date.
+    """
+    wanted = frame.session.settings.views
+    for tab, view in [*frame.views.items()]:
+        if view.shown_as is None or view is frame.view:
+            continue
+        if view.shown_as in wanted:
+            view.take_needs()
+            view.bring_up_to_date()
+            view.table.tick()
+        else:
+            await frame.views.pop(tab).remove()
+    for each in wanted:
+        await beside(partial(list_class, each.screen))
+        if (tab := f"{each.screen}:{each.name}") not in frame.views:
+            view = frame.made(tab)
+            view.display = False
+            await frame.body.mount(view)
+            for why in wrong_in(each, view):
+                frame.say(f"views.{each.name}: {why}", bad=True)
+    frame.show_frame()
+
+
+def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[str]:
+    columns = view.table.rows.columns
+    keys, wanted = {column.key for column in columns}, parse(settings.filter, columns)
+    named = (*settings.columns, (settings.sort or "level").removeprefix("-"))
+    wrong = [f"there is no column {each}" for each in named if each not in keys]
+    return [*wrong, wanted] if isinstance(wanted, str) else wrong
+
+
+def recall(view: ListView[Any], memory: ListMemory) -> None:
+    """As it was left, or as the settings want it."""
+    table, settings = view.table, view.shown_as
+    columns = {column.key: column for column in table.rows.columns if column.sort_key is not None}
+    sort, descending, words = memory.sort, memory.descending, memory.filter
+    if settings is not None:
+        sort, words = (settings.sort or "").removeprefix("-"), settings.filter
+        descending = sort in columns and columns[sort].descending_first
+        descending ^= (settings.sort or "").startswith("-")
+    if sort in columns:
+        table.sort_by(sort, descending)
+    table.show_columns(settings.columns if settings else memory.columns)
+    if words and (settings or view.keeps_filter) and table.set_filter(words) is None:
+        view.filter_text, view.recalled = words, settings is None
+        view.filtered_at = memory.filtered_at or 0.0
+
+
+def memory_of(view: ListView[Any]) -> ListMemory:
+    table, kept = view.table, (view.filter_text[:LONGEST_FILTER], view.filtered_at)
+    columns = tuple(table.rows.columns[at].key for at in table.view.columns)
+    words, since = kept if view.keeps_filter else ("", None)
+    return ListMemory(*table.sort, words, since, columns)
+
+
+def count_cell(view: ListView[Any] | None) -> Cell | None:
+    """How many records a view shows, dim where that may be old; None while it isn't known."""
+    if view is None or view.incomplete:
+        return None
+    store, number = view.session.store, len(view.table.rows.shown)
+    live = all(
+        view.session.poller.pace(feed) is Pace.REFRESH and store.freshness[feed].phase is Phase.LIVE
+        for feed in view.lists
+    )
+    return Cell(fmt.count(number), Tone.ACCENT if number and live else Tone.DIM)
