@@ -139,6 +139,7 @@ class CalmApp(App[None]):
         signal.pthread_kill(threading.get_ident(), signal.SIGCONT)
 
     async def break_down_later(self) -> None:
+        await asyncio.sleep(0)  # from Python 3.12 on Textual lets tasks begin at once
         self.lost = None  # nobody holds the task any more, so nobody can ask how it ended
         self.break_down()
 
