@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 import ssl
 import sys
@@ -23,7 +24,6 @@ from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from io import BytesIO
 from pathlib import Path
-from secrets import token_hex
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, urlencode
@@ -243,7 +243,7 @@ class Transport:
             headers = [*headers, ("If-None-Match", etag)]
         request = self._built(asked, params, json_body, "application/json", headers)
         started, failed = time.monotonic(), 0
-        about = {"request": token_hex(4), "target": request.extensions["question"]}
+        about = {"request": os.urandom(4).hex(), "target": request.extensions["question"]}
         while True:
             begun = time.monotonic()
             _log.info("request %(request)s: %(target)s", about, extra={"about": about})

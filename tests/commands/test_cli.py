@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentco_tui import __version__, cli
-from agentco_tui.arguments import parse
+from agentco_tui.arguments import UsageError, parse
+from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO
 from agentco_tui.grammar import COMMANDS, DASHBOARD
 from tests.commands.conftest import Command
 
@@ -183,6 +184,14 @@ def test_every_help_has_examples_that_are_no_mistakes(
             assert parse(words)["command"] == (
                 words[0] if words[:1] and words[0] in COMMANDS else None
             )
+
+
+def test_the_bounds_of_refresh_are_those_of_the_config_file() -> None:
+    for pace in (REFRESH_FROM, REFRESH_TO):
+        assert parse(["--refresh", str(pace)])["refresh"] == pace
+    for pace in (REFRESH_FROM - 0.01, REFRESH_TO + 1):
+        with pytest.raises(UsageError, match=r"from 0\.5 to 86,400"):
+            parse(["--refresh", str(pace)])
 
 
 def test_the_version_is_a_command_too(command: Command) -> None:
