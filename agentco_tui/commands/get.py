@@ -140,17 +140,12 @@ def _filtered(rows: Sequence[Exported], kind: str, words: str, now: float) -> li
             return now - value.at
         return value.amount if isinstance(value, Money) else value
 
-    fields = [
-        FilterColumn(
-            key=name,
-            title=name,
-            kind=ColumnKind.SHARE if name in _SHARES else _FORMS.get(of, ColumnKind.TEXT),
-            filter_value=partial(compared, field),
-            rank=_RANKS.get(name),
-            aliases=(*ALIASES.get(name, "").split(),),
-        )
-        for name, (field, of) in columns(kind).items()
-    ]
+    # fmt: off
+    fields = [FilterColumn(key=name, title=name, filter_value=partial(compared, field),
+        kind=ColumnKind.SHARE if name in _SHARES else _FORMS.get(of, ColumnKind.TEXT),
+        rank=_RANKS.get(name), aliases=(*ALIASES.get(name, "").split(),))
+        for name, (field, of) in columns(kind).items()]
+    # fmt: on
 
     def read(places: list[str], column: int | None, as_text: bool) -> list[Any]:
         chosen = [rows[int(place)] for place in places]

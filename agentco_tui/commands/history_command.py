@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,7 +14,7 @@ from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.period import DAY
-from agentco_tui.live.record_export import csv_cell
+from agentco_tui.live.record_export import csv_cell, csv_row
 from agentco_tui.live.store import named
 from agentco_tui.model import Company
 from agentco_tui.state_folder import HISTORY_FILE, state_folder
@@ -161,12 +159,6 @@ def _line(row: Row) -> str:
 
 def _say_csv(cursors: Sequence[sqlite3.Cursor]) -> None:
     columns = dict.fromkeys(name for cursor in cursors for name, *_ in cursor.description)
-    sheet = io.StringIO(newline="")
-    out = csv.DictWriter(sheet, (*columns,), restval="")
-    out.writeheader()
+    write(csv_row(columns))
     for row in _rows(cursors):
-        out.writerow({name: csv_cell(_cell(value)) for name, value in row.items()})
-        write(sheet.getvalue())
-        sheet.seek(0)
-        sheet.truncate()
-    write(sheet.getvalue())
+        write(csv_row(csv_cell(_cell(row[name])) if name in row else "" for name in columns))

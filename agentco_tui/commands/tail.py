@@ -181,9 +181,9 @@ def as_json(entry: Activity, names: Names) -> dict[str, object]:
     """An entry for scripts, as `docs/records.md` has it; and for each of "id", "text" and
     "severity" whether it is derived ("text_derived"), and "zone_assumed" of the time.
     """
-    marks = {"id": entry.id_derived, "text": entry.text is None, "severity": entry.severity_derived}
-    return {
-        **record_export.as_json(entry, names),
-        **{f"{name}_derived": is_derived for name, is_derived in marks.items()},
+    return record_export.as_json(entry, names) | {
+        "id_derived": entry.id_derived,
+        "text_derived": entry.text is None,
+        "severity_derived": entry.severity_derived,
         "zone_assumed": entry.at is not None and entry.at.zone_assumed,
     }

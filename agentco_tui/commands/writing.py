@@ -61,14 +61,8 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[Watcher, Services]]:
     async with watching(settings) as watcher:
         client = watcher.poller.client
         journal = Journal(state_folder() / "journal.jsonl", client.transport.key.redact)
-        services = Services(
-            client,
-            watcher.poller,
-            journal,
-            origin=str(settings.base_url),
-            profile=settings.profile,
-            permissions=Permissions(off_by(settings)),
-        )
+        services = Services(client, watcher.poller, journal, origin=str(settings.base_url),
+            profile=settings.profile, permissions=Permissions(off_by(settings)))  # fmt: skip
         try:
             yield watcher, services
         finally:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 
 from agentco_tui import format as fmt
-from agentco_tui.background import turn
-from agentco_tui.live.record_export import csv_cell, csv_lines
+from agentco_tui.live.record_export import csv_cell, csv_row
 from agentco_tui.live.store import Names
-from agentco_tui.model import Activity, Ref
+from agentco_tui.model import Ref
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.text import SafeText, plain
@@ -21,7 +19,6 @@ LONGEST_LINE = 1_000_000
 """Characters; a longer line is taken in pieces, so that none can fill the memory."""
 MOST_LINES = 10_000  # of one row
 _LONGEST_NAME = 200
-_IN_ONE_GO = 100  # rows made between two turns of everything else
 
 
 class Written:
@@ -89,18 +86,6 @@ async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterato
             found = {at: csv_cell(known or "") for at, known in told.items()}
         for at in sorted(found, reverse=True):
             row.insert(at + 1, found[at])
-        sheet = io.StringIO(newline="")
-        csv.writer(sheet).writerow(row)
-        yield sheet.getvalue().encode()
+        yield csv_row(row).encode()
     if lines:
         yield "\n".join(lines).encode()
-
-
-async def as_csv(entries: Iterable[Activity], names: Names) -> bytes:
-    """These entries, as `docs/records.md` has them."""
-    rows = list[str]()
-    for place, row in enumerate(csv_lines("activity", entries, names)):
-        if place % _IN_ONE_GO == 0:
-            await turn()
-        rows.append(row)
-    return "".join(rows).encode()

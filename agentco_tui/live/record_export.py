@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
-from itertools import chain
 from typing import Final, get_args
 
 from msgspec.structs import fields
@@ -153,12 +152,17 @@ def environment(record: Record, names: Names) -> dict[str, str]:
 
 
 def csv_lines(kind: str, records: Iterable[Record], names: Names) -> Iterator[str]:
-    """A CSV of records (RFC 4180), its row of names first, in pieces of a row."""
-    rows = (flat(record, names).values() for record in records)
-    for cells in chain([flat_names(kind)], rows):
-        sheet = io.StringIO(newline="")
-        csv.writer(sheet).writerow(map(csv_cell, cells))
-        yield sheet.getvalue()
+    """A CSV of records, its row of names first, in pieces of a row."""
+    yield csv_row(flat_names(kind))
+    for record in records:
+        yield csv_row(map(csv_cell, flat(record, names).values()))
+
+
+def csv_row(cells: Iterable[str]) -> str:
+    """A row of a CSV (RFC 4180), with its end."""
+    sheet = io.StringIO(newline="")
+    csv.writer(sheet).writerow(cells)
+    return sheet.getvalue()
 
 
 def csv_cell(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Offset
 
 from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.screens.trail import Switch
@@ -14,6 +15,7 @@ from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.widgets.link_pane import LinkPane
 from agentco_tui.widgets.table.layout import R
 from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.text_pane import TextPane
 
 REPEAT = 0.7  # seconds from which a key was surely pressed anew: keyboards repeat it sooner
 APART = 0.25  # seconds from which a finger may have: keyboards are faster, but for the first pause
@@ -63,6 +65,19 @@ class KeyApp(PatchedApp):
         super().__init__()
         self.presses = KeyPresses()
         self.switch: Switch | None = None  # what comes after this app
+
+    @property
+    def cursor_position(self) -> Offset:
+        """Of the terminal's real cursor, which braille displays and magnifiers follow."""
+        focused = self.focused
+        if not isinstance(focused, RecordTable | TextPane):
+            return getattr(focused, "cursor_screen_offset", self._typed_at)
+        inside = focused.scrollable_content_region
+        return inside.offset + Offset(0, max(0, min(focused.cursor_line, inside.height - 1)))
+
+    @cursor_position.setter
+    def cursor_position(self, typed_at: Offset) -> None:
+        self._typed_at = typed_at
 
     def leave(self, switch: Switch | None = None) -> None:
         """End the program, or make room for another dashboard."""

@@ -44,6 +44,10 @@ class LinkPane(TextPane):
         """Where the line with the cursor leads; "" if no line does."""
         return self._links.get(self._at, "")
 
+    @property
+    def cursor_line(self) -> int:
+        return self._at - self.scroll_offset.y
+
     def show_top(self) -> None:
         self._moved = False
         self._put(next(iter(self._links), -1))

@@ -163,6 +163,11 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
         height = self.scrollable_content_region.height
         return max(0, len(self.lines) - self.scroll_offset.y - height) if height else 0
 
+    @property
+    def cursor_line(self) -> int:
+        """Of its lines on the screen the one that is selected, else the first."""
+        return 0
+
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(broken(self._items, width))
 

@@ -117,6 +117,10 @@ class Picture:
         screen = self._screen
         return [[screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines)]
 
+    def cursor(self) -> tuple[int, int]:
+        """Where the real cursor stands: its row and its column, from 0."""
+        return self._screen.cursor.y, self._screen.cursor.x
+
     def _row(self, line: Any) -> str:
         texts = ["", *(line[column].data for column in range(self._screen.columns)), ""]
         if (plain := "".join(texts)).isascii() and len(plain) == self._screen.columns:

@@ -165,6 +165,12 @@ class PtySession:
     def text(self) -> str:
         return "\n".join(self.screen)
 
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """The row and the column of the real cursor, from 0."""
+        self._draw()
+        return self._picture.cursor()
+
     def mark(self) -> int:
         """The number of bytes written so far, for `since`."""
         with self._changed:

@@ -18,10 +18,12 @@ from agentco_tui.actions.write_flow import CREATING, Write
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit, limit_words
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.background import turn
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.live.insight import priority_rank
-from agentco_tui.live.log_file import Written, as_csv
+from agentco_tui.live.log_file import Written
+from agentco_tui.live.record_export import csv_lines
 from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.screens.cells import limit_of
@@ -330,8 +332,9 @@ def export_activity(ask: FormRequest) -> FormPlan:
             path = target(values["file"])
             with atomic_write(path) as file:
                 if left_out:
-                    found = await as_csv(entries, session.names)
-                    file.write(written.take(found))
+                    for row in csv_lines("activity", entries, session.names):
+                        file.write(written.take(row.encode()))
+                        await turn()
                 else:
                     async with session.client.export_activity(values["format"]) as chunks:
                         async for chunk in chunks:

@@ -251,6 +251,10 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
             self._move_to(place)
         return place is not None
 
+    @property
+    def cursor_line(self) -> int:
+        return 1 + self.view.cursor_at - self.view.top
+
     def _move_to(self, place: int) -> None:
         self.finish()
         self.view.move_to(place)
