@@ -24,7 +24,7 @@ def test_each_line_is_an_object_and_a_request_has_one_id(
     log = tmp_path / "log"
     still.faults.add("GET /api/budget/alerts:status=403")
     still.faults.add("GET /api/companies:status=503,times=1,retry_after=0")
-    command.on(still)("status", "--log-file", str(log), "--log-json")
+    command.on(still).process("status", "--log-file", str(log), "--log-json")
     found = entries(log)
     for entry in found:
         assert datetime.fromisoformat(entry["time"]).utcoffset() == timedelta(0)
