@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
 from textual import events
@@ -82,6 +84,9 @@ class KeyApp(PatchedApp):
     def leave(self, switch: Switch | None = None) -> None:
         """End the program, or make room for another dashboard."""
         self.switch = switch
+        if switch is not None:
+            # A thread that hangs, as over the name of a host, is waited for by nobody.
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
         self.exit(return_code=0)
 
     async def turn_comes(self, event: events.Key) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,22 +16,15 @@ LOOK_EVERY = 1.0  # seconds
 
 Reread = Callable[[Settings], tuple[Settings, list[str]]]
 """As `config.resolve.reread`, of the settings that are in effect."""
-Stamp = tuple[tuple[Path, int, int], ...]
 
 
-def stamp(config: Path) -> Stamp:
+def stamps(config: Path) -> list[tuple[Path, int, int]]:
     """What differs once the config file or a theme beside it was saved."""
-
-    def stamps() -> Iterator[tuple[Path, int, int]]:
-        for path in (config, *sorted(config.parent.glob("themes/*.toml"))):
-            if path.exists():
-                found = path.stat()
-                yield path, found.st_mtime_ns, found.st_ino
-
-    try:
-        return tuple(stamps())
-    except OSError:
-        return ()
+    found = []
+    for path in (config, *sorted(config.parent.glob("themes/*.toml"))):
+        with suppress(OSError):
+            found.append((path, path.stat().st_mtime_ns, path.stat().st_ino))
+    return found
 
 
 async def follow_settings(
@@ -42,10 +36,9 @@ async def follow_settings(
     """Look once a second, beside the event loop, and read once a saved file stands still: `take`
     gets settings that differ; what is wrong is told, and those of before stay.
     """
-    seen: Stamp | None = None
-    is_read, config = False, settings().config_path
+    seen, is_read, config = None, False, settings().config_path
     while config is not None:
-        found = await asyncio.to_thread(stamp, config)
+        found = await asyncio.to_thread(stamps, config)
         if found != seen:
             seen, is_read = found, False
         elif not is_read:
@@ -61,6 +54,5 @@ async def follow_settings(
                     take(new)
                     tell(plain("the settings were read again"))
                 if kept:
-                    names = ", ".join(kept)
-                    tell(plain(f"only from the next start, or :profile NAME: {names}"))
+                    tell(plain(f"only from the next start, or :profile NAME: {', '.join(kept)}"))
         await asyncio.sleep(LOOK_EVERY)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
+from functools import partial
+
 from msgspec.structs import replace
 
+from agentco_tui.background import start_worker
 from agentco_tui.config.theme_file import ROLES
 from agentco_tui.live.insight import Level
 from agentco_tui.model import AlertLimits
+from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.trail import Switch
 from tests.screens.harness import Stage, Staging
 
@@ -72,3 +79,18 @@ async def test_a_theme_of_ones_own_is_shown_as_it_was_saved(on: Staging) -> None
         await s.wait_until(
             lambda: s.main.header.styles.background.hex == "#303030", "the other colour"
         )
+
+
+def test_a_thread_that_hangs_holds_up_no_switch() -> None:
+    is_over, began = threading.Event(), time.monotonic()
+
+    class Hanging(KeyApp):
+        def on_mount(self) -> None:
+            start_worker(self, partial(asyncio.to_thread, is_over.wait, 20), "hang")
+            self.set_timer(0.05, lambda: self.leave(Switch("eu west")))
+
+    try:
+        Hanging().run(headless=True)
+        assert time.monotonic() - began < 10
+    finally:
+        is_over.set()
