@@ -46,7 +46,7 @@ class _Values(BaseCompleter):
     def __call__(
         self, *, prefix: str, action: Action, parsed_args: Namespace, **_: object
     ) -> Iterable[str]:
-        kind = parsed_args.what if action.dest == "id" else action.dest
+        kind = getattr(parsed_args, "what", "") if action.dest == "id" else action.dest
         if kind in ("company", "agent"):
             return _seen(kind, getattr(parsed_args, "profile", None))
         if kind in ("profile", "theme"):

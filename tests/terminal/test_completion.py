@@ -90,6 +90,8 @@ def test_tab_completes_commands_flags_and_names(shell: str, home: Path) -> None:
         ("demo --theme agentco-l", {"agentco-light"}),
         ("status --profile ", {"prod", "test"}),
         ("tail --agent li", {"Linus"}),
+        ("get agent li", {"Linus"}),
+        ("get task li", set()),
         ("tail --profile test --agent li", set()),
         ("replay b", {"bin/"}),
         ("tail --limit ", set()),
