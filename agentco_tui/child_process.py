@@ -65,8 +65,7 @@ def run_for_output(
     if status == 0:
         return out
     said = err.decode("utf-8", "replace").strip()[-300:]
-    how = how_it_ended(status)
-    raise CommandError(f"{how}: {said}" if said else f"{how}, and gave no reason", said)
+    raise CommandError(f"{how_it_ended(status)}: {said or 'it gave no reason'}", said)
 
 
 def takes_input(command: Sequence[str], data: bytes, env: Mapping[str, str], limit: float) -> bool:
@@ -97,9 +96,7 @@ def started(
 
 def how_it_ended(status: int) -> str:
     """In words; `status` is Popen's, below zero for a signal."""
-    if status < 0:
-        return f"was ended by signal {-status}"
-    return f"ended with exit code {status}"
+    return f"was ended by signal {-status}" if status < 0 else f"ended with exit code {status}"
 
 
 def _read(

@@ -17,15 +17,7 @@ from agentco_tui.config.theme_file import own_themes
 from agentco_tui.config.toml_file import EACH, Table, TomlFile
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
-from agentco_tui.keys import (
-    COMMANDS,
-    COMMANDS_BY_ID,
-    LEAVING_KEYS,
-    RESERVED_KEYS,
-    UNBOUND,
-    Command,
-    keys_of,
-)
+from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
 from agentco_tui.model import AlertLimits, TaskState
 from agentco_tui.reading.mapping import ProfileMapping, field_names
 
@@ -271,7 +263,7 @@ def read_own_keys(
         (place, key): one.id
         for one in COMMANDS
         for place in one.places
-        for key in keys_of(one.id, rebound)
+        for key in rebound.get(one.id, one.keys).split(",")
     }
     right, wrong = [], []
     for each in own:

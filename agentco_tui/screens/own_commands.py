@@ -91,7 +91,10 @@ class OwnCommands(Screen[None]):
             if yes and own.background:
                 start_worker(self, partial(self._in_background, own, env), f"run {name}")
             elif yes:
-                self._in_terminal(own, env)
+                try:
+                    cast(KeyApp, self.app).lend_terminal(own.run, env)
+                except CommandError as error:
+                    self.say(f"{name} {error}", bad=True)
 
         if own.confirm:
             what = safe(shlex.join(own.run), 2_000), name_of(record, session.names)
@@ -101,12 +104,6 @@ class OwnCommands(Screen[None]):
             self.app.push_screen(Question(title, items, "run it"), start)
         else:
             start()
-
-    def _in_terminal(self, own: OwnCommand, env: Mapping[str, str]) -> None:
-        try:
-            cast(KeyApp, self.app).lend_terminal(own.run, env)
-        except CommandError as error:
-            self.say(f"{own.command.label} {error}", bad=True)
 
     async def _in_background(self, own: OwnCommand, env: Mapping[str, str]) -> None:
         run, name = partial(run_for_output, own.run, env, LIMIT, apart=True), own.command.label

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from functools import partial
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
@@ -86,11 +85,7 @@ class KeyRenewal:
 
     async def _read(self, place: KeyPlace) -> ApiKey | WrongError:
         async with self._one_at_a_time:
-            return await while_wanted(partial(_read, place))
-
-
-def _read(place: KeyPlace, until: int) -> ApiKey | WrongError:
-    try:
-        return place.read(apart=True, until=until)
-    except WrongError as wrong:
-        return wrong
+            try:
+                return await while_wanted(lambda until: place.read(apart=True, until=until))
+            except WrongError as wrong:
+                return wrong

@@ -20,7 +20,6 @@ from typing import Any, Final
 
 from agentco_tui.child_process import CommandError, how_it_ended, started
 from agentco_tui.terminal.line_speed import SPEED, TimedFile
-from agentco_tui.textual_patches.driver import shell_above
 
 _TIDY: Final = (
     b"\x1b[?2026l"  # end synchronised output, or the terminal holds the rest back
@@ -41,7 +40,6 @@ _LEAVE: Final = (
 shell's own keyboard mode away."""
 
 _CHILD_LOOK: Final = 0.05  # seconds between two looks at a command that has the terminal
-_CHILD_GRACE: Final = 0.2  # seconds that it has to end, where the app is to
 _CHILD_SECONDS: Final = 3.0  # for which a child tries after the end of this process
 
 
@@ -124,64 +122,46 @@ class TerminalDevice:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None:
-        """Run a command as a shell runs a job, and wait for its end: in the foreground in a group
-        of its own, so that ctrl+c is for it alone, and ctrl+z stops this process with it. Where it
-        failed (CommandError) a person reads why first. It is ended when the app is to end.
+        """Run a command in the foreground, in a group of its own, so that ctrl+c is for it alone,
+        and wait for its end, or end it when the app is to end. Where it failed (CommandError) a
+        person reads why first. There is no shell above that ctrl+z could come back to.
         """
-        status = self._waited_for(started(command, env, process_group=0))
+        child = started(command, env, process_group=0)
+        self._to_foreground(child.pid)
+        while child.returncode is None:
+            pid, status = os.waitpid(child.pid, os.WUNTRACED | os.WNOHANG)
+            if pid and not os.WIFSTOPPED(status):
+                child.returncode = os.waitstatus_to_exitcode(status)
+            elif self.ending:
+                child.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(4 * _CHILD_LOOK)
+                child.kill()
+                child.wait()
+            elif pid:
+                self._to_foreground(child.pid)
+            else:
+                time.sleep(_CHILD_LOOK)
+        self._to_foreground(os.getpgrp())
         self.restore_settings()
-        if not (self.ending or status in (0, -signal.SIGINT, 128 + signal.SIGINT)):
-            words = f"\r\n{command[0]} {how_it_ended(status)}: press enter to come back "
+        failed = child.returncode not in (0, -signal.SIGINT, 128 + signal.SIGINT)
+        if failed and not self.ending:
+            words = f"\r\n{command[0]} {how_it_ended(child.returncode)}: press enter to come back "
             self.say(words.encode("ascii", "replace"))
             while not (self.ending or select.select([self._inputs], [], [], _CHILD_LOOK)[0]):
                 pass
         with contextlib.suppress(termios.error):
             termios.tcflush(self._inputs, termios.TCIFLUSH)  # none of it is for the app
-        if status:
-            raise CommandError(how_it_ended(status))
-
-    def _waited_for(self, child: subprocess.Popen[bytes]) -> int:
-        self._go_on(child)
-        while True:
-            pid, status = os.waitpid(child.pid, os.WUNTRACED | os.WNOHANG)
-            if pid and not os.WIFSTOPPED(status):
-                self._to_foreground(os.getpgrp())
-                child.returncode = os.waitstatus_to_exitcode(status)
-                return child.returncode
-            if pid and shell_above():
-                self._to_foreground(os.getpgrp())
-                self.restore_settings()
-                while not self.ending:
-                    os.kill(os.getpid(), signal.SIGSTOP)
-                    time.sleep(_CHILD_LOOK)  # `kill %1` sends what ends it beside what continues it
-                    if self.in_foreground():
-                        break
-            elif self.ending:
-                self._to_foreground(os.getpgrp())
-            if self.ending:
-                with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-                    os.killpg(child.pid, signal.SIGTERM)
-                    os.killpg(child.pid, signal.SIGCONT)
-                    return child.wait(_CHILD_GRACE)
-                child.kill()
-                return child.wait()
-            if pid:
-                self._go_on(child)
-            time.sleep(_CHILD_LOOK)
-
-    def _go_on(self, child: subprocess.Popen[bytes]) -> None:
-        """In the foreground; it may have been stopped for reading before it was there."""
-        self._to_foreground(child.pid)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGCONT)
+        if failed:
+            raise CommandError(how_it_ended(child.returncode))
 
     def _to_foreground(self, group: int) -> None:
+        """Give the terminal to a group, and wake what was stopped as it had it not."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
-        try:
-            with contextlib.suppress(OSError):
-                os.tcsetpgrp(self._inputs, group)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with contextlib.suppress(OSError):
+            os.tcsetpgrp(self._inputs, group)
+            os.killpg(group, signal.SIGCONT)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def tidy(self) -> None:
         """Turn off what Textual's own end leaves on. Never blocks; what isn't taken is dropped."""

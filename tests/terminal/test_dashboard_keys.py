@@ -47,6 +47,7 @@ EVERYWHERE = (
     ("ctrl+p", "any command"),
     ("L", "H hand over"),
     ("H", "HAND OVER"),
+    ("w", "SAVE"),
 )
 """Keys that open something on every screen."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,12 +19,10 @@ from agentco_tui.actions.write_flow import CREATING, Write
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit, limit_words
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
-from agentco_tui.background import turn
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.live.insight import priority_rank
 from agentco_tui.live.log_file import Written
-from agentco_tui.live.record_export import csv_lines
 from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.screens.cells import limit_of
@@ -45,7 +44,6 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
-    from agentco_tui.screens.plain_views import ActivityView
 
 
 class FormRequest(msgspec.Struct, frozen=True):
@@ -123,6 +121,7 @@ class FormRequest(msgspec.Struct, frozen=True):
         return send
 
 
+HERE = "in the folder that the program was started in; must not exist yet"
 TENFOLD = 10  # times the old limit from which on a new one is asked about twice
 
 
@@ -313,51 +312,49 @@ def activity_filters(ask: FormRequest) -> FormPlan:
     return FormPlan(ask.title("FILTER", plain("the activity log")), fields, read, send)
 
 
+async def new_file(ask: FormRequest, name: str, text: str, field: str = "file") -> SafeText:
+    """Write a file that is not there yet, without the key; its path. Raises FormError."""
+
+    def write() -> Path:
+        with atomic_write(Path(name)) as file:
+            file.write(ask.frame.session.client.transport.key.redact(text).encode())
+        return Path(name).expanduser().resolve()
+
+    try:
+        return safe(str(await asyncio.to_thread(write)), 200)
+    except AtomicWriteError as error:
+        raise FormError({field: plain(str(error))}, plain(str(error))) from error
+
+
 def export_activity(ask: FormRequest) -> FormPlan:
-    """GET /api/activity/export, written to a file as it comes. It can't be asked for a part: of a
-    list that leaves something out, what it shows is written.
-    """
-    session, view = ask.frame.session, cast("ActivityView", ask.frame.view)
-    left_out, entries = view.narrowing(), view.entries()
+    """GET /api/activity/export, written to a file as it comes. It can't be asked for a part."""
+    session = ask.frame.session
 
     def read(values: Values) -> Values:
         return checked(values, {n: plain("this is needed") for n in values if not values[n]})
 
-    def target(name: str) -> Path:
-        return Path(name).expanduser().resolve()
-
     async def send(values: Values, form: Form) -> None:
         written, begun = Written(), monotonic()
         try:
-            path = target(values["file"])
-            with atomic_write(path) as file:
-                if left_out:
-                    for row in csv_lines("activity", entries, session.names):
-                        file.write(written.take(row.encode()))
-                        await turn()
-                else:
-                    async with session.client.export_activity(values["format"]) as chunks:
-                        async for chunk in chunks:
-                            file.write(written.take(chunk))
-                            seconds = max(monotonic() - begun, 0.001)
-                            rate = fmt.size(int(written.bytes / seconds))
-                            form.says(f"{written.sentence}, {rate}/s")
+            with atomic_write(Path(values["file"])) as file:
+                async with session.client.export_activity(values["format"]) as chunks:
+                    async for chunk in chunks:
+                        file.write(written.take(chunk))
+                        seconds = max(monotonic() - begun, 0.001)
+                        rate = fmt.size(int(written.bytes / seconds))
+                        form.says(f"{written.sentence}, {rate}/s")
         except ApiError as error:
             raise FormError({}, plain(str(error))) from error
-        except (AtomicWriteError, RuntimeError, ValueError) as error:
+        except AtomicWriteError as error:
             raise FormError({"file": plain(str(error))}) from error
-        ask.frame.say(f"{written.sentence}, written to {safe(str(path), 200)}")
+        ask.frame.say(f"{written.sentence}, written to {safe(values['file'], 200)}")
 
     now = fmt.moment(Moment(session.clock.now()))
     name = f"activity-{now[:16].replace(' ', '-').replace(':', '')}.csv"
-    here = "in the folder that the program was started in; must not exist yet"
-    fields = [FormField("file", "file", name, here)]
-    what = plain("the activity log, all of it")
-    if left_out:
-        what = plain(f"{fmt.count(len(entries))} entries shown: {', '.join(left_out)}")
-    else:
-        fields.insert(0, FormField("format", "format", "csv", "csv is the one that is known"))
-    return FormPlan(ask.title("EXPORT", what), fields, read, send, can_stop=True)
+    form = FormField("format", "format", "csv", "csv is the one that is known")
+    fields = (form, FormField("file", "file", name, HERE))
+    title = ask.title("EXPORT", plain("the activity log, all of it"))
+    return FormPlan(title, fields, read, send, can_stop=True)
 
 
 FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {

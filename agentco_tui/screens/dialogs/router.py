@@ -30,6 +30,7 @@ from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchPro
 from agentco_tui.screens.dialogs.columns_screen import ColumnsScreen
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
+from agentco_tui.screens.dialogs.save_form import save, screenshot
 from agentco_tui.screens.dialogs.shift_forms import SHIFT_FORMS
 from agentco_tui.screens.dialogs.since_dialog import SinceScreen
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
@@ -94,10 +95,11 @@ class DialogRouter:
     def form(self, command_id: str, subject: Record | None) -> None:
         verb = COMMANDS_BY_ID[command_id].verb
         if verb is None or self._may(Verb(verb)):
-            plan = {**FORMS, **SHIFT_FORMS}[command_id](FormRequest(self._frame, subject))
+            more = {"list.save": save, "list.screenshot": screenshot}
+            plan = {**FORMS, **SHIFT_FORMS, **more}[command_id](FormRequest(self._frame, subject))
             if isinstance(plan, FormPlan):
                 self._frame.app.push_screen(Form(plan))
-            else:
+            elif plan:
                 self._say(plan)
 
     def approve(self, task: Task, note: SafeText | None = None) -> None:

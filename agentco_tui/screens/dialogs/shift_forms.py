@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.handover import markdown
-from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.config.validators import span
 from agentco_tui.live.feeds import Phase
 from agentco_tui.live.insight import Level
@@ -17,7 +15,7 @@ from agentco_tui.live.since import Chapter, Happening, to_minute
 from agentco_tui.live.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.model import Moment
 from agentco_tui.screens.copying import copy
-from agentco_tui.screens.dialogs.form_definitions import FormRequest
+from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.since_dialog import gather
 from agentco_tui.screens.found_needs import FEEDS
@@ -72,26 +70,16 @@ def hand_over(ask: FormRequest) -> FormPlan:
     now, since = session.clock.now(), frame.absence.shift_since
 
     async def send(to: str, _: Form) -> None:
-        text = session.client.transport.key.redact(await handover_of(frame, since))
+        text = await handover_of(frame, since)
         text = "\n".join(map(clipboard_text, text.split("\n")))
         if to.casefold() == CLIPBOARD:
-            await copy(frame, text)
+            await copy(frame, session.client.transport.key.redact(text))
             return
-
-        def write() -> Path:
-            path = Path(to).expanduser().resolve()
-            with atomic_write(path) as file:
-                file.write(text.encode())
-            return path
-
-        try:
-            path = await session.journaled(write)
-        except (AtomicWriteError, RuntimeError, ValueError) as error:
-            raise FormError({"to": plain(str(error))}) from error
-        frame.say(f"{signs.good} the hand-over was written to {safe(str(path), 200)}")
+        path = await new_file(ask, to, text, "to")
+        frame.say(f"{signs.good} the hand-over was written to {path}")
 
     stamp = fmt.moment(Moment(now))[:16].replace(" ", "-").replace(":", "")
-    told = "in the folder that the program was started in; must not exist yet. Or: clipboard"
+    told = f"{HERE}. Or: clipboard"
     name = f"handover-{stamp}.md"
     fields = [FormField("to", "to", name, told)]
     what = plain(f"what happened since {to_minute(since, now)}")

@@ -1,0 +1,102 @@
+"""A list as it shows, or a picture of the screen, in a new file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from agentco_tui import format as fmt
+from agentco_tui.actions.handover import as_code
+from agentco_tui.background import in_slices, start_worker
+from agentco_tui.live.feeds import Phase
+from agentco_tui.live.needs import Need
+from agentco_tui.live.record_export import as_json, csv_cell, csv_row
+from agentco_tui.model import Moment
+from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
+from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan
+from agentco_tui.screens.header_footer import worst
+from agentco_tui.text import SafeText, plain, signs
+
+
+def save(ask: FormRequest) -> FormPlan | SafeText:
+    """The list with its lines and columns as they are now; as JSON all that its records have."""
+    view, session, table = ask.frame.view, ask.frame.session, ask.frame.view.table
+    now, names, place = session.clock.now(), session.names, view.place
+    shown = list(filter(None, map(table.rows.record, table.rows.shown)))
+    folded = getattr(view, "entries", lambda: shown)()  # what lines of the log stand for
+    sets = ((row.alike or (row.record,)) if isinstance(row, Need) else (row,) for row in folded)
+    records = list(chain.from_iterable(sets))
+    known = [session.store.freshness[feed] for feed in view.lists]
+    asked = [each.answered_at for each in known if each.answered_at is not None]
+    age = round(session.clock.monotonic() - min(asked)) if asked else None
+    about = {
+        **{"profile": session.profile, "company": names.scope(session.poller.query.company)},
+        **{"at": fmt.stamp(now), "age_seconds": age, "filter": view.filter_text},
+    }
+    columns = [table.rows.columns[index] for index in table.columns_shown]
+    titles = [column.title.strip() or column.key.upper() for column in columns]
+
+    def cells(row: Any) -> Iterable[str]:
+        """A word in place of a sign, nothing for what was not sent."""
+        for column in columns:
+            word = column.filter_value(row) if column.rank and column.filter_value else None
+            text = word or column.cell(row).text.strip()
+            yield "" if text == signs.missing else text
+
+    def row_of(cells: Iterable[str]) -> str:
+        """Of Markdown, and nothing in it is any."""
+        coded = (as_code(cell).replace("|", "\\|") for cell in cells)
+        return f"| {' | '.join(coded)} |\n"
+
+    told = "".join(f"- {name}: {as_code(str(value))}\n" for name, value in about.items() if value)
+    begin = f'{json.dumps(about)[:-1]}, "records": ['
+    head = f"# {place.title()}\n\n{told}\n{row_of(titles)}{'| --- ' * len(titles)}|\n"
+    forms: Mapping[str, tuple[str, Iterable[Any], Callable[[Any], str], str, str]] = {
+        ".csv": (csv_row(titles), shown, lambda row: csv_row(map(csv_cell, cells(row))), "", ""),
+        ".json": (begin, records, lambda one: json.dumps(as_json(one, names)), ",\n", "]}\n"),
+        ".md": (head, shown, lambda row: row_of(cells(row)), "", ""),
+    }
+
+    def written(ending: str) -> Generator[None, None, str]:
+        begins, rows, line, between, ends = forms[ending]
+        lines = list[str]()
+        for row in rows:
+            lines.append(line(row))
+            yield
+        return begins + between.join(lines) + ends
+
+    async def send(name: str, form: Form) -> None:
+        if (ending := Path(name).suffix) not in forms:
+            raise FormError({"file": plain(f"its ending says the form: {', '.join(forms)}")})
+        form.says("writing the lines")
+        path = await new_file(ask, name, await in_slices(written(ending)))
+        is_old = worst(known).phase in (Phase.STALE, Phase.FAILED)
+        old = f" {signs.warning} as of {fmt.duration(age or 0)} ago" if is_old else ""
+        ask.frame.say(f"{fmt.count(len(shown))} lines were written to {path}{old}", bad=is_old)
+
+    name = f"agentco-{place}-{fmt.moment(Moment(now))[:10]}.csv"
+    fields = [FormField("file", "file", name, f"{', '.join(forms)}; {HERE}")]
+    title = ask.title("SAVE", plain(f"{fmt.count(len(shown))} lines of {place} as they show"))
+    return FormPlan(title, fields, lambda values: values["file"], send, can_stop=True)
+
+
+def screenshot(ask: FormRequest) -> FormPlan | SafeText:
+    frame = ask.frame
+    name = f"agentco-{fmt.moment(Moment(frame.session.clock.now()))[:16].replace(' ', '-')}.svg"
+
+    async def work() -> None:
+        await frame.wait_for_refresh()  # the palette may still stand there
+        picture = frame.app.export_screenshot(title="agentco-tui")
+        picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)  # fonts of a server
+        try:
+            path = await new_file(ask, name.replace(":", ""), picture)
+            frame.say(f"the screen was written to {path}")
+        except FormError as error:
+            frame.say(str(error), bad=True)
+
+    start_worker(frame, work, "save a picture")
+    return plain("")  # a notice would stand in it
