@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.handover import as_code
 from agentco_tui.background import in_slices, start_worker
 from agentco_tui.live.feeds import Phase
-from agentco_tui.live.needs import Need
 from agentco_tui.live.record_export import as_json, csv_cell, csv_row
 from agentco_tui.model import Moment
 from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
@@ -28,8 +26,10 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
     now, names, place = session.clock.now(), session.names, view.place
     shown = list(filter(None, map(table.rows.record, table.rows.shown)))
     folded = getattr(view, "entries", lambda: shown)()  # what lines of the log stand for
-    sets = ((row.alike or (row.record,)) if isinstance(row, Need) else (row,) for row in folded)
-    records = list(chain.from_iterable(sets))
+    many = (
+        getattr(row, "alike", ()) or (getattr(row, "record", row),) for row in folded
+    )  # of needs
+    records = [record for of_row in many for record in of_row]
     known = [session.store.freshness[feed] for feed in view.lists]
     asked = [each.answered_at for each in known if each.answered_at is not None]
     age = round(session.clock.monotonic() - min(asked)) if asked else None
@@ -53,11 +53,16 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
         return f"| {' | '.join(coded)} |\n"
 
     told = "".join(f"- {name}: {as_code(str(value))}\n" for name, value in about.items() if value)
-    begin = f'{json.dumps(about)[:-1]}, "records": ['
     head = f"# {place.title()}\n\n{told}\n{row_of(titles)}{'| --- ' * len(titles)}|\n"
     forms: Mapping[str, tuple[str, Iterable[Any], Callable[[Any], str], str, str]] = {
         ".csv": (csv_row(titles), shown, lambda row: csv_row(map(csv_cell, cells(row))), "", ""),
-        ".json": (begin, records, lambda one: json.dumps(as_json(one, names)), ",\n", "]}\n"),
+        ".json": (
+            json.dumps(about)[:-1] + ', "records": [',
+            records,
+            lambda one: json.dumps(as_json(one, names)),
+            ",\n",
+            "]}\n",
+        ),
         ".md": (head, shown, lambda row: row_of(cells(row)), "", ""),
     }
 
@@ -74,24 +79,26 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
             raise FormError({"file": plain(f"its ending says the form: {', '.join(forms)}")})
         form.says("writing the lines")
         path = await new_file(ask, name, await in_slices(written(ending)))
-        is_old = worst(known).phase in (Phase.STALE, Phase.FAILED)
-        old = f" {signs.warning} as of {fmt.duration(age or 0)} ago" if is_old else ""
-        ask.frame.say(f"{fmt.count(len(shown))} lines were written to {path}{old}", bad=is_old)
+        old = f" {signs.warning} as of {fmt.duration(age or 0)} ago"
+        old *= worst(known).phase in (Phase.STALE, Phase.FAILED)
+        ask.frame.say(f"{fmt.count(len(shown))} lines were written to {path}{old}", bad=bool(old))
 
     name = f"agentco-{place}-{fmt.moment(Moment(now))[:10]}.csv"
     fields = [FormField("file", "file", name, f"{', '.join(forms)}; {HERE}")]
-    title = ask.title("SAVE", plain(f"{fmt.count(len(shown))} lines of {place} as they show"))
-    return FormPlan(title, fields, lambda values: values["file"], send, can_stop=True)
+    what = plain(f"{fmt.count(len(shown))} lines of {place} as they show")
+    return FormPlan(
+        ask.title("SAVE", what), fields, lambda values: values["file"], send, can_stop=True
+    )
 
 
 def screenshot(ask: FormRequest) -> FormPlan | SafeText:
+    """The screen as it is, without the fonts that Rich asks a server for."""
     frame = ask.frame
     name = f"agentco-{fmt.moment(Moment(frame.session.clock.now()))[:16].replace(' ', '-')}.svg"
 
     async def work() -> None:
         await frame.wait_for_refresh()  # the palette may still stand there
-        picture = frame.app.export_screenshot(title="agentco-tui")
-        picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)  # fonts of a server
+        picture = re.sub(r"(?s)@font-face \{.*?\}", "", frame.app.export_screenshot())
         try:
             path = await new_file(ask, name.replace(":", ""), picture)
             frame.say(f"the screen was written to {path}")
