@@ -133,7 +133,7 @@ class TerminalDevice:
             if pid and not os.WIFSTOPPED(status):
                 child.returncode = os.waitstatus_to_exitcode(status)
             elif self.ending:
-                child.terminate()
+                os.killpg(child.pid, signal.SIGTERM)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     child.wait(4 * _CHILD_LOOK)
                 child.kill()

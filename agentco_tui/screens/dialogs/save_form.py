@@ -26,9 +26,7 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
     now, names, place = session.clock.now(), session.names, view.place
     shown = list(filter(None, map(table.rows.record, table.rows.shown)))
     folded = getattr(view, "entries", lambda: shown)()  # what lines of the log stand for
-    many = (
-        getattr(row, "alike", ()) or (getattr(row, "record", row),) for row in folded
-    )  # of needs
+    many = (getattr(row, "alike", ()) or (getattr(row, "record", row),) for row in folded)
     records = [record for of_row in many for record in of_row]
     known = [session.store.freshness[feed] for feed in view.lists]
     asked = [each.answered_at for each in known if each.answered_at is not None]
@@ -53,16 +51,11 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
         return f"| {' | '.join(coded)} |\n"
 
     told = "".join(f"- {name}: {as_code(str(value))}\n" for name, value in about.items() if value)
+    begin = f'{json.dumps(about)[:-1]}, "records": ['
     head = f"# {place.title()}\n\n{told}\n{row_of(titles)}{'| --- ' * len(titles)}|\n"
     forms: Mapping[str, tuple[str, Iterable[Any], Callable[[Any], str], str, str]] = {
         ".csv": (csv_row(titles), shown, lambda row: csv_row(map(csv_cell, cells(row))), "", ""),
-        ".json": (
-            json.dumps(about)[:-1] + ', "records": [',
-            records,
-            lambda one: json.dumps(as_json(one, names)),
-            ",\n",
-            "]}\n",
-        ),
+        ".json": (begin, records, lambda one: json.dumps(as_json(one, names)), ",\n", "]}\n"),
         ".md": (head, shown, lambda row: row_of(cells(row)), "", ""),
     }
 
@@ -85,10 +78,8 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
 
     name = f"agentco-{place}-{fmt.moment(Moment(now))[:10]}.csv"
     fields = [FormField("file", "file", name, f"{', '.join(forms)}; {HERE}")]
-    what = plain(f"{fmt.count(len(shown))} lines of {place} as they show")
-    return FormPlan(
-        ask.title("SAVE", what), fields, lambda values: values["file"], send, can_stop=True
-    )
+    title = ask.title("SAVE", plain(f"{fmt.count(len(shown))} lines of {place} as they show"))
+    return FormPlan(title, fields, lambda values: values["file"], send, can_stop=True)
 
 
 def screenshot(ask: FormRequest) -> FormPlan | SafeText:
