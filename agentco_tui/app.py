@@ -35,6 +35,7 @@ from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.history import History
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
+from agentco_tui.screens.calls import Calls
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
@@ -170,7 +171,8 @@ class DashboardApp(KeyApp):
             self._warn(off)
         if self._told is not None:
             self._warn(self._told)
-        if self._reread is not None:
+        if self._reread is not None:  # no replay: nobody is called for what is past
+            self.set_timer(SETTLED, partial(Calls, self, self.session), name="calls")
             follow = partial(start_worker, self, self._follow_settings, "follow the settings")
             self.set_timer(READ_REST, follow, name="settings")
         if self.session.history is not None:

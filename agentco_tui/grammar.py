@@ -6,6 +6,7 @@ No flag takes the API key, because other users see it in the process list.
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -177,7 +178,6 @@ _METRICS = (
         " only)", type=_place),
     Flag("--textfile PATH", "write them there again and again, for node_exporter"),
 )  # fmt: skip
-_ON_CRITICAL = Flag("--on-critical COMMAND", "run it for each that is critical")
 _TOLD = ("path", "check", "show", "keys", "init")
 _WHAT = Flag(f"what {{{','.join(_TOLD)}}}", "", choices=_TOLD)
 
@@ -261,7 +261,8 @@ COMMANDS: dict[str, Subcommand] = {
         ("metrics", "metrics --listen 9464"), (*_PLATFORM, _REFRESH, *_METRICS), _METRICS_MORE),
     "watch": Subcommand("a line, and a command of yours, for each thing that needs a person",
         ("watch", "watch --on-critical 'page \"Agents need you\"'  # without a shell"),
-        (*_PLATFORM, _REFRESH, _JSON, _ON_CRITICAL)),
+        (*_PLATFORM, _REFRESH, _JSON, Flag("--on-critical COMMAND", "run it where one is critical",
+            type=shlex.split))),
     "config": Subcommand("look at the settings", ("config check", "config show --profile prod"),
         (*_PLATFORM, *_LOOK, _REFRESH, _WHAT, _JSON), _CONFIG_MORE),
     "completion": Subcommand("what makes a shell complete commands, flags, and names once seen",

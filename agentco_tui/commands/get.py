@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.running import Exit, complain, running, say, say_json, write
-from agentco_tui.commands.watching import watching
+from agentco_tui.commands.watch import watching
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority, waits_for_person

@@ -8,16 +8,16 @@ how old.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from agentco_tui.arguments import UsageError
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.commands.running import Exit, complain, write
-from agentco_tui.commands.watching import SECONDS, watched
+from agentco_tui.commands.watch import SECONDS, watched
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.watcher import Watcher
@@ -32,14 +32,10 @@ def run(given: Given, env: Mapping[str, str]) -> int:
     if given["listen"] and given["textfile"]:
         raise UsageError("--listen or --textfile, not both")
     goes_on = given["listen"] is not None or given["textfile"] is not None
-
-    def begin(watcher: Watcher, settings: Settings) -> tuple[Coroutine[Any, Any, int], None]:
-        return _tell(watcher, given, settings.refresh), None
-
-    return watched(given, env, begin, goes_on=goes_on)
+    return watched(given, env, partial(_tell, given), goes_on=goes_on)
 
 
-async def _tell(watcher: Watcher, given: Given, every: float) -> int:
+async def _tell(given: Given, watcher: Watcher, settings: Settings) -> int:
     """Serve, or write again and again, until cancelled; else print once."""
     from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 (an extra)
     from prometheus_client.openmetrics.exposition import generate_latest  # noqa: PLC0415
@@ -65,7 +61,8 @@ async def _tell(watcher: Watcher, given: Given, every: float) -> int:
             async with asyncio.timeout(SECONDS):
                 await watcher.outlook.work_out(series.budgets())
         write(await asyncio.to_thread(generate_latest, registry))
-        return Exit.OK if watcher.is_up else Exit.NO_ANSWER
+        is_up = any(each.answered_at for each in watcher.store.freshness.values())
+        return Exit.OK if is_up else Exit.NO_ANSWER
     told: str | None = None  # why it can't be written, as it was said last; "" if it can
     while True:
         text = await asyncio.to_thread(generate_latest, registry)
@@ -75,7 +72,7 @@ async def _tell(watcher: Watcher, given: Given, every: float) -> int:
         if why and told is None:
             return Exit.FAILED
         told = why
-        await asyncio.sleep(every)
+        await asyncio.sleep(settings.refresh)
 
 
 def _put(path: Path, text: bytes) -> str:

@@ -19,7 +19,7 @@ from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.background import at_once
 from agentco_tui.commands.running import error_json, running, say, say_json
-from agentco_tui.commands.watching import SECONDS, watching
+from agentco_tui.commands.watch import SECONDS, watching
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_records import HistoryError
@@ -115,7 +115,6 @@ async def _look(settings: Settings) -> Judgement:
         with suppress(HistoryError, TimeoutError):
             async with asyncio.timeout(AHEAD):
                 await watcher.outlook.work_out([*store.budget, *store.company_budgets, *agents])
-        assert watcher.snoozes is not None, "of a platform that is watched"
         watcher.snoozes.sync()
         company, snoozed = watcher.poller.query.company, watcher.snoozes.all
         return judge(watcher.outlook, failed, company, watcher.clock.now(), snoozed=snoozed)

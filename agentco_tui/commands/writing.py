@@ -20,7 +20,7 @@ from agentco_tui.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving
 from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.running import Exit, complain, running, say, say_json
-from agentco_tui.commands.watching import watching
+from agentco_tui.commands.watch import watching
 from agentco_tui.config import Given, Settings, off_by
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waits_for_person

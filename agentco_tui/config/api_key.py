@@ -61,9 +61,7 @@ class KeyPlace(NamedTuple):
         return f"KeyPlace({self.words})"
 
     def in_file(self) -> ApiKey | None:
-        """The key that stands in its file now; None where it is kept elsewhere, or can't be read,
-        as while it is being written.
-        """
+        """The key that stands in its file now; None where there is none, or it can't be read."""
         with suppress(WrongError):
             return self.read() if self.is_file else None
         return None

@@ -1,11 +1,8 @@
-"""One platform watched without a screen: its picture, what needs a person there, and how fresh all
-of it is. Several may run in one event loop; none prints, and none holds up another.
-"""
+"""One platform watched without a screen; several may run in one event loop, and none prints."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -27,10 +24,7 @@ from agentco_tui.model import Activity, AlertLimits, Listing
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
 MOST: Final = 500  # tasks among the needs; the queue counts all
-GLANCE: Final = 10.0  # seconds after which is looked again though nothing came: waits grow
-GATHER: Final = 0.2  # seconds in which what comes is looked at together
-
-log = logging.getLogger(__name__)
+GLANCE, GATHER = 10.0, 0.2  # seconds between looks at most; and in which what comes is one look
 
 
 class Watcher:
@@ -44,12 +38,10 @@ class Watcher:
         refresh: float = 5.0,
         limits: AlertLimits | None = None,
         history: History | None = None,
-        snoozes: Snoozes | None = None,
+        snoozes: Snoozes,
         key_in_file: Callable[[], ApiKey | None] | None = None,
     ) -> None:
-        """`company` by id or name, `refresh` in seconds; `key_in_file` reads the key again once the
-        one in use is refused, in a thread.
-        """
+        """`key_in_file` reads the key again, in a thread, once the one in use is refused."""
         self.key, self._key_in_file = client.transport.key, key_in_file
         self.store, self.snoozes = Store(), snoozes
         self.names = Names(self.store)
@@ -64,12 +56,8 @@ class Watcher:
         self.outlook.on_change = self._changed.set
         self.poller.set_paces(dict.fromkeys(FEEDS, Pace.REFRESH))
 
-    async def run(
-        self, on_found: Callable[[], object] | None = None, *, remembers: bool = True
-    ) -> None:
-        """Poll and look ahead until cancelled, and where it `remembers` write into the history;
-        `on_found` is called after each look, soon after something has changed.
-        """
+    async def run(self, *, remembers: bool = True) -> None:
+        """Poll and look ahead until cancelled; where it `remembers`, also write the history."""
         async with asyncio.TaskGroup() as work:
             work.create_task(self.poller.run())
             work.create_task(self._renew_key())
@@ -77,28 +65,23 @@ class Watcher:
                 if remembers:
                     await self.poller.behind.remember(self.outlook.history)
                 work.create_task(self.outlook.run())
-            while on_found is not None:
-                await sleep_unless(self._changed, GLANCE, asyncio.sleep)
-                await asyncio.sleep(GATHER)
-                self._changed.clear()
-                await self.look()
-                on_found()
+
+    async def next_look(self) -> None:
+        """Look as soon as something has changed, and every now and then, for waits grow."""
+        await sleep_unless(self._changed, GLANCE, asyncio.sleep)
+        await asyncio.sleep(GATHER)
+        self._changed.clear()
+        await self.look()
 
     async def first_answers(self) -> None:
         """Wait until every feed has been answered, or has failed."""
         await asyncio.gather(*map(self.poller.read_again, FEEDS))
 
-    @property
-    def is_up(self) -> bool:
-        """Whether anything was ever answered."""
-        return any(fresh.answered_at is not None for fresh in self.store.freshness.values())
-
     async def look(self, most: int = MOST) -> None:
         """Find what needs a person, the worst first, of tasks `most`; with what is snoozed."""
-        store, kept = self.store, {}
-        if self.snoozes is not None:
-            await asyncio.to_thread(self.snoozes.sync)
-            kept = self.snoozes.all
+        store = self.store
+        await asyncio.to_thread(self.snoozes.sync)
+        kept = self.snoozes.all
         if self._log_of is not store.activity.listing:
             self._log_of = store.activity.listing
             self._log = await in_slices(read_log(reversed(store.activity)))
@@ -129,5 +112,4 @@ class Watcher:
             found = await asyncio.to_thread(self._key_in_file)
             if found is not None and found != self.key.key:
                 self.key.replace(found)
-                log.info("the key was read again from its file")
                 self.poller.poll_now()

@@ -48,6 +48,7 @@ class FoundNeeds:
         self._log_of: Listing[Activity] | None = None  # after which answer it was looked through
         self.snoozes = snoozes
         self._met = set[str]()  # the keys of those snoozed that were found in this run
+        self.awake: list[Need] = []  # each by itself, but for those snoozed; the worst first
         self.shown: list[Need] = []  # the worst first, tasks alike as one; then what is snoozed
         self.snoozed = 0  # how many of them are
         self.listed = 0  # how many of the others these are
@@ -56,7 +57,7 @@ class FoundNeeds:
         self.money = Counter[Level]()  # how many of them are about budgets
         self.quiet_since: float | None = None  # since when there is none, as far as is known
         self._quiet_in: str | None = None  # of which company
-        self.on_found: Callable[[], None] = lambda: None
+        self.on_found: Callable[[], object] = lambda: None
         self._decided: list[str] = []
         self._looking = self._look_again = False
 
@@ -106,6 +107,7 @@ class FoundNeeds:
         queue, found = yield from work
         yield
         found, snoozed = self._put_off(found, now)
+        self.awake = found
         there = {need.record.id for need in (*found, *snoozed) if isinstance(need.record, Task)}
         decisions = self._decisions.open
         self._decided = [decision.task.id for decision in decisions]

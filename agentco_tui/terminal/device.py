@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from agentco_tui.child_process import CommandError, how_it_ended, started
+from agentco_tui.osc import POP_TITLE
 from agentco_tui.terminal.line_speed import SPEED, TimedFile
 
 _TIDY: Final = (
@@ -50,6 +51,7 @@ class TerminalDevice:
 
     def __init__(self) -> None:
         self.full_screen = False  # whether the app has the screen
+        self.titled = False  # whether its title is the app's
         self.ending = False  # whether the app is to end, and takes the screen no more
         self._inputs, self._shared = _fileno(sys.__stdin__, 0), _fileno(_canvas(), 1)
         self._settings: list[Any] | None = None
@@ -189,7 +191,7 @@ class TerminalDevice:
         for descriptor in {self._shared, 1, 2}:
             if _only_tty(descriptor) is not None:
                 os.dup2(nowhere, descriptor)
-        rest = self._offer(_LEAVE, time.monotonic() + seconds)
+        rest = self._offer(_LEAVE + POP_TITLE.encode() * self.titled, time.monotonic() + seconds)
         if not rest:
             return
         alive, held = os.pipe()

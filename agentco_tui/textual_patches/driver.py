@@ -30,6 +30,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import Size
 from textual.message import Message
 
+from agentco_tui import osc
 from agentco_tui.background import person_acts
 from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, InputParser, as_expected
 from agentco_tui.textual_patches.patched_app import PatchedApp
@@ -55,6 +56,7 @@ class ControllingTerminal(Protocol):
 
     full_screen: bool  # whether the app has the screen
     ending: bool  # whether the app is to end; then it takes the screen no more
+    titled: bool  # whether its title is the app's
 
     def note_settings(self) -> None: ...  # as they are now, as the ones to put back
     def in_foreground(self) -> bool: ...  # whether this process may touch the terminal now
@@ -157,6 +159,7 @@ class JobControlDriver(LinuxDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]
         signal.signal(signal.SIGWINCH, lambda *_: in_loop(self._loop, self._tell_size))
         self.terminal.full_screen = True
+        self.show_title()
         if self._started_before:
             # Textual repaints what changed, onto a screen that is empty now.
             self._app.call_later(self._app.refresh, layout=True)
@@ -180,8 +183,19 @@ class JobControlDriver(LinuxDriver):
 
     def stop_application_mode(self) -> None:
         if self.terminal.full_screen:
+            if self.terminal.titled:
+                self.terminal.titled = False
+                self.write(osc.POP_TITLE)
             super().stop_application_mode()
             self.terminal.full_screen = False
+
+    def show_title(self) -> None:
+        """Have the terminal show the app's title until the screen is given back."""
+        text = getattr(self._app, "terminal_title", "")
+        if text and self.terminal.full_screen:
+            push = "" if self.terminal.titled else osc.PUSH_TITLE
+            self.write(push + osc.title(text, os.environ))
+            self.terminal.titled = True
 
     # ---- input and output
 

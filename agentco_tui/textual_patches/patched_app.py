@@ -60,6 +60,7 @@ class PatchedApp(App[None]):
         self._handed_to: DOMNode = self
         self._over: DOMNode | None = None
         """The screen that was the uppermost when it was handed out."""
+        self.terminal_title = ""
 
     def _as_expected(self) -> bool:
         states = [getattr(self, name) for name in ("_exit", "_is_mounted", "_running")]
@@ -81,6 +82,12 @@ class PatchedApp(App[None]):
         if (lend := getattr(self._driver, "lend", None)) is None:
             raise CommandError("needs a terminal")
         lend(command, env)
+
+    def set_terminal_title(self, title: str) -> None:
+        """The terminal's title while the app has the screen; a safe text."""
+        if title != self.terminal_title:
+            self.terminal_title = title
+            getattr(self._driver, "show_title", bool)()
 
     def _handle_exception(self, error: Exception) -> None:
         # An app that was never mounted doesn't run either, and has its own errors to tell.

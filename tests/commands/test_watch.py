@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentco_tui.live.critical_command import LOG_FILE
+from agentco_tui.live.notifier import LOG_FILE
 from tests.commands.conftest import Command
 from tests.commands.test_tail import Lines
 from tests.embedded import EmbeddedPlatform
@@ -85,6 +85,6 @@ def test_what_stands_at_the_start_is_one_call(command: Command, still: EmbeddedP
 
 def test_what_it_cannot_do_is_said(command: Command, still: EmbeddedPlatform) -> None:
     ran = command.on(still)("watch", "--on-critical", "'open")
-    assert (ran.code, "can't be split into words" in ran.err) == (2, True)
+    assert (ran.code, "--on-critical: invalid" in ran.err) == (2, True)
     ran = command("watch", "--company", "umbrella")
     assert (ran.code, "no company has the name" in ran.err) == (2, True)

@@ -21,17 +21,17 @@ async def watching(
     platform: EmbeddedPlatform, key: str | None = None, **options: Any
 ) -> AsyncIterator[tuple[Watcher, Callable[[Callable[[], bool]], Any]]]:
     """A watcher that runs, and how to wait until something is so after a look."""
-    url, has_looked = BaseUrl.parse(platform.base_url), asyncio.Event()
+    url = BaseUrl.parse(platform.base_url)
     async with open_client(url, ApiKey.parse(key or platform.full_key), attempts=1) as client:
+        options.setdefault("snoozes", Snoozes(None, ""))
         watcher = Watcher(client, refresh=0.5, **options)
 
         async def until(seen: Callable[[], bool]) -> None:
             async with asyncio.timeout(30):
                 while not seen():
-                    has_looked.clear()
-                    await has_looked.wait()
+                    await watcher.next_look()
 
-        running = asyncio.create_task(watcher.run(has_looked.set))
+        running = asyncio.create_task(watcher.run())
         try:
             yield watcher, until
         finally:
@@ -44,12 +44,14 @@ async def test_needs_are_found_by_themselves_and_kept_while_it_is_down() -> None
         async with watching(platform) as (watcher, until):
             await until(lambda: watcher.queue.count == len(platform.world.state.pending))
             await until(lambda: any(need.level is Level.CRITICAL for need in watcher.needs))
-            found = [need.key for need in watcher.needs]
+            await watcher.first_answers()
+            await watcher.look()
+            found = {need.key for need in watcher.needs}
             platform.stop()
             failed = {Phase.STALE, Phase.FAILED}
             phases = watcher.store.freshness
             await until(lambda: phases[FeedName.PENDING].phase in failed)
-            assert [need.key for need in watcher.needs] == found
+            assert {need.key for need in watcher.needs} == found
             platform.start()
             await until(lambda: phases[FeedName.PENDING].phase is Phase.LIVE)
 
@@ -64,7 +66,7 @@ async def test_a_company_is_known_by_name_and_one_that_fails_holds_no_other_up()
             globex = next(c for c in good.world.state.companies.values() if c.name == "Globex")
             await until(lambda: watcher.poller.query.company == globex.id)
             await until(lambda: watcher.queue.count == globex.pending)
-            assert (watcher.is_up, other.is_up) == (True, False)
+            assert {each.answered_at for each in other.store.freshness.values()} == {None}
 
 
 async def test_what_is_snoozed_is_told_and_a_key_is_taken_from_its_file() -> None:
