@@ -138,6 +138,7 @@ class ListView(Widget, Generic[R]):
         raise NotImplementedError
 
     read_one: Any = None  # reads a record by itself: it may have fields that the list leaves out
+    is_checked = False  # whether it was said what is wrong with the view that it is
     search_text: Any = None  # where a filter looks for words, if not in the text of all cells
 
     def wanted(self, record: R) -> bool:

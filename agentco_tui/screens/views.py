@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
     from agentco_tui.screens.list_view import ListView
 
+MOST = 5_000  # records of a list up to which it is counted before it was shown
+
 
 def list_class(place: str) -> type[ListView[Any]]:
     """That of a screen; its module is read when it is first wanted."""
@@ -27,10 +29,10 @@ def list_class(place: str) -> type[ListView[Any]]:
 
 
 async def open_views(frame: MainScreen) -> None:
-    """Have a list for each view of the settings, and none for one that is no more; those that are
-    hidden are brought up to date.
+    """Have a list for each view of the settings but for long ones, which would be worked on at each
+    poll, and none for a view that is no more; those that are hidden are brought up to date.
     """
-    wanted = frame.session.settings.views
+    wanted, store = frame.session.settings.views, frame.session.store
     for tab, view in [*frame.views.items()]:
         if view.shown_as is None or view is frame.view:
             continue
@@ -41,12 +43,15 @@ async def open_views(frame: MainScreen) -> None:
         else:
             await frame.views.pop(tab).remove()
     for each in wanted:
-        await beside(partial(list_class, each.screen))
-        if (tab := f"{each.screen}:{each.name}") not in frame.views:
-            view = frame.made(tab)
-            view.display = False
-            await frame.body.mount(view)
-            for why in wrong_in(each, view):
+        feeds = (await beside(partial(list_class, each.screen))).lists
+        known = all(store.freshness[feed].answered_at is not None for feed in feeds)
+        is_short = all(len(store.collections.get(feed, ())) <= MOST for feed in feeds)
+        if (tab := f"{each.screen}:{each.name}") not in frame.views and known and is_short:
+            frame.made(tab).display = False
+            await frame.body.mount(frame.views[tab])
+        if (opened := frame.views.get(tab)) is not None and not opened.is_checked:
+            opened.is_checked = True
+            for why in wrong_in(each, opened):
                 frame.say(f"views.{each.name}: {why}", bad=True)
     frame.show_frame()
 
