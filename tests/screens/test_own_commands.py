@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentco_tui.config import OwnCommand
+from agentco_tui.live.feeds import FeedName
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import stage
 
@@ -41,7 +42,13 @@ async def test_a_record_is_in_the_environment_and_the_key_is_not(
     monkeypatch.setenv("MINE", "it")
     monkeypatch.setenv("AGENTCO_OTHER", f"Bearer {platform.full_key}")
     async with stage(platform, tmp_path, place="tasks", **own(note)) as on:
+        state = platform.world.state
+        (sent := state.tasks[on.rows[0]]).title = "$(reboot)\nMINE=no\x1b[2J '; rm \x00x"
+        state.changed_task(sent, platform.world.now)
+        await on.poll(FeedName.PENDING)
+        await on.press("r")
         task = on.view.subject()
+        assert "$(reboot)" in task.title
         await on.press("N")
         await on.sees("note: ended with exit code 0")
         arguments, env = json.loads(told.read_text())
