@@ -103,14 +103,15 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 async def _look(settings: Settings) -> Judgement:
     """Read each feed once, by the same rules as the dashboard's."""
+    until = asyncio.get_running_loop().time() + SECONDS  # monitoring gives up after a while
     remembered = settings.history and (state_folder() / HISTORY_FILE).exists()
     async with watching(replace(settings, history=remembered)) as watcher:
         with suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout_at(until):
                 await asyncio.gather(*map(watcher.poller.read_again, PARTS))
         store, late = watcher.store, TimedOut(plain(f"no answer within {SECONDS:g} seconds"))
-        asked = {feed: store.freshness[feed] for feed in PARTS}
-        failed = {on: it.failure or late for on, it in asked.items() if it.answered_at is None}
+        asked = ((feed, store.freshness[feed]) for feed in PARTS)
+        failed = {on: it.failure or late for on, it in asked if it.answered_at is None}
         agents = sorted(store.agent_budgets, key=lambda budget: -(budget.share or 0))
         with suppress(HistoryError, TimeoutError):
             async with asyncio.timeout(AHEAD):

@@ -178,9 +178,7 @@ def as_line(entry: Activity, names: Names) -> str:
 
 
 def as_json(entry: Activity, names: Names) -> dict[str, object]:
-    """An entry for scripts, as `docs/records.md` has it; and for each of "id", "text" and
-    "severity" whether it is derived ("text_derived"), and "zone_assumed" of the time.
-    """
+    """An entry for scripts as `docs/records.md` has it; marks of derived fields also by name."""
     return record_export.as_json(entry, names) | {
         "id_derived": entry.id_derived,
         "text_derived": entry.text is None,
