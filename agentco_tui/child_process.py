@@ -68,20 +68,6 @@ def run_for_output(
     raise CommandError(f"{how_it_ended(status)}: {said or 'it gave no reason'}", said)
 
 
-def takes_input(command: Sequence[str], data: bytes, env: Mapping[str, str], limit: float) -> bool:
-    """Whether a command took `data` from its stdin and ended well within `limit` seconds. What it
-    leaves running goes on, as xclip does to hold what it was given.
-    """
-    none = subprocess.DEVNULL
-    with suppress(OSError, subprocess.TimeoutExpired):
-        done = subprocess.run(  # noqa: S603 - no shell
-            command, input=data, env=dict(env), timeout=limit, stdout=none, stderr=none,
-            start_new_session=True, check=False,
-        )  # fmt: skip
-        return done.returncode == 0
-    return False
-
-
 def started(
     command: Sequence[str], env: Mapping[str, str], **options: Any
 ) -> subprocess.Popen[bytes]:

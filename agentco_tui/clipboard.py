@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
-from agentco_tui.child_process import CommandError, run_for_output, takes_input
+from agentco_tui.child_process import CommandError, run_for_output
 from agentco_tui.osc import multiplexer
 
 MOST_BYTES: Final = 4_000
@@ -31,17 +32,10 @@ def tools(env: Mapping[str, str]) -> list[tuple[str, ...]]:
 
 def copy_with_tool(text: str, env: Mapping[str, str]) -> str | None:
     """Give a text to the first tool that takes it; its name, None if none did. Blocks."""
-    took = (tool for tool in tools(env) if takes_input(tool, text.encode(), env, 3.0))
-    return next((tool[0] for tool in took), None)
-
-
-def passed_by_tmux(env: Mapping[str, str]) -> tuple[bool, bool]:
-    """Whether tmux hands on what asks the terminal to copy, and what is wrapped for it, as are
-    notifications; it is asked. Blocks.
-    """
-    options = "#{set-clipboard} #{allow-passthrough}"
-    try:
-        said = run_for_output(("tmux", "display-message", "-p", options), env, 2.0).split()
-    except CommandError:
-        said = []
-    return said[:1] == [b"on"], said[1:] in ([b"on"], [b"all"])
+    # What xclip leaves running, to hold the text, would keep our pipes open.
+    quiet = ("sh", "-c", '"$0" "$@" >/dev/null 2>&1')
+    for tool in tools(env):
+        with suppress(CommandError):
+            run_for_output((*quiet, *tool), env, 3.0, apart=True, typed=text.encode())
+            return tool[0]
+    return None

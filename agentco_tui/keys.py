@@ -160,6 +160,7 @@ COMMANDS: tuple[Command, ...] = (
         "table", "form('list.save')"),
     Command("list.screenshot", UNBOUND, "Screenshot", "Write a picture of the screen, as SVG.",
         "table", "form('list.screenshot')"),
+    Command("list.pager", "o", "Pager", "Show the detail in $PAGER.", "table", "screen.pager"),
     Command("list.raw", "x", "Raw", "Show the detail with every hidden character visible.", "table",
         "raw"),
     Command("overview.latest", "f", "Latest", "All of the latest events, or only what went wrong.",

@@ -20,7 +20,7 @@ from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable, Unreadable
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
-from agentco_tui.clipboard import passed_by_tmux, tools
+from agentco_tui.clipboard import tools
 from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
@@ -379,7 +379,6 @@ def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
         "clipboard": next(iter(tools(env)), ["the terminal (OSC 52)"])[0],
     }
     in_tmux, in_screen = (facts["multiplexer"] == name for name in ("tmux", "screen"))
-    copies, wrapped = passed_by_tmux(env) if in_tmux else (True, True)
     hints = {
         "the window is too small: the dashboard needs 40 columns and 12 rows": (
             fitness.columns < 40 or fitness.rows < 12
@@ -391,8 +390,8 @@ def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
         "16 colours: if the terminal has more, set TERM=xterm-256color": (
             0 < fitness.colours <= 16 and fitness.term != "linux"
         ),
-        "tmux drops what programs ask the terminal to copy: set -g set-clipboard on": not copies,
-        "tmux drops notifications: set -g allow-passthrough on": not wrapped,
+        "tmux drops what is copied by OSC 52 but with set-clipboard on, and notifications but with"
+        " allow-passthrough on (tmux show -g; tmux show -gw)": in_tmux,
         f"inside tmux TERM should be tmux-256color, and is {fitness.term}": (
             in_tmux and not fitness.term.startswith(("tmux", "screen"))
         ),

@@ -1,20 +1,24 @@
-"""What of a record goes to the clipboard, and which way it went."""
+"""What of a record goes out: to the clipboard, and which way, or to a pager."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
 from functools import partial
 from shlex import quote as shell_quote
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from urllib.parse import quote, urlencode
 
+from textual.app import App
 from textual.binding import Binding, BindingType
 
 from agentco_tui import clipboard, osc
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
+from agentco_tui.child_process import CommandError
 from agentco_tui.live.poller import ACTIVITY_LIMIT
 from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
@@ -25,7 +29,7 @@ from agentco_tui.screens.dialogs.base import Dialog, key_cells
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
-from agentco_tui.widgets.text_pane import FieldLine
+from agentco_tui.widgets.text_pane import FieldLine, Line
 from agentco_tui.widgets.tones import Cell, Tone
 
 if TYPE_CHECKING:
@@ -138,6 +142,21 @@ def curl_line(record: Record, session: Session) -> str:
     elif filters:
         address += f"?{urlencode(filters, quote_via=quote, safe='')}"
     return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
+
+
+def page(app: App[Any], lines: Iterable[Line], env: Mapping[str, str]) -> None:
+    """Show lines in $PAGER, else in less or more, which has the terminal until it ends."""
+    usual = "less" if shutil.which("less", path=env.get("PATH")) else "more"
+    command = env.get("PAGER", "").split() or [usual]
+    if command[0].endswith("less"):
+        command.append("-+F")  # $LESS may say that it ends at once where all fits
+    with tempfile.NamedTemporaryFile("w", prefix="agentco-", suffix=".txt") as file:
+        file.writelines(f"{''.join(cell.text for cell in line).rstrip()}\n" for line in lines)
+        file.flush()
+        try:
+            cast("KeyApp", app).lend_terminal([*command, file.name], env)
+        except CommandError as error:
+            app.notify(f"the pager {command[0]} {error}", markup=False, severity="warning")
 
 
 def as_line(text: str) -> str:

@@ -409,6 +409,11 @@ class MainScreen(SizedScreen[None], OwnCommands):
         if subject is not None and not cast("KeyApp", self.app).presses.held_down:
             copying.choose(self, subject, what)
 
+    def action_pager(self) -> None:
+        from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
+
+        page(self.app, self.view.detail.told(self.size.width), self.session.child_environment())
+
     async def run(self, command_id: str) -> None:
         """Run a command as its key does, also one that has none."""
         if command_id in self.own:

@@ -55,13 +55,13 @@ class LinkPane(TextPane):
 
     def _break(self) -> None:
         super()._break()
-        kept, self._links = self._links.get(self._at) if self._moved else self.first, {}
+        kept, where = self.here if self._moved else self.first, dict[str, int]()
         for at, line in enumerate(self.lines):
             key = next((cell.key for cell in line if isinstance(cell, Pressable)), None)
-            if key and key not in self._links.values():
-                self._links[at] = key
-        where = {key: at for at, key in self._links.items()}
-        self._put(where.get(kept or "", next(iter(self._links), -1)))
+            if key:
+                where.setdefault(key, at)
+        self._links = {at: key for key, at in where.items()}
+        self._put(where.get(kept, next(iter(self._links), -1)))
 
     def _put(self, at: int) -> None:
         if at != self._at:

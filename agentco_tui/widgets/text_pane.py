@@ -144,6 +144,9 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
         if top:
             self.show_top()
 
+    def told(self, width: int) -> list[Line]:
+        return broken(self._items, width)
+
     def show_top(self) -> None:
         self.scroll_home(animate=False, immediate=True)
 

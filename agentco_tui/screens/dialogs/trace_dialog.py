@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import ClassVar, Final
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 
 from agentco_tui import format as fmt
@@ -21,20 +21,25 @@ from agentco_tui.screens.decision_notes import (
 )
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.base import HelpScreen, WholeScreen, key_cells
+from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.screens.session import Session
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
-from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text
-from agentco_tui.widgets.tones import Cell, Tone, total_width
+from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, broken
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 
 
-def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:
-    """The steps as lines of a pane of so many columns, each with its text beneath."""
+def step_items(
+    trace: Trace, look: Look, *, width: int, raw: bool = False, opened: Container[int] | None = None
+) -> list[Item]:
+    """The steps as lines of a pane of so many columns, each with its text beneath, or the text's
+    beginning beside it if its number isn't among the `opened`.
+    """
     indents = ["  " * min(step.depth, 8) for step in trace.steps]
     heads = [
         (
             Cell(plain(f"{at:>3} {indents[at - 1]}"), Tone.DIM),
             Cell(signs.critical if step.failed else plain(" "), Tone.CRITICAL),
-            Cell(step.kind or plain("step"), Tone.ACCENT),
+            Pressable(step.kind or plain("step"), Tone.ACCENT, str(at)),
             Cell(plain(f"  {step.name}" if step.name else ""), Tone.STRONG),
         )
         for at, step in enumerate(trace.steps, start=1)
@@ -42,12 +47,15 @@ def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> li
     widest = min(max(map(total_width, heads), default=0), width * 2 // 3)
     took = took_columns(trace.steps, look, width - widest - GAP)
     items: list[Item] = []
-    for step, head, indent, words in zip(trace.steps, heads, indents, took, strict=True):
-        items.append(Cells(head, (Cell(words, Tone.DIM),)))
-        if step.text:
-            text = escaped(step.text) if raw else step.text
+    for at, step in enumerate(trace.steps, start=1):
+        text = (escaped(step.text) if raw else step.text) if step.text else plain("")
+        is_open = opened is None or at in opened
+        begins = plain("") if is_open else plain("  " + clip(text, LONGEST).split("\n")[0])
+        right = (Cell(took[at - 1], Tone.DIM),)
+        items.append(Cells((*heads[at - 1], Cell(begins, Tone.DIM)), right))
+        if text and is_open:
             tone = Tone.CRITICAL if step.failed else Tone.PLAIN
-            items.append(Text(text, tone, len(indent) + 5))
+            items.append(Text(text, tone, len(indents[at - 1]) + 5))
     if trace.unread:
         words = plain(f"{signs.warning} {fmt.count(trace.unread)} steps could not be read")
         items.append(Text(words, Tone.WARNING))
@@ -57,6 +65,7 @@ def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> li
 
 
 GAP: Final = 2
+LONGEST: Final = 400  # columns of what a folded step says
 MOST_STATUS: Final = 16
 STATUS: Final = 3
 LESS_WANTED: Final = (STATUS, 2, 1, 0)  # where it is narrow: a status that matters has a sign
@@ -113,6 +122,7 @@ class TraceScreen(WholeScreen[bool]):
         Binding("a", "dismiss(True)", "Approve", show=False, id="tasks.approve"),
         Binding("r", "read", "Refresh", show=False, id="app.refresh"),
         Binding("x", "raw", "Raw", show=False, id="list.raw"),
+        Binding("o", "pager", "Pager", show=False, id="list.pager"),
         Binding("question_mark", "help", "Help", show=False, id="app.help"),
     ]
 
@@ -123,11 +133,18 @@ class TraceScreen(WholeScreen[bool]):
         )
         self.session, self.look, self.subject = session, session.look, task
         self.trace: Trace | ApiError | None = None
+        self.pane, self._opened = DetailPane(classes="dialog--body"), set[int]()
         self._raw = False
 
     def on_mount(self) -> None:
         approve = {" a": " approve "} if may_approve(self.session, self.subject) else {}
-        keys = {" esc": " back ", **approve, " r": " read again ", " x": " raw "}
+        keys = {
+            " esc": " back ",
+            **approve,
+            " enter": " fold ",
+            " o": " pager ",
+            " r": " read again ",
+        }
         self.keys_line.show(key_cells(keys))
         self.pane.focus()
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
@@ -146,13 +163,18 @@ class TraceScreen(WholeScreen[bool]):
         start_worker(self, self._read, "read the trace", exclusive=True)
 
     async def _read(self) -> None:
-        self.trace = await self.session.trace_of(self.subject)
+        trace = self.trace = await self.session.trace_of(self.subject)
+        if isinstance(trace, Trace):
+            # What is longer than the screen is folded, but for what failed.
+            size = sum(2 + step.text.count("\n") if step.text else 1 for step in trace.steps)
+            fits, steps = size <= self.app.size.height, enumerate(trace.steps, start=1)
+            self._opened = {at for at, step in steps if fits or step.failed}
         self.show_items()
 
     def show_items(self) -> None:
-        self.pane.show(self._items())
+        self.pane.show(self._items(self._opened))
 
-    def _items(self) -> Iterable[Item]:
+    def _items(self, opened: Container[int] | None) -> Iterable[Item]:
         trace = self.trace
         if isinstance(trace, ApiError):
             yield Text(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
@@ -161,7 +183,7 @@ class TraceScreen(WholeScreen[bool]):
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
             width = self.pane.scrollable_content_region.width
-            yield from step_items(trace, self.look, width=width, raw=self._raw)
+            yield from step_items(trace, self.look, width=width, raw=self._raw, opened=opened)
             if trace.extra and extra_fields(trace.extra):
                 yield from (Gap(), Heading(plain("Other fields of the answer")))
                 yield Text(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
@@ -174,6 +196,20 @@ class TraceScreen(WholeScreen[bool]):
                 task = decision.outcome.record
         fate = settled_as(self.session, task.id)
         yield from details(task, self.look, raw=self._raw, fate=fate)
+
+    @on(DetailPane.Entered)
+    def _entered(self, message: DetailPane.Entered) -> None:
+        """Fold the step, or unfold it; what the task's fields name isn't gone to from here."""
+        if message.key.isdigit():
+            self._opened ^= {int(message.key)}
+            self.show_items()
+
+    def action_pager(self) -> None:
+        """All of it, unfolded."""
+        from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
+
+        lines = broken(self._items(None), self.size.width)
+        page(self.app, lines, self.session.child_environment())
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen("tasks", self.session.settings, {}))

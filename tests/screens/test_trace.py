@@ -1,0 +1,61 @@
+"""The trace over the whole screen: its steps fold, words are found in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentco_tui.model import Task, Trace, TraceStep
+from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
+from agentco_tui.text import SafeText, plain
+from tests.screens.harness import Stage, Staging, text_of
+
+
+def trace_of(steps: int, text: str = "line {at}\nmore\nof it") -> Trace:
+    return Trace(
+        steps=tuple(
+            TraceStep(
+                id=str(at),
+                kind=plain("output"),
+                name=plain(f"tool_{at}"),
+                text=SafeText(text.format(at=at)),
+                failed=at == 7,
+            )
+            for at in range(1, steps + 1)
+        )
+    )
+
+
+def shows(screen: TraceScreen, count: int) -> bool:
+    return text_of(screen.pane).count("more") == count
+
+
+async def opened(s: Stage, monkeypatch: pytest.MonkeyPatch, trace: Trace) -> TraceScreen:
+    async def read(_: Task) -> Trace:
+        return trace
+
+    monkeypatch.setattr(s.session, "trace_of", read)
+    await s.press("t")
+    await s.sees("TRACE", "tool_1 ")
+    assert isinstance(s.app.screen, TraceScreen)
+    return s.app.screen
+
+
+async def test_a_long_trace_is_folded_but_for_what_failed_and_unfolds(
+    on: Staging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on(place="tasks") as s:
+        screen = await opened(s, monkeypatch, trace_of(30))
+        assert text_of(screen.pane).count("more") == 1, "the text of the one that failed"
+        assert "line 1" in s.line_with("tool_1 "), "of the others the first line"
+        await s.press("j", "enter")
+        await s.wait_until(lambda: text_of(screen.pane).count("more") == 2, "the second step")
+        await s.press("enter")
+        await s.wait_until(lambda: text_of(screen.pane).count("more") == 1, "folded again")
+        await s.press("escape")
+        await s.sees_no("TRACE")
+
+
+async def test_a_short_trace_is_not_folded(on: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with on(place="tasks") as s:
+        screen = await opened(s, monkeypatch, trace_of(3))
+        assert text_of(screen.pane).count("more") == 3
