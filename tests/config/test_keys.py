@@ -123,7 +123,7 @@ def test_what_cannot_be_is_told(table: dict[str, object], words: str) -> None:
         {"app.quit": "Q", "tasks.approve": "q"},
         {"tasks.new": "N", "companies.clone": "n", "companies.new": "D"},
         {"tasks.approve": "l"} | {"budget.limit": "a"},
-        {"companies.scope": "enter", "list.open": "enter,o"},
+        {"companies.scope": "enter", "list.open": "enter,f9"},
         {"list.sort": "", "tasks.mark": "s"},
         {"app.quit": "ctrl+c,f10"},
     ],
