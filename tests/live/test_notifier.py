@@ -40,7 +40,7 @@ from tests.text.payloads import PAYLOADS
 
 ACME = Ref("acme", plain("Acme"))
 MINUTE = 60.0
-ALL_NIGHT = ((0, 1_439),)
+ALL_NIGHT = ((0, 1_440),)
 
 
 class Hand(Clock):
