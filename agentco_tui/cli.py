@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,8 @@ from agentco_tui.config.resolve import load, load_other, reread
 from agentco_tui.signs import ascii_wanted, use_ascii
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, Fitness, check, prepare
 from agentco_tui.text import safe
+
+CACHED = type(lru_cache(len))
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recording
@@ -151,8 +153,12 @@ def _run_dashboards(
         if isinstance(ended, int):
             return ended
         before, switch, told = replace(settings, key=key and key.key), ended, None
-        # Nothing of it is needed any more, and what is frozen is never looked through.
+        # Nothing of it is needed any more: what is frozen is never looked through, and what Textual
+        # keeps of methods holds their objects.
         gc.unfreeze()
+        for each in gc.get_objects():
+            if isinstance(each, CACHED):
+                each.cache_clear()
         gc.collect()
 
 

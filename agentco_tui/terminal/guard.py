@@ -134,6 +134,8 @@ class TerminalGuard:
         not return if a signal has come: then the process ends.
         """
         signal.set_wakeup_fd(-1)
+        # They hold the app, and each thread the hook that it was made under.
+        threading.excepthook, sys.unraisablehook = threading.__excepthook__, sys.__unraisablehook__
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         self._wake(_DONE)

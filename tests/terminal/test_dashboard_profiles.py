@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.terminal.dashboard import dashboard, leave, rows_with, shows
-from tests.terminal.platform_process import PlatformProcess
-from tests.terminal.pty_session import PtySession
+from tests.terminal.dashboard import command, leave, rows_with, shows
+from tests.terminal.platform_process import PlatformProcess, settings
+from tests.terminal.pty_session import REPOSITORY, PtySession
 
+COUNTED = str(Path(__file__).parent / "apps" / "counted.py")
 TITLE = "Refund 214 customers"
 SIDES = ("shop", "prod")
 """Profiles of two platforms, of which the second has nothing yet and is production."""
@@ -42,10 +44,19 @@ def _config(folder: Path, platform: PlatformProcess, empty: PlatformProcess, mor
     return str(path)
 
 
-def _start(platform: PlatformProcess, folder: Path, config: str, *arguments: str) -> PtySession:
-    env: dict[str, str | None] = {"AGENTCO_API_KEY": None, "AGENTCO_BASE_URL": None}
+def _start(
+    platform: PlatformProcess,
+    folder: Path,
+    config: str,
+    *arguments: str,
+    counts: Path | None = None,
+) -> PtySession:
+    """The dashboard of the first profile; into `counts` goes how many were there before each."""
+    env = {**settings(platform, folder), "AGENTCO_API_KEY": None, "AGENTCO_BASE_URL": None}
+    program = command() if counts is None else [sys.executable, COUNTED, str(counts)]
     arguments = ("--config", config, "--profile", "shop", "--refresh", "0.5", *arguments)
-    return dashboard(platform, folder, *arguments, env=env)
+    env["PYTHONPATH"] = str(REPOSITORY)
+    return PtySession([*program, *arguments], env=env, size=(120, 40))
 
 
 def _switch(session: PtySession, profile: str) -> None:
@@ -77,7 +88,8 @@ def _holds(session: PtySession) -> tuple[int, int]:
 def test_nothing_of_a_profile_is_left_once_another_is_shown(
     platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
 ) -> None:
-    with _start(platform, tmp_path, _config(tmp_path, platform, empty)) as session:
+    counts = tmp_path / "counts"
+    with _start(platform, tmp_path, _config(tmp_path, platform, empty), counts=counts) as session:
         _see(session, "shop")
         held = []
         for turn in range(1, 6):
@@ -90,6 +102,7 @@ def test_nothing_of_a_profile_is_left_once_another_is_shown(
                 assert not other.requests(), "who was left is asked nothing"
             held.append(_holds(session))
         assert max(held[2:]) <= max(held[:2]), f"open files and threads grow: {held}"
+        assert counts.read_text() == "0 " * 6, "in memory, too"
         for each in (platform, empty):
             assert all(seen["authorised"] for seen in each.requests()), "each with its own key"
         leave(session)
