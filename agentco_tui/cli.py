@@ -115,6 +115,10 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
         from agentco_tui.commands import replay_command
 
         return replay_command.run(given, env, _run_replay)
+    if given.get("plain"):
+        from agentco_tui.commands import plain
+
+        return plain.run(given, env)
     if refusal := check(env).refusal:
         complain(refusal)
         return Exit.USAGE

@@ -215,9 +215,10 @@ DASHBOARD = Subcommand(
         "status --json               # one look, for scripts and monitoring",
         "config check                # what is wrong with the config file",
     ),
-    (*_PLATFORM, *_LOOK, _REFRESH, _RECORD),
+    (*_PLATFORM, *_LOOK, _REFRESH, _RECORD,
+        _shared("--plain", "lines and prompts instead of a screen, for screen readers and logs")),
     _ENVIRONMENT,
-)
+)  # fmt: skip
 COMMANDS: dict[str, Subcommand] = {
     "demo": Subcommand("a platform of its own, and the dashboard on it",
         ("demo", "demo --serve --port 8080", "demo --shape cents --fault reads:latency=2s"),

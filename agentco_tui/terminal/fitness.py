@@ -74,7 +74,7 @@ def check(
         named = f"TERM={term} says that this terminal" if term else "TERM is not set: it"
         refusal = f"{named} can't draw a screen"
     return Fitness(
-        refusal=refusal and f"{refusal}; `agentco-tui status` and `agentco-tui tail` work without",
+        refusal=refusal and f"{refusal}; `agentco-tui --plain` and `status` work without",
         ascii=ascii_wanted(encoding, as_set),
         colours=_colours(kind, environ),
         columns=columns,

@@ -188,7 +188,7 @@ def test_a_terminal_that_draws_nothing_is_refused(
     with dashboard(platform, tmp_path, *arguments, env=env) as session:
         assert session.wait_gone() == 2
         said = session.text.strip()
-        for words in (word, "agentco-tui status", "agentco-tui tail"):
+        for words in (word, "agentco-tui --plain", "`status`"):
             assert words in " ".join(said.split())
         assert session.raw.count(b"\n") == 1
         assert b"\x1b" not in session.raw
@@ -204,7 +204,7 @@ def test_a_stream_that_is_no_terminal_is_refused(
     streams: dict[str, Any] = {stream: place}
     with dashboard(platform, tmp_path, **streams) as session:
         assert session.wait_gone() == 2
-        assert "`agentco-tui status` and `agentco-tui tail`" in " ".join(session.text.split())
+        assert "`agentco-tui --plain` and `status`" in " ".join(session.text.split())
         assert session.raw.count(b"\n") == 1
         assert place.read_bytes() == b""
 

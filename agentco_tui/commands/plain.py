@@ -1,0 +1,79 @@
+"""`agentco-tui --plain`: what needs a person as numbered lines, and prompts, for screen readers."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.services import Services
+from agentco_tui.api.errors import ApiError
+from agentco_tui.commands.get import lines_of
+from agentco_tui.commands.running import Exit, running, say
+from agentco_tui.commands.writing import opened, settled
+from agentco_tui.config import Given, Settings
+from agentco_tui.live.need_words import sentence_of
+from agentco_tui.live.watcher import Watcher
+from agentco_tui.model import Record, Task
+
+PROMPT = "number, a N approve, t N trace, r refresh, q quit> "
+WAIT = 60.0  # seconds in which a read is to tell what became of a yes
+
+
+def run(given: Given, env: Mapping[str, str]) -> int:
+    """Until `q` or the end of the input; lines are only added, and none comes unasked."""
+    with running(given, env) as settings, suppress(EOFError):
+        asyncio.run(_ask(settings))
+    return Exit.OK
+
+
+async def _ask(settings: Settings) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # asyncio would wait for the line
+    async with opened(settings) as (watcher, services):
+        typed = "r"
+        while typed != "q":
+            verb, _, number = typed.rpartition(" ")
+            at = int(number) - 1 if number.isdecimal() else -1
+            record = watcher.needs[at].record if 0 <= at < len(watcher.needs) else None
+            if typed == "r":
+                await _tell(watcher)
+            elif verb == "" and record is not None:
+                say(*lines_of(record, watcher.names))
+            elif verb in ("a", "t") and isinstance(record, Task):
+                await (_approve if verb == "a" else _trace)(record, watcher, services)
+            else:
+                say(f"nothing can be done with “{typed}”")
+            typed = _line(PROMPT)
+
+
+async def _tell(watcher: Watcher) -> None:
+    """Read everything, and tell what needs a person."""
+    await watcher.first_answers()
+    await watcher.look()
+    names, outlook, now = watcher.names, watcher.outlook, watcher.clock.now()
+    for number, need in enumerate(watcher.needs, 1):
+        say(f"{number}. {need.level.name.lower()}: {sentence_of(need, names, outlook, now)}")
+    failed = {str(each.failure) for each in watcher.store.freshness.values() if each.failure}
+    say(*sorted(failed), f"{len(watcher.needs)} need a person, {watcher.queue.count} tasks wait")
+
+
+async def _approve(task: Task, watcher: Watcher, services: Services) -> None:
+    """Show all of it, and send it by the dashboard's flow after a typed yes."""
+    say(*lines_of(task, watcher.names))
+    if _line(f'approve "{task.title}"? type yes: ') == "yes":
+        say(str((await settled(Approval(services, task), WAIT)).sentence))
+
+
+async def _trace(task: Task, watcher: Watcher, services: Services) -> None:
+    try:
+        steps: Sequence[Record] = (await services.client.task_trace(task.id)).steps
+        say(*(line for step in steps for line in ("", *lines_of(step, watcher.names))))
+    except ApiError as error:
+        say(str(error))
+
+
+def _line(prompt: str) -> str:
+    """What is typed; nothing else goes on meanwhile. Raises EOFError."""
+    return input(prompt).strip().casefold()
