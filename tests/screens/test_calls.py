@@ -1,0 +1,48 @@
+"""Whether a person is called depends on who looks; `[notify]` says how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agentco_tui.screens import calls
+from agentco_tui.screens.calls import Calls
+from tests.commands.test_watch import calm, limit
+from tests.embedded import EmbeddedPlatform
+from tests.screens.harness import settings_for, stage
+
+__all__ = ["calm"]
+
+
+async def test_where_focus_is_not_told_it_only_rings_and_only_long_after_a_key(
+    calm: EmbeddedPlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "APART", 0.0)
+    settings = settings_for(calm)
+    settings = replace(settings, notify=replace(settings.notify, desktop=True))
+    async with stage(calm, tmp_path, settings=settings, running=True) as on:
+        needs, written = on.session.needs, list[str]()
+        monkeypatch.setattr(on.app, "to_terminal", written.append)
+        Calls(on.app, on.session)
+        needs.on_found()
+
+        async def worse(number: int) -> None:
+            before = len(needs.awake)
+            limit(calm, number, 0.01)
+            on.session.poller.poll_now()
+            await on.wait_until(lambda: len(needs.awake) > before)
+
+        await worse(0)
+        assert written == []  # it has just begun: somebody is there
+        monkeypatch.setattr(calls, "HERE", -1.0)
+        await worse(1)
+        assert written == ["\a"]
+        on.app.app_focus = False
+        await worse(2)
+        assert written[1] == "\a"
+        assert "]777;notify;agentco-tui" in written[2]
+        on.app.app_focus = True
+        await worse(3)
+        assert len(written) == 3
