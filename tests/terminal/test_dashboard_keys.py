@@ -56,7 +56,8 @@ DONE = {
     "1 2 3 4 5 6": "how each walk begins",
     "esc": "how everything is closed",
     "0 -": "after enter on Companies",
-    "y": "on Tasks",
+    "y Y": "on Tasks",
+    "o": "in tests/terminal/test_pager.py",
     "p": "on Activity",
     "v u": "on Tasks",
     "space m M *": "marks, on Tasks",
@@ -112,6 +113,9 @@ def special(session: PtySession, place: Place) -> None:
         session.press("g", "y")
         session.wait_for("sent to the terminal (OSC 52): tsk_")
         session.wait_raw(b"\x1b]52;c;")
+        session.press("Y")
+        session.wait_for("$AGENTCO_API_KEY")
+        back(session, "$AGENTCO_API_KEY")
         session.press("space")
         session.wait_for("1 marked")
         session.press("j", "j", "m")

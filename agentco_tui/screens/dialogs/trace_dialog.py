@@ -38,7 +38,7 @@ def step_items(
     heads = [
         (
             Cell(plain(f"{at:>3} {indents[at - 1]}"), Tone.DIM),
-            Cell(signs.critical if step.failed else plain(" "), Tone.CRITICAL),
+            Cell(signs.critical, Tone.CRITICAL) if step.failed else Cell(plain(" ")),
             Pressable(step.kind or plain("step"), Tone.ACCENT, str(at)),
             Cell(plain(f"  {step.name}" if step.name else ""), Tone.STRONG),
         )
