@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import io
+import logging
 import os
 import secrets
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -29,7 +30,7 @@ from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, KeyInUse
 from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.background import start_worker
-from agentco_tui.config import Settings, off_by
+from agentco_tui.config import Settings, Switch, off_by
 from agentco_tui.keys import SCREENS, Place
 from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.history import History
@@ -40,7 +41,6 @@ from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.trail import Switch
 from agentco_tui.state_folder import (
     HISTORY_FILE,
     Remembered,
@@ -58,9 +58,11 @@ from agentco_tui.widgets import themes
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recorder, Recording
+    from agentco_tui.live.watcher import Watcher
     from agentco_tui.screens.settings_watch import Reread
 
 NOTHING_REMEMBERED = Remembered()
+log = logging.getLogger(__name__)
 READ_REST = 1.0
 """Seconds after which what no first picture needs is read from disk: before a person has decided
 anything, and after the first answers have been shown."""
@@ -110,15 +112,15 @@ class DashboardApp(KeyApp):
         session: Session,
         place: Place,
         remembered: Remembered = NOTHING_REMEMBERED,
-        told: SafeText | None = None,
+        by: Switch | None = None,
         reread: Reread | None = None,
     ) -> None:
-        """`told` is said once it stands; `reread` gives the settings once their file was saved."""
+        """`by` what it begins; `reread` gives the settings once their file was saved."""
         compositor.install_shown_events()
         super().__init__()
         self.session = session
         self.place = place
-        self._remembered, self._told, self._reread = remembered, told, reread
+        self._remembered, self._by, self._reread = remembered, by, reread
         self.main_screen: MainScreen | None = None
         self._unrecorded: SafeText | None = None  # why answers aren't recorded, as it was told
         self._said: list[Notification] = []  # notices that may still stand in the corner
@@ -130,6 +132,12 @@ class DashboardApp(KeyApp):
         for name, roles in self.session.settings.themes.items():
             self.register_theme(themes.made(name, **roles))
         self.theme = self.wanted_theme()
+
+    def watching(self, settings: Settings, key: KeyInUse) -> AbstractAsyncContextManager[Watcher]:
+        """Watches another platform."""
+        from agentco_tui.commands.watch import watching  # noqa: PLC0415 (for all profiles only)
+
+        return watching(settings, key, log.warning)
 
     def wanted_theme(self) -> str:
         """That of a flag, else the one chosen last, unless the settings named another then, else
@@ -147,7 +155,8 @@ class DashboardApp(KeyApp):
         return [NoColor()] if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> Screen[None]:
-        self.main_screen = MainScreen(self.session, self.place, self._remembered)
+        need = None if self._by is None else self._by.need
+        self.main_screen = MainScreen(self.session, self.place, self._remembered, need)
         return self.main_screen
 
     def on_mount(self) -> None:
@@ -169,8 +178,10 @@ class DashboardApp(KeyApp):
         off = self.session.permissions.off
         if off is not None and not self.session.settings.read_only:
             self._warn(off)
-        if self._told is not None:
-            self._warn(self._told)
+        if self._by is not None and self._by.told is not None:
+            self._warn(self._by.told)
+        if self._by is not None and not self._by.profile:
+            self.call_after_refresh(self.main_screen.switch, "")
         if self._reread is not None:  # no replay: nobody is called for what is past
             self.set_timer(SETTLED, partial(Calls, self, self.session), name="calls")
             follow = partial(start_worker, self, self._follow_settings, "follow the settings")
@@ -355,14 +366,14 @@ def run_dashboard(
     recorder: Recorder | None = None,
     history_path: Path | None = None,
     *,
-    told: SafeText | None = None,
+    by: Switch | None = None,
     reread: Reread | None = None,
 ) -> int | Switch:
     """Run the dashboard to its end; returns the exit code, or what is to come next, with nothing
     left of this one. `start` was sent before.
 
     `key` is used from the start on; it is told of another that takes its place. Of the demo there
-    is a history only where a path is given for it. `told` is said first; `reread` as for the app.
+    is a history only where a path is given for it. `by` and `reread` are the app's.
     """
     sys.setswitchinterval(TURN)
     compositor.install_partial_paint()
@@ -388,9 +399,9 @@ def run_dashboard(
     session = make_session(settings, client, folder / "journal.jsonl", history=history)
     recalled = recall(memory) if keeps else {}
     remembered = recalled.get(settings.profile, NOTHING_REMEMBERED)
-    wanted = settings.screen or remembered.screen
+    wanted = "overview" if by and by.need else settings.screen or remembered.screen
     place: Place = next((p for p in SCREENS if p == wanted), "overview")
-    app = DashboardApp(session, place, remembered, told, reread)
+    app = DashboardApp(session, place, remembered, by, reread)
 
     def keep() -> None:
         if keeps and app.main_screen is not None:

@@ -24,8 +24,8 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.arguments import UsageError, parse
 from agentco_tui.atomic_write import AtomicWriteError
 from agentco_tui.commands.running import Exit, OutputError, ask, complain, logged, write
-from agentco_tui.config import Given, NothingSetError, Settings, SettingsError
-from agentco_tui.config.resolve import load, load_other, reread
+from agentco_tui.config import Given, NothingSetError, Settings, SettingsError, Switch
+from agentco_tui.config.resolve import load, load_any, load_other, reread
 from agentco_tui.signs import ascii_wanted, use_ascii
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, Fitness, check, prepare
 from agentco_tui.text import safe
@@ -34,7 +34,6 @@ CACHED = type(lru_cache(len))
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recording
-    from agentco_tui.screens.trail import Switch
 
 _WELCOME = """\
 agentco-tui has no platform to show yet. To start:
@@ -127,7 +126,7 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
 
         return demo.run(given, env, partial(_run_dashboards, given, env))
     try:
-        settings = load(given, env)
+        settings = (load_any if given.get("all_profiles") else load)(given, env)
     except NothingSetError:
         return _welcome(argv, env)
     return _run_dashboards(given, env, settings)
@@ -137,26 +136,27 @@ def _run_dashboards(
     given: Given, env: Mapping[str, str], settings: Settings, history: Path | None = None
 ) -> int:
     """One dashboard after the other, each of another profile, until the person leaves."""
-    first, before, told = settings.profile, settings, None
-    switch: Switch | None = None
+    first, before = settings.profile, settings
+    by = Switch("") if given.get("all_profiles") else None
     while True:
+        is_other = by is not None and by.profile != "" and by.told is None
         try:
-            if switch is not None:
-                settings = load_other(switch.profile, first, given, env)
+            if by is not None and is_other:
+                settings = load_other(by.profile, first, given, env)
             key = None if settings.key is None else KeyInUse(settings.key)
             again = partial(_reread, first, given, env)
             record = given.get("record")
-            ended = _run_dashboard(settings, history, key, record, told=told, reread=again)
+            ended = _run_dashboard(settings, history, key, record, by=by, reread=again)
         except (SettingsError, CredentialError) as error:
-            if switch is None:
+            if by is None or not is_other:
                 raise
             # The one before comes back, with the key that it had by then.
-            told = safe(f"{switch.profile} can't be used: {error}", 400)
-            settings, switch = before, None
+            why = safe(f"{by.profile} can't be used: {error}", 400)
+            settings, by = before, Switch(by.profile, told=why)
             continue
         if isinstance(ended, int):
             return ended
-        before, switch, told = replace(settings, key=key and key.key), ended, None
+        before, by = replace(settings, key=key and key.key), ended
         # Nothing of it is needed any more: what is frozen is never looked through, and what Textual
         # keeps of methods holds their objects.
         gc.unfreeze()

@@ -133,6 +133,7 @@ _LOOK = (
 )
 _PACE = _number(0.5, 86_400, float)
 _REFRESH = _shared("--refresh SECONDS", "how often to ask (default 5, from 0.5)", type=_PACE)
+_ALL = _shared("--all-profiles", "begin with what needs you on the platforms of all profiles")
 _RECORD = _shared("--record FILE", "write every answer there, for `replay`; never the key")
 _AGENT = Flag("--agent ID", "only this agent (ag_…), or its name")
 _CSV = Flag("--csv", "as CSV, for spreadsheets")
@@ -215,7 +216,7 @@ DASHBOARD = Subcommand(
         "status --json               # one look, for scripts and monitoring",
         "config check                # what is wrong with the config file",
     ),
-    (*_PLATFORM, *_LOOK, _REFRESH, _RECORD,
+    (*_PLATFORM, _ALL, *_LOOK, _REFRESH, _RECORD,
         _shared("--plain", "lines and prompts instead of a screen, for screen readers and logs")),
     _ENVIRONMENT,
 )  # fmt: skip

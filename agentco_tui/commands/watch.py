@@ -75,7 +75,9 @@ def watched(given: Given, env: Mapping[str, str], tell: Tell, *, goes_on: bool =
 
 
 @asynccontextmanager
-async def watching(settings: Settings, key: KeyInUse | None = None) -> AsyncIterator[Watcher]:
+async def watching(
+    settings: Settings, key: KeyInUse | None = None, tell: Callable[[str], object] = complain
+) -> AsyncIterator[Watcher]:
     """A watcher as the settings want it, still to be run. Raises SettingsError as `watched`."""
     async with connected(settings, key) as client:
         company, history, place = settings.company, None, settings.key_place
@@ -84,7 +86,7 @@ async def watching(settings: Settings, key: KeyInUse | None = None) -> AsyncIter
             most, redact = settings.history_mb * 1_000_000, client.transport.key.redact
             about = folder / HISTORY_FILE, settings.profile, origin
             history = History(*about, redact=redact, most_bytes=most)
-            history.on_trouble = complain
+            history.on_trouble = tell
         with suppress(TimeoutError):
             async with asyncio.timeout(SECONDS):
                 company = await company_or_words(settings, client)

@@ -125,6 +125,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Setting to where it came from, in words: "--refresh", "profile prod, FILE:12", "default"."""
 
 
+class Switch(msgspec.Struct, frozen=True):
+    """What a dashboard gives way to: that of another profile. By that of "" one begins with all."""
+
+    profile: str
+    need: str | None = None  # on whose line of the Overview it begins
+    told: SafeText | None = None  # why it is that of before again
+
+
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is wrong, and where.
 

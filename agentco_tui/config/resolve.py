@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,28 @@ def _asked(
 def load_other(profile: str, first: str, given: Given, env: Mapping[str, str]) -> Settings:
     """As `load`, of another profile than the `first`, that of the start."""
     settings = load(*_asked(profile, first, given, env))
-    return replace(settings, profiles=tuple(dict.fromkeys((first, *settings.profiles))))
+    names = (first, *settings.profiles) if first else settings.profiles
+    return replace(settings, profiles=tuple(dict.fromkeys(names)))
+
+
+def load_any(given: Given, env: Mapping[str, str]) -> Settings:
+    """As `load`, or of the first profile that can be used."""
+    try:
+        return load(given, env)
+    except SettingsError:
+        for name in Resolver(given, env, with_profile=False).file.profiles:
+            with suppress(SettingsError):
+                return load_other(name, "", given, env)
+        raise
+
+
+def without_key(profile: str, given: Given, env: Mapping[str, str]) -> Settings:
+    """As `load_other`, with the key still to be read."""
+    resolved = Resolver(*_asked(profile, "", given, env))
+    base_url, place = resolved.base_url, resolved.key_place
+    if resolved.problems or resolved.missing or base_url is None:
+        raise resolved.error()
+    return Settings(profile=profile, base_url=base_url, key_place=place, **resolved.values)
 
 
 AS_STARTED = (
@@ -140,6 +162,12 @@ def config_path(given: Given, env: Mapping[str, str]) -> tuple[Path, str]:
     return folder / "config.toml", "default"
 
 
+def _is_of(profile: str, problem: Problem) -> bool:
+    """Whether it concerns this profile: what is wrong with others holds up nobody."""
+    table, _, name = (problem.setting or "").partition(".")
+    return table != "profiles" or f"{name}.".startswith(f"{profile}.")
+
+
 class Resolver:
     """All settings, where they are from and what is wrong; no key is fetched before `fetch_key`."""
 
@@ -159,6 +187,7 @@ class Resolver:
         self.key_place: KeyPlace | None = None
         if with_profile:
             self._choose_profile()
+            self.problems = [each for each in self.problems if _is_of(self.profile, each)]
             self._find_base_url()
             self._find_key_place()
         values: dict[str, Any] = {name: self._pick(name) for name in PICKED}

@@ -19,6 +19,7 @@ from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
+from agentco_tui.config import Switch
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change, named
@@ -32,7 +33,7 @@ from agentco_tui.screens.own_commands import OwnCommands
 from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
-from agentco_tui.screens.trail import MOST_BEHIND, Spot, Switch
+from agentco_tui.screens.trail import MOST_BEHIND, Spot
 from agentco_tui.screens.views import list_class, memory_of, open_views, recall
 from agentco_tui.state_folder import ListMemory, Remembered
 from agentco_tui.text import plain, safe, signs
@@ -62,7 +63,9 @@ class MainScreen(SizedScreen[None], OwnCommands):
     MainScreen .frame--tabs { background: $surface; }
     """
 
-    def __init__(self, session: Session, place: Place, remembered: Remembered) -> None:
+    def __init__(
+        self, session: Session, place: Place, remembered: Remembered, row: str | None = None
+    ) -> None:
         super().__init__()
         self.session, self.place, self._remembered = session, place, remembered
         self.views: dict[str, ListView[Any]] = {}  # by their tabs
@@ -77,7 +80,8 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.denied: dict[str, str] = {}  # why commands would be refused now, by their id
         self.behind: tuple[Spot, ...] = ()  # where one came from, the nearest last
         self._last: tuple[Spot, ...] = ()  # where one was last, with what lay behind it then
-        self._awaited: Spot | None = None  # whose line the first answers have yet to bring
+        self._awaited = None if row is None else Spot(place, row=row)
+        """Whose line the first answers have yet to bring."""
         self._decided: set[str] = set()
         self._seconds = 0
         self.absence = Absence(session, remembered.left_at)
@@ -336,10 +340,12 @@ class MainScreen(SizedScreen[None], OwnCommands):
             view.rescope()
         self.show_frame()
 
-    def switch(self, profile: str) -> None:
-        """Leave for another profile; what is recorded is of one."""
-        if self.session.client.transport.recorder is None:
-            cast("KeyApp", self.app).leave(Switch(profile))
+    def switch(self, profile: str, need: str | None = None) -> None:
+        """Leave for another profile; what is recorded is of one. Of "" it is all of them."""
+        if not profile:
+            self.dialogs.all_profiles()
+        elif self.session.client.transport.recorder is None:
+            cast("KeyApp", self.app).leave(Switch(profile, need))
         else:
             self.say("a recording is of one profile: end it before another is shown", bad=True)
 

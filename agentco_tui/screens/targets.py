@@ -80,6 +80,8 @@ def targets(session: Session, place: Place) -> Iterator[Target]:
         yield Target("theme", safe(f"theme {theme}"), theme)
     for profile in session.settings.profiles:
         yield Target("profile", safe(profile, 60), f"profile {profile}")
+    if session.settings.profiles:
+        yield Target("profile", plain("all profiles"), "profile ")
     yield Target("company", plain("all"), "")
     for company in store.companies:
         yield Target("company", company.name or safe(company.id), company.id, company)
@@ -183,6 +185,8 @@ def about(target: Target, session: Session, denied: Mapping[str, str]) -> SafeTe
         case Agent() | Alert() if company := names.company_of(of):
             return names.company(company)
     if target.kind == "profile":
+        if target.id == "profile ":
+            return plain("what needs you on all platforms")
         is_here = target.id == f"profile {session.settings.profile}"
         return plain("start it anew" if is_here else "leave for this platform")
     return plain("" if target.id else "show all companies")

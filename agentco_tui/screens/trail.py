@@ -34,12 +34,6 @@ class Spot(msgspec.Struct, frozen=True):
         return f"{self.place}:{self.view}" if self.view else self.place
 
 
-class Switch(msgspec.Struct, frozen=True):
-    """What this dashboard gives way to: that of another profile."""
-
-    profile: str
-
-
 def name_of(record: model.Record, names: Names) -> SafeText:
     match record:
         case model.Task(title=title):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from tests.terminal.pty_session import REPOSITORY, PtySession
 
 COUNTED = str(Path(__file__).parent / "apps" / "counted.py")
 TITLE = "Refund 214 customers"
+LAST = "Post the Nimbus Airlines"
+"""The need that comes last, far down on the Overview."""
 SIDES = ("shop", "prod")
 """Profiles of two platforms, of which the second has nothing yet and is production."""
 
@@ -145,4 +148,25 @@ def test_what_is_saved_is_shown_and_what_is_wrong_told_with_its_line(
         config.write_text(right.replace("[profiles.prod]", 'colour = "pink"\n[profiles.prod]'))
         session.wait_for("config.toml:5")
         assert " Our shop " in session.text
+        leave(session)
+
+
+def test_the_overview_of_all_leads_to_a_need_and_can_be_come_back_to(
+    platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
+) -> None:
+    config = _config(tmp_path, platform, empty)
+    with _start(platform, tmp_path, config, "--all-profiles", "--profile", "prod") as session:
+        session.wait_for(re.compile(r" The real one +● live"))
+        session.wait_for(re.compile(r" shop +● live"))
+        session.wait_for("decide there")
+        session.press("G")
+        session.wait_for(re.compile(rf"▌.* shop .*{LAST}"))
+        session.press("enter")
+        screen = session.wait_for(lambda text: "NEEDS YOU" in text and "decide there" not in text)
+        assert " shop " in screen.split("\n")[0]
+        session.wait_for(re.compile(rf"▌.*{LAST}"))
+        _switch(session, "all")
+        session.wait_for(re.compile(r" The real one +● live"))
+        session.press("esc")
+        session.wait_for("NEEDS YOU")
         leave(session)

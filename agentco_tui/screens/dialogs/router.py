@@ -89,6 +89,11 @@ class DialogRouter:
 
         self._frame.app.push_screen(SinceScreen(self._frame, at), opened)
 
+    def all_profiles(self) -> None:
+        from agentco_tui.screens.dialogs.all_profiles import AllProfiles  # noqa: PLC0415 (rare)
+
+        self._frame.app.push_screen(AllProfiles(self._session))
+
     def columns(self) -> None:
         self._frame.app.push_screen(ColumnsScreen(self._frame.view.table))
 
