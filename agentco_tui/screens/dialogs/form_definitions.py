@@ -312,12 +312,14 @@ def activity_filters(ask: FormRequest) -> FormPlan:
     return FormPlan(ask.title("FILTER", plain("the activity log")), fields, read, send)
 
 
-async def new_file(ask: FormRequest, name: str, text: str, field: str = "file") -> SafeText:
+async def new_file(ask: FormRequest, name: str, text: list[str], field: str = "file") -> SafeText:
     """Write a file that is not there yet, without the key; its path. Raises FormError."""
 
     def write() -> Path:
         with atomic_write(Path(name)) as file:
-            file.write(ask.frame.session.client.transport.key.redact(text).encode())
+            file.writelines(
+                map(str.encode, map(ask.frame.session.client.transport.key.redact, text))
+            )
         return Path(name).expanduser().resolve()
 
     try:

@@ -24,10 +24,8 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
     """The list with its lines and columns as they are now; as JSON all that its records have."""
     view, session, table = ask.frame.view, ask.frame.session, ask.frame.view.table
     now, names, place = session.clock.now(), session.names, view.place
-    shown = list(filter(None, map(table.rows.record, table.rows.shown)))
+    shown = list(filter(None, map(table.rows.records.get, table.rows.shown)))
     folded = getattr(view, "entries", lambda: shown)()  # what lines of the log stand for
-    many = (getattr(row, "alike", ()) or (getattr(row, "record", row),) for row in folded)
-    records = [record for of_row in many for record in of_row]
     known = [session.store.freshness[feed] for feed in view.lists]
     asked = [each.answered_at for each in known if each.answered_at is not None]
     age = round(session.clock.monotonic() - min(asked)) if asked else None
@@ -46,26 +44,29 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
             yield "" if text == signs.missing else text
 
     def row_of(cells: Iterable[str]) -> str:
-        """Of Markdown, and nothing in it is any."""
         coded = (as_code(cell).replace("|", "\\|") for cell in cells)
         return f"| {' | '.join(coded)} |\n"
+
+    def json_of(row: Any) -> str:
+        records = getattr(row, "alike", ()) or (getattr(row, "record", row),)
+        return ",\n".join(json.dumps(as_json(one, names)) for one in records)
 
     told = "".join(f"- {name}: {as_code(str(value))}\n" for name, value in about.items() if value)
     begin = f'{json.dumps(about)[:-1]}, "records": ['
     head = f"# {place.title()}\n\n{told}\n{row_of(titles)}{'| --- ' * len(titles)}|\n"
-    forms: Mapping[str, tuple[str, Iterable[Any], Callable[[Any], str], str, str]] = {
+    forms: Mapping[str, tuple[str, list[Any], Callable[[Any], str], str, str]] = {
         ".csv": (csv_row(titles), shown, lambda row: csv_row(map(csv_cell, cells(row))), "", ""),
-        ".json": (begin, records, lambda one: json.dumps(as_json(one, names)), ",\n", "]}\n"),
+        ".json": (begin, folded, json_of, ",\n", "]}\n"),
         ".md": (head, shown, lambda row: row_of(cells(row)), "", ""),
     }
 
-    def written(ending: str) -> Generator[None, None, str]:
+    def written(ending: str) -> Generator[None, None, list[str]]:
         begins, rows, line, between, ends = forms[ending]
-        lines = list[str]()
+        parts = [begins]
         for row in rows:
-            lines.append(line(row))
+            parts += [line(row), between]
             yield
-        return begins + between.join(lines) + ends
+        return [*parts[: -1 if rows else None], ends]
 
     async def send(name: str, form: Form) -> None:
         if (ending := Path(name).suffix) not in forms:
@@ -91,7 +92,7 @@ def screenshot(ask: FormRequest) -> FormPlan | SafeText:
         await frame.wait_for_refresh()  # the palette may still stand there
         picture = re.sub(r"(?s)@font-face \{.*?\}", "", frame.app.export_screenshot())
         try:
-            path = await new_file(ask, name.replace(":", ""), picture)
+            path = await new_file(ask, name.replace(":", ""), [picture])
             frame.say(f"the screen was written to {path}")
         except FormError as error:
             frame.say(str(error), bad=True)

@@ -75,7 +75,7 @@ def hand_over(ask: FormRequest) -> FormPlan:
         if to.casefold() == CLIPBOARD:
             await copy(frame, session.client.transport.key.redact(text))
             return
-        path = await new_file(ask, to, text, "to")
+        path = await new_file(ask, to, [text], "to")
         frame.say(f"{signs.good} the hand-over was written to {path}")
 
     stamp = fmt.moment(Moment(now))[:16].replace(" ", "-").replace(":", "")
