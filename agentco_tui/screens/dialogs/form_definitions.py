@@ -317,9 +317,8 @@ async def new_file(ask: FormRequest, name: str, text: list[str], field: str = "f
 
     def write() -> Path:
         with atomic_write(Path(name)) as file:
-            file.writelines(
-                map(str.encode, map(ask.frame.session.client.transport.key.redact, text))
-            )
+            for part in text:
+                file.write(ask.frame.session.client.transport.key.redact(part).encode())
         return Path(name).expanduser().resolve()
 
     try:

@@ -36,8 +36,7 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
     columns = [table.rows.columns[index] for index in table.columns_shown]
     titles = [column.title.strip() or column.key.upper() for column in columns]
 
-    def cells(row: Any) -> Iterable[str]:
-        """A word in place of a sign, nothing for what was not sent."""
+    def cells(row: Any) -> Iterable[str]:  # words in place of signs
         for column in columns:
             word = column.filter_value(row) if column.rank and column.filter_value else None
             text = word or column.cell(row).text.strip()
@@ -48,8 +47,8 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
         return f"| {' | '.join(coded)} |\n"
 
     def json_of(row: Any) -> str:
-        records = getattr(row, "alike", ()) or (getattr(row, "record", row),)
-        return ",\n".join(json.dumps(as_json(one, names)) for one in records)
+        of_need = getattr(row, "alike", ()) or (getattr(row, "record", row),)
+        return ",\n".join(json.dumps(as_json(one, names)) for one in of_need)
 
     told = "".join(f"- {name}: {as_code(str(value))}\n" for name, value in about.items() if value)
     begin = f'{json.dumps(about)[:-1]}, "records": ['
