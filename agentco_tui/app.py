@@ -43,6 +43,7 @@ from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import (
     HISTORY_FILE,
+    REMEMBERED_FILE,
     Remembered,
     made_state_folder,
     recall,
@@ -50,10 +51,12 @@ from agentco_tui.state_folder import (
     state_folder,
     why_not_writable,
 )
+from agentco_tui.terminal.ground import is_light
 from agentco_tui.terminal.guard import TerminalGuard
 from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.textual_patches import compositor
+from agentco_tui.textual_patches.driver import JobControlDriver
 from agentco_tui.widgets import themes
 
 if TYPE_CHECKING:
@@ -141,14 +144,17 @@ class DashboardApp(KeyApp):
 
     def wanted_theme(self) -> str:
         """That of a flag, else the one chosen last, unless the settings named another then, else
-        that of the settings, else of the environment, which Textual has taken already.
+        that of the settings, else of the environment, which Textual has taken already, else what
+        goes with the terminal's ground.
         """
         settings, last = self.session.settings, self._remembered
         by_flag = settings.sources.get("theme") == "--theme"
         chosen = None if by_flag or last.theme_over != self.session.named_theme else last.theme
         if chosen in self.available_themes:
             return chosen
-        return settings.theme or (self.theme if "TEXTUAL_THEME" in os.environ else themes.DEFAULT)
+        if settings.theme or "TEXTUAL_THEME" in os.environ:
+            return settings.theme or self.theme
+        return themes.LIGHT if is_light() else themes.DEFAULT
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Under NO_COLOR nothing has a colour; Textual itself would go over to greys."""
@@ -368,12 +374,14 @@ def run_dashboard(
     *,
     by: Switch | None = None,
     reread: Reread | None = None,
+    typed: bytes = b"",
 ) -> int | Switch:
     """Run the dashboard to its end; returns the exit code, or what is to come next, with nothing
     left of this one. `start` was sent before.
 
     `key` is used from the start on; it is told of another that takes its place. Of the demo there
-    is a history only where a path is given for it. `by` and `reread` are the app's.
+    is a history only where a path is given for it. `by` and `reread` are the app's; `typed` was
+    read from the terminal already.
     """
     sys.setswitchinterval(TURN)
     compositor.install_partial_paint()
@@ -389,7 +397,7 @@ def run_dashboard(
     )
     client.prefetch = start
     folder = state_folder()
-    memory, history = folder / "remembered.json", None
+    memory, history = folder / REMEMBERED_FILE, None
     # The embedded platform begins anew each time, and so does what is shown of it.
     keeps = settings.profile != "demo"
     redact, most_bytes = client.transport.key.redact, settings.history_mb * 1_000_000
@@ -410,6 +418,7 @@ def run_dashboard(
             history.close()
 
     try:
+        JobControlDriver.typed = typed
         guard = TerminalGuard(app, crash_folder=made_state_folder, redact=redact, on_end=keep)
         code = guard.run()
         if app.switch is None or code != 0:

@@ -27,7 +27,9 @@ from agentco_tui.commands.running import Exit, OutputError, ask, complain, logge
 from agentco_tui.config import Given, NothingSetError, Settings, SettingsError, Switch
 from agentco_tui.config.resolve import load, load_any, load_other, reread
 from agentco_tui.signs import ascii_wanted, use_ascii
+from agentco_tui.state_folder import REMEMBERED_FILE, recall, state_folder
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, Fitness, check, prepare
+from agentco_tui.terminal.ground import ground_asked
 from agentco_tui.text import safe
 
 CACHED = type(lru_cache(len))
@@ -233,18 +235,27 @@ def _run_dashboard(
 
             recorder = begun(record, settings, key)
             ending.callback(recorder.close)
-        start = Prefetch.begin(
-            settings.company,
-            settings.base_url,
-            settings.key,
-            ca_file=settings.ca_file,
-            trust_env=settings.trust_env,
-            key_source=settings.key_source,
-            recorder=recorder,
-        )
-        from agentco_tui.app import run_dashboard
+        with ground_asked(_ground_decides(settings)) as typed:
+            start = Prefetch.begin(
+                settings.company,
+                settings.base_url,
+                settings.key,
+                ca_file=settings.ca_file,
+                trust_env=settings.trust_env,
+                key_source=settings.key_source,
+                recorder=recorder,
+            )
+            from agentco_tui.app import run_dashboard
 
-        return run_dashboard(settings, key, start, recorder, history, **shown)
+        return run_dashboard(settings, key, start, recorder, history, typed=bytes(typed), **shown)
+
+
+def _ground_decides(settings: Settings) -> bool:
+    """Whether nothing names a theme, and there are colours enough for one of ours."""
+    if settings.theme or "TEXTUAL_THEME" in os.environ or check().colours <= 16:
+        return False
+    last = recall(state_folder() / REMEMBERED_FILE).get(settings.profile)
+    return last is None or last.theme is None or last.theme_over is not None
 
 
 def _drop_stdout() -> None:

@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+REMEMBERED_FILE = "remembered.json"
 HISTORY_FILE = "history.sqlite3"
 SNOOZED_FILE = "snoozed.json"
 LONGEST_FILTER = 200

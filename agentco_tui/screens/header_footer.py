@@ -91,9 +91,6 @@ def environment(settings: Settings) -> Environment:
     return Environment(plain(f" {safe(words, 24)} "), tone, filled=tone if danger else None)
 
 
-LAST_KEY = 9
-
-
 def tab_cells(
     session: Session, at: str, lists: Mapping[str, ListView[Any]], width: int
 ) -> list[Cell]:
@@ -123,7 +120,7 @@ def tab_cells(
         for number, (tab, name) in enumerate(names.items(), start=1):
             here, count = tab == at, counts.get(tab)
             title = name if here else name[:longest]
-            words = (f"{number} " if number <= LAST_KEY else "") + (f"{title} " if title else "")
+            words = (f"{number} " if number <= 9 else "") + (f"{title} " if title else "")
             cells += [
                 Pressable(signs.cursor if here else plain(" "), Tone.ACCENT, key=tab),
                 Pressable(plain(words), Tone.STRONG if here else Tone.DIM, key=tab),

@@ -98,6 +98,7 @@ class JobControlDriver(LinuxDriver):
     """The Linux and macOS driver, with a memory."""
 
     terminal: ClassVar[ControllingTerminal]
+    typed: ClassVar = b""  # what was read of the terminal before: the first keys
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
@@ -206,6 +207,8 @@ class JobControlDriver(LinuxDriver):
             return
         parser = InputParser()
         decode = getincrementaldecoder("utf-8")("surrogateescape").decode
+        typed, JobControlDriver.typed = JobControlDriver.typed, b""
+        self._pass_on(lambda: parser.feed(decode(typed)))
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():

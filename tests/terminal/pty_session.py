@@ -63,6 +63,7 @@ def clean_environment(extra: Mapping[str, str | None] | None = None) -> dict[str
         "HOME": os.environ.get("HOME", "/"),
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
+        "COLORFGBG": "15;0",  # so that no program asks whether it is light
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
         "PYTHONWARNINGS": "default",
