@@ -57,11 +57,18 @@ class LinkPane(TextPane):
         super()._break()
         kept, where = self.here if self._moved else self.first, dict[str, int]()
         for at, line in enumerate(self.lines):
-            key = next((cell.key for cell in line if isinstance(cell, Pressable)), None)
-            if key:
-                where.setdefault(key, at)
+            # One cell or two are running text, of which there may be very much.
+            if len(line) > 2:
+                where.setdefault(next((c.key for c in line if isinstance(c, Pressable)), ""), at)
+        where.pop("", None)
         self._links = {at: key for key, at in where.items()}
         self._put(where.get(kept, next(iter(self._links), -1)))
+
+    def go_to(self, key: str) -> None:
+        """Put the cursor on the line that leads there, in sight."""
+        self._moved = True
+        self._put(next((at for at, to in self._links.items() if to == key), self._at))
+        self.scroll_to(y=self._at - self.size.height // 3, animate=False, immediate=True)
 
     def _put(self, at: int) -> None:
         if at != self._at:

@@ -26,13 +26,13 @@ LABEL_WIDTH = 13  # columns of a field's label, the gap behind it included
 MOST_LINES = 8  # lines of a notice
 
 
-class Heading(msgspec.Struct, frozen=True):
+class Heading(msgspec.Struct, frozen=True, gc=False):
     """A line that names what follows."""
 
     text: SafeText
 
 
-class FieldLine(msgspec.Struct, frozen=True):
+class FieldLine(msgspec.Struct, frozen=True, gc=False):
     """A label and what it says, broken over several lines where it must be."""
 
     label: SafeText
@@ -42,7 +42,7 @@ class FieldLine(msgspec.Struct, frozen=True):
     key: str = ""  # what a press on it asks for
 
 
-class Text(msgspec.Struct, frozen=True):
+class Text(msgspec.Struct, frozen=True, gc=False):
     """Running text, broken at the width and at its own line ends."""
 
     text: SafeText
@@ -50,7 +50,7 @@ class Text(msgspec.Struct, frozen=True):
     indent: int = 0
 
 
-class Cells(msgspec.Struct, frozen=True):
+class Cells(msgspec.Struct, frozen=True, gc=False):
     """One line of cells, cut at the width; `right` stands at the right edge."""
 
     left: tuple[Cell, ...]
@@ -61,7 +61,13 @@ class Gap(msgspec.Struct, frozen=True):
     """An empty line."""
 
 
-Item = Heading | FieldLine | Text | Cells | Gap | Plot
+class Laid(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """Lines that were broken elsewhere, for there are so many."""
+
+    lines: Sequence[Line]
+
+
+Item = Laid | Heading | FieldLine | Text | Cells | Gap | Plot
 
 
 def columns(rows: Sequence[Sequence[Cell]], most: Sequence[int], *sides: Align) -> list[list[Cell]]:
@@ -105,6 +111,8 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
                 lines.append(lay_out(left, right, width))
             case Gap():
                 lines.append(())
+            case Laid(laid):
+                lines += laid
             case Plot():
                 lines += item.lines(width)
     return lines

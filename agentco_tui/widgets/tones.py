@@ -50,12 +50,12 @@ class Tone(Enum):
     """Filled, as the seven before it: of the platform whose colour a person chose to be this."""
 
 
-class Cell(msgspec.Struct, frozen=True):
+class Cell(msgspec.Struct, frozen=True, gc=False):
     text: SafeText
     tone: Tone = Tone.PLAIN
 
 
-class Pressable(Cell, frozen=True):
+class Pressable(Cell, frozen=True, gc=False):
     """A cell that can be clicked; `key` names what that asks for."""
 
     key: str = ""

@@ -108,6 +108,8 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
         width: 90%; max-width: 84; height: auto; max-height: 94%;
         background: $surface; border: round $primary; padding: 0 1;
     }
+    Dialog .dialog--words { display: none; border: none; padding: 0; background: $boost; }
+    Dialog .dialog--words, Dialog .dialog--words:focus { height: 1; border: none; }
     Dialog .dialog--title { dock: top; height: 1; }
     Dialog .dialog--body { max-height: 100%; }
     Dialog .dialog--keys { dock: bottom; height: 1; margin-top: 1; }
@@ -177,19 +179,40 @@ def title_of(settings: Settings, verb: str, what: SafeText) -> list[Cell]:
     return [environment(settings), Cell(plain(f"{other} {verb} "), Tone.STRONG), Cell(what)]
 
 
-class HelpScreen(Dialog[None]):
+class Searched(Dialog[T]):
+    """What can be searched for words, by `/`; `esc` leaves the search first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "search", "Search", show=False)]
+
+    def body(self) -> ComposeResult:
+        words = "words of what is looked for"
+        self.words = LineInput(self._searched, placeholder=words, classes="dialog--words")
+        yield self.words
+        yield self.pane
+
+    def action_search(self) -> None:
+        self.words.display = True
+        self.words.focus()
+
+    async def _searched(self, _: Input) -> None:
+        """The keys go back to what was found."""
+        self.set_focus(self.pane)
+
+    def action_leave(self) -> None:
+        """Leave the search, else all."""
+        if not self.words.display:
+            self.dismiss()
+        self.words.value, self.words.display = "", False
+        self.pane.focus()
+
+
+class HelpScreen(Searched[None]):
     """The keys as they are bound now, by the names that `[keys]` binds; `/` narrows them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark", "leave", "Back", show=False),
-        Binding("slash", "search", "Search", show=False),
+        Binding("escape,question_mark", "leave", "Back", show=False)
     ]
-
-    DEFAULT_CSS = """
-    HelpScreen TextPane { height: auto; max-height: 80vh; }
-    HelpScreen Input { display: none; height: 1; border: none; padding: 0; background: $boost; }
-    HelpScreen Input:focus { border: none; }
-    """
+    DEFAULT_CSS = "HelpScreen TextPane { height: auto; max-height: 80vh; }"
 
     def __init__(
         self,
@@ -202,31 +225,11 @@ class HelpScreen(Dialog[None]):
         super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
         self.place, self.rebound, self.denied, self.more = place, settings.keys, denied, more
         self.own = [one.command for one in settings.commands if place in one.command.places]
-        self.words = LineInput(self._searched, placeholder="words of what is looked for")
-
-    def body(self) -> ComposeResult:
-        yield self.words
-        yield self.pane
 
     def on_mount(self) -> None:
         self.pane.show(self._items())
         self.pane.focus()
         self.keys_line.show(key_cells({"/": " search   ", "esc": " back"}))
-
-    def action_search(self) -> None:
-        self.words.display = True
-        self.words.focus()
-
-    async def _searched(self, _: Input) -> None:
-        """The keys go back to what was found."""
-        self.set_focus(self.pane)
-
-    def action_leave(self) -> None:
-        """Leave the search, else the help."""
-        if not self.words.display:
-            self.dismiss()
-        self.words.value, self.words.display = "", False
-        self.pane.focus()
 
     @on(Input.Changed)
     def _narrow(self) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Container, Iterable, Sequence
+from functools import partial
 from typing import ClassVar, Final
 
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.widgets import Input
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
@@ -20,11 +23,11 @@ from agentco_tui.screens.decision_notes import (
     settled_as,
 )
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.dialogs.base import HelpScreen, WholeScreen, key_cells
+from agentco_tui.screens.dialogs.base import HelpScreen, Searched, WholeScreen, key_cells
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.screens.session import Session
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
-from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, broken
+from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Laid, Text, broken
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 
 
@@ -49,12 +52,11 @@ def step_items(
     items: list[Item] = []
     for at, step in enumerate(trace.steps, start=1):
         text = (escaped(step.text) if raw else step.text) if step.text else plain("")
-        is_open = opened is None or at in opened
+        tone, is_open = Tone.CRITICAL if step.failed else Tone.PLAIN, opened is None or at in opened
         begins = plain("") if is_open else plain("  " + clip(text, LONGEST).split("\n")[0])
         right = (Cell(took[at - 1], Tone.DIM),)
         items.append(Cells((*heads[at - 1], Cell(begins, Tone.DIM)), right))
         if text and is_open:
-            tone = Tone.CRITICAL if step.failed else Tone.PLAIN
             items.append(Text(text, tone, len(indents[at - 1]) + 5))
     if trace.unread:
         words = plain(f"{signs.warning} {fmt.count(trace.unread)} steps could not be read")
@@ -62,6 +64,12 @@ def step_items(
     if not trace.steps:
         items.append(Text(plain("the platform has no steps for this task"), Tone.DIM))
     return items
+
+
+def matches(trace: Trace, words: Sequence[str]) -> list[int]:
+    """The numbers of the steps in which all these words occur."""
+    texts = (f"{step.kind} {step.name} {step.text}".casefold() for step in trace.steps)
+    return [at for at, text in enumerate(texts, start=1) if all(word in text for word in words)]
 
 
 GAP: Final = 2
@@ -114,15 +122,18 @@ def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
     return items
 
 
-class TraceScreen(WholeScreen[bool]):
+class TraceScreen(WholeScreen[bool], Searched[bool]):
     """Reads the trace and shows it; `a` goes on to the question whether to approve."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,t", "dismiss(False)", "Back", show=False),
+        Binding("escape,t", "leave", "Back", show=False),
         Binding("a", "dismiss(True)", "Approve", show=False, id="tasks.approve"),
         Binding("r", "read", "Refresh", show=False, id="app.refresh"),
         Binding("x", "raw", "Raw", show=False, id="list.raw"),
         Binding("o", "pager", "Pager", show=False, id="list.pager"),
+        Binding("n", "next(1)", "Next", show=False),
+        Binding("N", "next(-1)", "Before", show=False),
+        Binding("z", "fold", "Fold all", show=False),
         Binding("question_mark", "help", "Help", show=False, id="app.help"),
     ]
 
@@ -133,19 +144,22 @@ class TraceScreen(WholeScreen[bool]):
         )
         self.session, self.look, self.subject = session, session.look, task
         self.trace: Trace | ApiError | None = None
-        self.pane, self._opened = DetailPane(classes="dialog--body"), set[int]()
+        self.pane = self.links = DetailPane(classes="dialog--body")
+        self._opened, self._found = set[int](), list[int]()  # numbers of steps
         self._raw = False
-
-    def on_mount(self) -> None:
-        approve = {" a": " approve "} if may_approve(self.session, self.subject) else {}
+        approve = {" a": " approve "} if may_approve(session, task) else {}
         keys = {
             " esc": " back ",
             **approve,
+            " /": " search ",
             " enter": " fold ",
+            " z": " all ",
             " o": " pager ",
-            " r": " read again ",
         }
-        self.keys_line.show(key_cells(keys))
+        self._keys = key_cells({**keys, " r": " read again ", " x": " raw "})
+
+    def on_mount(self) -> None:
+        self.keys_line.show(self._keys)
         self.pane.focus()
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
         self.action_read()
@@ -171,10 +185,20 @@ class TraceScreen(WholeScreen[bool]):
             self._opened = {at for at, step in steps if fits or step.failed}
         self.show_items()
 
-    def show_items(self) -> None:
-        self.pane.show(self._items(self._opened))
+    def show_items(self, to: int = 0) -> None:
+        """Show all anew, and go to a step."""
+        work = partial(self._draw, to)
+        start_worker(self, work, "draw the trace", exclusive=True, group="draw")
 
-    def _items(self, opened: Container[int] | None) -> Iterable[Item]:
+    async def _draw(self, to: int) -> None:
+        """Of ten thousand steps the lines take half a second: they are made in a thread."""
+        width = self.pane.scrollable_content_region.width
+        laid = await asyncio.to_thread(lambda: broken(self._items(width, self._opened), width))
+        self.pane.show([Laid(laid)])
+        if to:
+            self.links.go_to(str(to))
+
+    def _items(self, width: int, opened: Container[int] | None) -> Iterable[Item]:
         trace = self.trace
         if isinstance(trace, ApiError):
             yield Text(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
@@ -182,7 +206,6 @@ class TraceScreen(WholeScreen[bool]):
         elif trace is None:
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
-            width = self.pane.scrollable_content_region.width
             yield from step_items(trace, self.look, width=width, raw=self._raw, opened=opened)
             if trace.extra and extra_fields(trace.extra):
                 yield from (Gap(), Heading(plain("Other fields of the answer")))
@@ -204,12 +227,35 @@ class TraceScreen(WholeScreen[bool]):
             self._opened ^= {int(message.key)}
             self.show_items()
 
+    def action_fold(self) -> None:
+        """Fold all steps if any is unfolded, else unfold all."""
+        if isinstance(self.trace, Trace):
+            self._opened = set() if self._opened else {*range(1, len(self.trace.steps) + 1)}
+            self.show_items()
+
+    async def _searched(self, _: Input) -> None:
+        await super()._searched(_)
+        words = self.words.value.casefold().split()
+        if isinstance(self.trace, Trace) and words:
+            self._found = await asyncio.to_thread(matches, self.trace, words)
+            self.action_next(0)
+
+    def action_next(self, by: int) -> None:
+        """To the next step with the words, (-1) the one before, (0) the first; it is unfolded."""
+        at = int(self.links.here) if self.links.here.isdigit() else 0
+        found = sorted(self._found, key=lambda one: ((one - at) * by <= 0, one * by))
+        place = f"{self._found.index(found[0]) + 1} of " if found else ""
+        more = plain(f"{place}{fmt.count(len(found))} found, n N ")
+        self.keys_line.show(self._keys, [Cell(more, Tone.ACCENT)])
+        self._opened.update(found[:1])
+        self.show_items(*found[:1])
+
     def action_pager(self) -> None:
         """All of it, unfolded."""
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
-        lines = broken(self._items(None), self.size.width)
-        page(self.app, lines, self.session.child_environment())
+        width = self.size.width
+        page(self.app, broken(self._items(width, None), width), self.session.child_environment())
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen("tasks", self.session.settings, {}))
