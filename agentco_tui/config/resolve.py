@@ -133,7 +133,8 @@ def reread(
     changed = {"base_url": now.base_url, "key_place": None, **resolved.values}
     if now.key_place is not None:
         changed |= {"base_url": resolved.base_url, "key_place": resolved.key_place}
-        changed["profiles"] = tuple(dict.fromkeys((first, *resolved.file.profiles)))
+        names = resolved.file.profiles
+        changed["profiles"] = tuple(dict.fromkeys((first, *names))) if names else ()
     kept = [name for name in AS_STARTED if changed[name] != getattr(now, name)]
     if now.read_only and not changed["read_only"]:
         kept.append("read_only")

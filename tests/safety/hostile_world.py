@@ -191,7 +191,9 @@ _PAINT = re.compile(
     rb"|\x1b\[[0-9;]*H"  # the cursor's place
     rb"|\x1b\[\?(?:2026|25)[hl]"  # a picture's begin and end, the cursor's look
     rb"|\x1b\]22;[a-z]+\x07"  # the shape of the mouse pointer
+    rb"|\x1b\[22;2t"  # the title is kept, to be given back
 )
+_TITLE = re.compile(rb"\x1b\]2;([^\x07]*)\x07")
 _CLIPBOARD = re.compile(rb"\x1b\]52;c;[A-Za-z0-9+/=]*\x07")
 _INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u034f\u2800") | {
     chr(code) for code in (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), *range(0x180B, 0x1810))
@@ -207,7 +209,7 @@ def unclean(written: bytes, *, lines: bool = False, clipboard: bool = False) -> 
     asked for. A sequence that the cut at the end leaves unfinished is no finding.
     """
     found: list[str] = []
-    rest = _PAINT.sub(b"", written)
+    rest = _TITLE.sub(rb"\1", _PAINT.sub(b"", written))
     if clipboard:
         rest = _CLIPBOARD.sub(b"", rest, count=1)
     if lines:

@@ -222,7 +222,8 @@ async def test_every_question_names_production_and_dims_the_rest(on: Staging) ->
         async def asks(*words: str) -> None:
             await s.sees(*words)
             badge = next(c for c in s.app.screen.title_line._left if "production" in c.text)  # type: ignore[attr-defined]
-            assert badge.tone is Tone.BADGE
+            assert badge.filled is not None
+            assert s.app.screen.title_line.filled is badge.filled  # type: ignore[attr-defined]
             keys = s.app.screen.keys_line._left  # type: ignore[attr-defined]
             assert (keys[0].text, keys[0].tone) == (" y ", Tone.BADGE)
             assert ground() != before

@@ -48,6 +48,7 @@ EVERYWHERE = (
     ("L", "H hand over"),
     ("H", "HAND OVER"),
     ("w", "SAVE"),
+    ("C", "space show"),
 )
 """Keys that open something on every screen."""
 
@@ -58,6 +59,7 @@ DONE = {
     "0 -": "after enter on Companies",
     "y Y": "on Tasks",
     "o": "in tests/terminal/test_pager.py",
+    "7 8 9": "in tests/terminal/test_dashboard_views.py and tests/screens/test_views.py",
     "p": "on Activity",
     "v u": "on Tasks",
     "space m M *": "marks, on Tasks",
