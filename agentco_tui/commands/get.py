@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -57,9 +57,7 @@ _FORMS: Final = {Moment: ColumnKind.SECONDS,
 _SHARES: Final = ("share", "warn_at", "threshold")
 
 
-class Exported(NamedTuple):
-    record: Record
-    told: Mapping[str, object]
+Row: TypeAlias = tuple[Record, dict[str, object]]  # with what `as_json` tells of it
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
@@ -110,7 +108,7 @@ async def _get(settings: Settings, given: Given) -> int:
     elif what != "trace" and len(records) != 1:
         complain(f"{len(records) or 'no'} {what} that was read has the id or name {safe(wanted)}")
         return Exit.NO_ANSWER
-    rows = [Exported(record, as_json(record, watcher.names)) for record in records]
+    rows = [(record, as_json(record, watcher.names)) for record in records]
     if wanted is None:
         rows = _filtered(rows, kind, given["filter"] or "", watcher.clock.now())[: given["limit"]]
     _write(given, kind, rows, watcher.names, one=wanted is not None and what != "trace")
@@ -119,23 +117,22 @@ async def _get(settings: Settings, given: Given) -> int:
 
 def _is_wanted(record: Record, given: Given, agent: str | None) -> bool:
     """Whether a record is of that status (`pending`: waits for a person) and of that agent."""
-    of, status = getattr(record, "agent", None) or Ref(), given["status"] or "pending"
+    of, status = getattr(record, "agent", None) or Ref(), (given["status"] or "pending").casefold()
     if agent is not None and agent not in (record.id, of.id):
         return False
     if not isinstance(record, Task) or status == "all":
         return True
-    if status == "pending":
-        return waits_for_person(record)
-    return bool(status.casefold() == (record.status or record.state or "").casefold())
+    own = (record.status or record.state or "").casefold()
+    return waits_for_person(record) if status == "pending" else own == status
 
 
-def _filtered(rows: Sequence[Exported], kind: str, words: str, now: float) -> list[Exported]:
+def _filtered(rows: Sequence[Row], kind: str, words: str, now: float) -> list[Row]:
     """Those that pass a filter over all fields of the kind; `now` in seconds since 1970."""
 
-    def compared(field: str, row: Exported) -> Any:
-        value = getattr(row.record, field, None)
-        if field == "waiting_since" and isinstance(row.record, Task):
-            value = value or row.record.created
+    def compared(field: str, row: Row) -> Any:
+        value = getattr(row[0], field, None)
+        if field == "waiting_since" and isinstance(row[0], Task):
+            value = value or row[0].created
         if isinstance(value, Moment):
             return now - value.at
         return value.amount if isinstance(value, Money) else value
@@ -152,9 +149,8 @@ def _filtered(rows: Sequence[Exported], kind: str, words: str, now: float) -> li
         if column is not None and not as_text and (value := fields[column].filter_value):
             return [*map(value, chosen)]
         looked_at = SHOWN[kind].split() if column is None else [fields[column].key]
-        return [
-            "\n".join(text_of(row.told[name]) for name in looked_at).casefold() for row in chosen
-        ]
+        told = (map(text_of, map(each.get, looked_at)) for _, each in chosen)
+        return ["\n".join(texts).casefold() for texts in told]
 
     test = parse(words, fields)
     if not isinstance(test, Filter):
@@ -162,18 +158,18 @@ def _filtered(rows: Sequence[Exported], kind: str, words: str, now: float) -> li
     return [rows[int(place)] for place in test.select(read, [*map(str, range(len(rows)))])]
 
 
-def _write(given: Given, kind: str, rows: Sequence[Exported], names: Names, *, one: bool) -> None:
+def _write(given: Given, kind: str, rows: Sequence[Row], names: Names, *, one: bool) -> None:
     """In the form that was asked for; `one` where there is one record and no list."""
     if given["json"]:
-        say_json(rows[0].told if one else [row.told for row in rows])
+        say_json(rows[0][1] if one else [told for _, told in rows])
     elif given["csv"]:
-        write("".join(csv_lines(kind, [row.record for row in rows], names)))
+        write("".join(csv_lines(kind, [record for record, _ in rows], names)))
     elif one:
-        say(*lines_of(rows[0].record, names))
+        say(*lines_of(rows[0][0], names))
     else:
         titles = SHOWN[kind].split()
         table = [[plain(title.upper()) for title in titles]]
-        table += [[safe(text_of(row.told[title]), 60) for title in titles] for row in rows]
+        table += [[safe(text_of(told[title]), 60) for title in titles] for _, told in rows]
         widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
         say(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
 

@@ -47,29 +47,27 @@ class Told:
     """Figures by family and labels, `MOST` of them at most, each told once."""
 
     def __init__(self) -> None:
-        self._left_out = 0
-        self._figures: dict[tuple[str, tuple[str, ...]], float] = {}
+        self._left_out, self._told = 0, set[tuple[str, tuple[str, ...]]]()
+        self._families = {
+            name: GaugeMetricFamily(f"agentco_{name}", f"{words}.", labels=labels)
+            for name, (words, labels) in FAMILIES.items()
+        }
 
     def add(self, name: str, value: object, *labels: object) -> None:
         """Tell a figure; None is not told. Labels are cleaned here."""
         key = name, tuple(safe(str(label or ""), _LONGEST) for label in labels)
-        if value is None or key in self._figures:
+        if value is None or key in self._told:
             return
-        if len(self._figures) < MOST - 1:
-            self._figures[key] = float(str(value))
+        if len(self._told) < MOST - 1:
+            self._told.add(key)
+            self._families[name].add_metric(key[1], float(str(value)))
         else:
             self._left_out += 1
 
     def families(self) -> Iterable[Metric]:
         """As prometheus_client takes them."""
-        families = {
-            name: GaugeMetricFamily(f"agentco_{name}", f"{words}.", labels=labels)
-            for name, (words, labels) in FAMILIES.items()
-        }
-        families["series_left_out"].add_metric((), self._left_out)
-        for (name, labels), value in self._figures.items():
-            families[name].add_metric(labels, value)
-        return families.values()
+        self._families["series_left_out"].add_metric((), self._left_out)
+        return self._families.values()
 
 
 class Series:

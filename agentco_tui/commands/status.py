@@ -127,12 +127,10 @@ def judge(
     company: str | None,
     now: float,
     *,
-    log: LogFindings | None = None,
     snoozed: Mapping[str, Snooze] | None = None,
 ) -> Judgement:
-    """For all companies, or for the one with the id `company`; `now` is the platform's time, `log`
-    what a command knows besides that goes on. What is `snoozed` (by its need's key) is said to be,
-    and counts all the same.
+    """For all companies, or for the one with the id `company`; `now` is the platform's time. What
+    is `snoozed` (by its need's key) is said to be, and counts all the same.
     """
     store, put_off = outlook.store, snoozed or {}
     names = Names(store)
@@ -145,8 +143,7 @@ def judge(
         return words if snooze is None else f"{words}; snoozed, {snooze.told(now)}"
 
     ours = of_company(store, company)
-    log, most = log or LogFindings(), len(store.pending)
-    waits, found = at_once(find(outlook, company, log, now, most))
+    waits, found = at_once(find(outlook, company, LogFindings(), now, len(store.pending)))
     findings = [Finding(need.level, need.kind, need.record.id, told(need)) for need in found]
     for reason, parts in _reasons(failed):
         findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))

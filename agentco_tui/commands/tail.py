@@ -24,11 +24,11 @@ from agentco_tui.api.errors import (
 from agentco_tui.commands.naming import company_of, id_of, learn_names
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
-from agentco_tui.live import record_export
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.backfill import Backfill
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
 from agentco_tui.live.poller import after_failure, fetch, of_all_companies
+from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Activity, Severity
@@ -175,13 +175,3 @@ def as_line(entry: Activity, names: Names) -> str:
         f"({entry.outcome})" if entry.outcome and entry.text else "",
     ]
     return " ".join(part for part in parts if part)
-
-
-def as_json(entry: Activity, names: Names) -> dict[str, object]:
-    """An entry for scripts as `docs/records.md` has it; marks of derived fields also by name."""
-    return record_export.as_json(entry, names) | {
-        "id_derived": entry.id_derived,
-        "text_derived": entry.text is None,
-        "severity_derived": entry.severity_derived,
-        "zone_assumed": entry.at is not None and entry.at.zone_assumed,
-    }

@@ -130,7 +130,7 @@ def test_ids_have_names_beside_them(command: Command) -> None:
             line = told[entry.id]
             assert line["agent"] == {"id": entry.agent.id, "name": entry.agent.name}
             assert line["company"]["name"] == entry.agent.company.name
-            assert line["text_derived"]
+            assert "text" in line["derived"]
             assert entry.actor or line["text"].startswith(f"{entry.agent.name} ")
         newest = platform.world.activity()[0]
         assert newest.agent is not None
