@@ -25,10 +25,10 @@ from agentco_tui.arguments import UsageError, parse
 from agentco_tui.atomic_write import AtomicWriteError
 from agentco_tui.commands.running import Exit, OutputError, ask, complain, logged, write
 from agentco_tui.config import Given, NothingSetError, Settings, SettingsError, Switch
-from agentco_tui.config.resolve import load, load_any, load_other, reread
+from agentco_tui.config.resolve import load, load_any, of_profile, reread
 from agentco_tui.signs import ascii_wanted, use_ascii
 from agentco_tui.state_folder import REMEMBERED_FILE, recall, state_folder
-from agentco_tui.terminal.fitness import SIXTEEN_THEMES, Fitness, check, prepare
+from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
 from agentco_tui.terminal.ground import ground_asked
 from agentco_tui.text import safe
 
@@ -144,9 +144,9 @@ def _run_dashboards(
         is_other = by is not None and by.profile != "" and by.told is None
         try:
             if by is not None and is_other:
-                settings = load_other(by.profile, first, given, env)
+                settings = load(*of_profile(by.profile, first, given, env))
             key = None if settings.key is None else KeyInUse(settings.key)
-            again = partial(_reread, first, given, env)
+            again = partial(_reread, of_profile(settings.profile, first, given, env))
             record = given.get("record")
             ended = _run_dashboard(settings, history, key, record, by=by, reread=again)
         except (SettingsError, CredentialError) as error:
@@ -183,27 +183,24 @@ def _fitted(settings: Settings) -> Settings:
     # What is imported now stays, so looking through it for garbage is time lost; the dashboard
     # turns the collector on again once it stands.
     gc.disable()
-    fitness = check()
-    prepare(fitness)
+    prepare(check())
     if settings.thin:
         # Textual reads once, when it is imported, how many pictures a second it paints at most.
         os.environ.setdefault("TEXTUAL_FPS", "8")
-    return _coloured(settings, fitness)
+    return _coloured(settings)
 
 
-def _coloured(settings: Settings, fitness: Fitness) -> Settings:
+def _coloured(settings: Settings) -> Settings:
     """With a theme of the terminal's own colours where it has no more."""
-    if fitness.colours != 16:
+    if check().colours != 16:
         return settings
     named = settings.theme or os.environ.get("TEXTUAL_THEME")
     return replace(settings, theme=SIXTEEN_THEMES.get(named, settings.theme))
 
 
-def _reread(
-    first: str, given: Given, env: Mapping[str, str], now: Settings
-) -> tuple[Settings, list[str]]:
-    settings, kept = reread(first, given, env, now)
-    return _coloured(settings, check()), kept
+def _reread(asked: tuple[Given, Mapping[str, str]], now: Settings) -> tuple[Settings, list[str]]:
+    settings, kept = reread(now, *asked)
+    return _coloured(settings), kept
 
 
 def _run_replay(settings: Settings, recording: Recording) -> int:

@@ -49,15 +49,16 @@ _DEFAULTS = dict(
 )
 
 
-def load(given: Given, env: Mapping[str, str]) -> Settings:
-    """The effective settings, the key fetched from its source.
+def load(given: Given, env: Mapping[str, str], *, with_key: bool = True) -> Settings:
+    """The effective settings, the key fetched from its source, or `with_key` False still to be.
 
     Raises SettingsError with every problem there is; NothingSetError if nothing was set anywhere.
     """
     resolved = Resolver(given, env)
-    base_url, place = resolved.base_url, resolved.key_place
-    key = None if resolved.problems or resolved.missing else resolved.fetch_key()
-    if base_url is None or place is None or key is None:
+    base_url, place, key = resolved.base_url, resolved.key_place, None
+    if with_key and not (resolved.problems or resolved.missing):
+        key = resolved.fetch_key()
+    if resolved.problems or base_url is None or place is None:
         raise resolved.error()
     return Settings(
         profile=resolved.profile,
@@ -65,12 +66,11 @@ def load(given: Given, env: Mapping[str, str]) -> Settings:
         key=key,
         key_source=place.words,
         key_place=place,
-        profiles=tuple(resolved.file.profiles),
         **resolved.values,
     )
 
 
-def _asked(
+def of_profile(
     profile: str, first: str, given: Given, env: Mapping[str, str]
 ) -> tuple[Given, Mapping[str, str]]:
     """What of arguments and environment is for a profile: address and key of the environment, and
@@ -82,14 +82,7 @@ def _asked(
         given = {name: each for name, each in given.items() if name not in of_first}
         variables = {API_KEY, *VARIABLES.values()} - {VARIABLES["read_only"]}
         env = {name: value for name, value in env.items() if name not in variables}
-    return {**given, **words}, env
-
-
-def load_other(profile: str, first: str, given: Given, env: Mapping[str, str]) -> Settings:
-    """As `load`, of another profile than the `first`, that of the start."""
-    settings = load(*_asked(profile, first, given, env))
-    names = (first, *settings.profiles) if first else settings.profiles
-    return replace(settings, profiles=tuple(dict.fromkeys(names)))
+    return {**given, **words, "first": first}, env
 
 
 def load_any(given: Given, env: Mapping[str, str]) -> Settings:
@@ -99,17 +92,8 @@ def load_any(given: Given, env: Mapping[str, str]) -> Settings:
     except SettingsError:
         for name in Resolver(given, env, with_profile=False).file.profiles:
             with suppress(SettingsError):
-                return load_other(name, "", given, env)
+                return load(*of_profile(name, "", given, env))
         raise
-
-
-def without_key(profile: str, given: Given, env: Mapping[str, str]) -> Settings:
-    """As `load_other`, with the key still to be read."""
-    resolved = Resolver(*_asked(profile, "", given, env))
-    base_url, place = resolved.base_url, resolved.key_place
-    if resolved.problems or resolved.missing or base_url is None:
-        raise resolved.error()
-    return Settings(profile=profile, base_url=base_url, key_place=place, **resolved.values)
 
 
 AS_STARTED = (
@@ -119,22 +103,17 @@ AS_STARTED = (
 """What a dashboard begins with and keeps, whatever the files say later."""
 
 
-def reread(
-    first: str, given: Given, env: Mapping[str, str], now: Settings
-) -> tuple[Settings, list[str]]:
+def reread(now: Settings, given: Given, env: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """The settings of now as the files have them by this time, and the names of those that hold
     only from the next start on. No key is read. Raises SettingsError.
     """
-    arguments = _asked(now.profile, first, given, env)
-    resolved = Resolver(*arguments, with_profile=now.key_place is not None)
+    resolved = Resolver(given, env, with_profile=now.key_place is not None)
     resolved.problems += (each for own in resolved.file.themes.values() for each in own.problems)
     if resolved.problems or resolved.missing:
         raise resolved.error()
     changed = {"base_url": now.base_url, "key_place": None, **resolved.values}
     if now.key_place is not None:
         changed |= {"base_url": resolved.base_url, "key_place": resolved.key_place}
-        names = resolved.file.profiles
-        changed["profiles"] = tuple(dict.fromkeys((first, *names))) if names else ()
     kept = [name for name in AS_STARTED if changed[name] != getattr(now, name)]
     if now.read_only and not changed["read_only"]:
         kept.append("read_only")
@@ -197,6 +176,8 @@ class Resolver:
             if not ca_file.is_file():
                 self._wrong(f"profiles.{self.profile}.ca_file", f"there is no file {ca_file}")
         own = [each.command for each in self.file.commands]
+        # That of the start may have no table; "" is none.
+        first, names = filter(None, [given.get("first", self.profile)]), self.file.profiles
         told = {f"alerts.{name}": name in self.file.alerts for name in ALERTS}
         told |= {"approve.hold": "hold" in self.file.approve}
         told |= {"list.advance": "advance" in self.file.list}
@@ -211,6 +192,7 @@ class Resolver:
             "advance": self.file.list.get("advance", _DEFAULTS["advance"]),
             "notify": Notify(**self.file.notify),
             "views": self.file.views,
+            "profiles": tuple(dict.fromkeys((*first, *names))) if with_profile and names else (),
             "themes": {n: own.colours for n, own in self.file.themes.items() if not own.problems},
             "commands": self.file.commands,
             "config_path": self.path,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Given, NothingSetError, SettingsError
-from agentco_tui.config.resolve import load, load_for_demo, load_other, reread
+from agentco_tui.config.resolve import load, load_for_demo, of_profile, reread
 from agentco_tui.keys import shown_key
 from agentco_tui.model import AlertLimits
 from tests.config.conftest import Write
@@ -278,11 +278,11 @@ def test_another_profile_gets_nothing_of_what_was_given_for_the_first(write: Wri
     env = {**ENV, **KEYS, "AGENTCO_PROFILE": "prod"}
     first = load(given, env)
     assert (first.profile, str(first.base_url)) == ("prod", "https://flag.example")
-    lab = load_other("lab", "prod", given, env)
+    lab = load(*of_profile("lab", "prod", given, env))
     assert (str(lab.base_url), lab.key) == ("http://lab.example", ApiKey(KEYS["LAB_KEY"]))
     assert lab.company is None
     assert (lab.refresh, lab.read_only) == (3.0, True), "what is of the person stays"
-    back = load_other("prod", "prod", given, env)
+    back = load(*of_profile("prod", "prod", given, env))
     assert (str(back.base_url), back.key, back.company) == (
         "https://flag.example",
         ApiKey(KEY),
@@ -292,10 +292,14 @@ def test_another_profile_gets_nothing_of_what_was_given_for_the_first(write: Wri
 
 def test_a_start_by_the_environment_alone_can_be_come_back_to(write: Write) -> None:
     given, env = {"config": str(write(PROFILES))}, {**ENV, **KEYS}
-    assert load(given, env).profile == "default"
-    lab = load_other("lab", "default", given, env)
+    first = load(given, env)
+    assert (first.profile, first.profiles) == ("default", ("default", "prod", "lab"))
+    assert reread(first, *of_profile("default", "default", given, env)) == (first, [])
+    lab = load(*of_profile("lab", "default", given, env))
     assert lab.profiles == ("default", "prod", "lab")
-    assert str(load_other("default", "default", given, env).base_url) == "https://env.example"
+    assert (
+        str(load(*of_profile("default", "default", given, env)).base_url) == "https://env.example"
+    )
 
 
 def test_what_is_saved_later_is_taken_over_but_for_what_a_dashboard_begins_with(
@@ -303,7 +307,7 @@ def test_what_is_saved_later_is_taken_over_but_for_what_a_dashboard_begins_with(
 ) -> None:
     given, env = {"config": str(write(PROFILES)), "profile": "lab"}, dict(KEYS)
     now = load(given, env)
-    same, kept = reread("lab", given, env, now)
+    same, kept = reread(now, *of_profile("lab", "lab", given, env))
     assert not kept
     assert same == replace(now, profiles=("lab", "prod"))
     write(f'''
@@ -314,15 +318,15 @@ def test_what_is_saved_later_is_taken_over_but_for_what_a_dashboard_begins_with(
         label = "Lab"
         ca_file = "{__file__}"
     ''')
-    new, kept = reread("lab", given, env, now)
+    new, kept = reread(now, *of_profile("lab", "lab", given, env))
     assert (new.theme, new.label, new.read_only) == ("nord", "Lab", True)
     assert new.alerts.warn_percent == 50
     assert sorted(kept) == ["base_url", "ca_file", "key_place"]
     assert (new.base_url, new.key, new.key_place) == (now.base_url, now.key, now.key_place)
     write(PROFILES)
-    later, kept = reread("lab", given, env, new)
+    later, kept = reread(new, *of_profile("lab", "lab", given, env))
     assert kept == ["read_only"], "it is never silently off"
     assert later.read_only
     write(f'{PROFILES}colour = "pink"')
     with pytest.raises(SettingsError, match=r"config\.toml:16: profiles\.lab\.colour: .*pink"):
-        reread("lab", given, env, later)
+        reread(later, *of_profile("lab", "lab", given, env))

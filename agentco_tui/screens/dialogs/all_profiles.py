@@ -22,7 +22,7 @@ from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.background import start_worker, while_wanted
 from agentco_tui.config import SettingsError
 from agentco_tui.config.api_key import KeyPlace
-from agentco_tui.config.resolve import without_key
+from agentco_tui.config.resolve import load, of_profile
 from agentco_tui.config.validators import WrongError
 from agentco_tui.live.insight import Level
 from agentco_tui.live.need_words import sentence_of
@@ -65,7 +65,8 @@ class Platform:
     async def run(self, watching: Any) -> None:
         """Until cancelled, or until something of it can't be used."""
         here, key = self._session.settings, self._session.client.transport.key
-        find = partial(without_key, self.profile, {"config": str(here.config_path)}, os.environ)
+        asked = of_profile(self.profile, "", {"config": str(here.config_path)}, os.environ)
+        find = partial(load, *asked, with_key=False)
         try:
             settings = here if self.profile == here.profile else await asyncio.to_thread(find)
             self.label, self.refresh = environment(settings), settings.refresh
