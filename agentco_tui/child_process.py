@@ -6,7 +6,7 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from signal import SIGKILL
 from typing import Any
@@ -23,6 +23,15 @@ class CommandError(Exception):
         super().__init__(words)
         self.said = said
         """What it wrote to stderr if it ended by itself, at most its last 300 characters."""
+
+
+def without_key(env: Mapping[str, str], redact: Callable[[str], str]) -> dict[str, str]:
+    """An environment for a command: `redact` takes the key out of a text, `api_key_env` names any
+    variable, and AGENTCO_API_KEY may hold that of another profile.
+    """
+    kept = {name: text for name, text in env.items() if redact(text) == text}
+    kept.pop("AGENTCO_API_KEY", None)
+    return kept
 
 
 def run_for_output(

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from agentco_tui import format as fmt
-from agentco_tui.child_process import CommandError, run_for_output
+from agentco_tui.child_process import CommandError, run_for_output, without_key
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.need_words import sentence_of, words_of
@@ -138,8 +138,7 @@ class CriticalCommand:
         """`redact` takes the key out of a text; what holds it in `env` is left out."""
         self._redact, self._turn = redact, asyncio.Lock()
         self.on_trouble: Callable[[SafeText], object] = bool
-        held = {name for name, text in env.items() if redact(text) != text} | {"AGENTCO_API_KEY"}
-        self._env = {name: text for name, text in env.items() if name not in held}
+        self._env = without_key(env, redact)
         self._begun = list[float]()  # the runs of the last hour
 
     async def run(self, command: Sequence[str], causes: Iterable[Cause]) -> None:

@@ -26,9 +26,8 @@ class Calls:
 
         self._app, self._session, self._tells_focus = app, session, False
         self._began, self._rang_at = time.monotonic(), -inf
-        env = {"AGENTCO_PROFILE": session.profile, "AGENTCO_BASE_URL": session.origin}
-        redact, self._show = session.client.transport.key.redact, session.needs.on_found
-        self._command = CriticalCommand({**os.environ, **env}, redact)
+        self._show, redact = session.needs.on_found, session.client.transport.key.redact
+        self._command = CriticalCommand(session.child_environment(), redact)
         self._command.on_trouble = partial(app.notify, markup=False, severity="warning", timeout=30)
         self._notifier = Notifier(session.outlook, session.settings.notify)
         session.needs.on_found = self._found

@@ -268,7 +268,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
     def here(self) -> Spot:
         view, scope = self.view, self.session.poller.query.company
         row = view.opened_from.view.cursor
-        words, name = view.filter_text, view.view_name
+        words, name = view.filter_text, view.shown_as.name
         return Spot(self.place, scope, row, view.reading, words, name, view.called())
 
     def _move(self, *spots: Spot) -> AwaitMount:
@@ -316,7 +316,8 @@ class MainScreen(SizedScreen[None], OwnCommands):
         return view
 
     def remembered(self) -> Remembered:
-        visited = {tab: memory_of(view) for tab, view in self.views.items() if not view.view_name}
+        own = ((tab, view) for tab, view in self.views.items() if not view.shown_as.name)
+        visited = {tab: memory_of(view) for tab, view in own}
         lists, left_at = {**self._remembered.lists, **visited}, self.absence.sign
         return replace(self._remembered, screen=self.place, lists=lists, left_at=left_at)
 

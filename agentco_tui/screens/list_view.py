@@ -74,9 +74,9 @@ class ListView(Widget, Generic[R]):
     """
 
     def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
-        """`shown_as`: the view that it is; None for the screen's own list."""
+        """`shown_as`: the view that it is; without one, and a name, the screen's own list."""
         super().__init__(id=None if shown_as else self.place)
-        self.shown_as = shown_as
+        self.shown_as = shown_as or ViewSettings(name="", screen=self.place)
         self.session, self.look = session, session.look
         self.collections: dict[FeedName, Any] = {
             **session.store.collections,
@@ -120,15 +120,6 @@ class ListView(Widget, Generic[R]):
         width = 0 if self.session.settings.thin else self.app.size.width
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width < self.beside_page, "-narrow")
-
-    @property
-    def view_name(self) -> str:
-        return "" if self.shown_as is None else self.shown_as.name
-
-    @property
-    def own_filter(self) -> str:
-        """What it is filtered by while nobody has typed anything."""
-        return "" if self.shown_as is None else self.shown_as.filter
 
     @property
     def main(self) -> MainScreen:
@@ -260,7 +251,7 @@ class ListView(Widget, Generic[R]):
         failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
         about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
         told = notice(freshness, session.clock.monotonic(), about, session.settings)
-        is_own = self.filter_text == self.own_filter
+        is_own = self.filter_text == self.shown_as.filter
         since = session.clock.now() if is_own else self.filtered_at, self.recalled
         self.notice.show([*misleads(session, self.error(), self.table.rows, *since), *told])
         listed = [known[feed] for feed in self.lists]
@@ -303,7 +294,7 @@ class ListView(Widget, Generic[R]):
             number = plain(f"{fmt.count(len(rows.shown))} of {number}")
         scope = self.session.names.scope(self.session.poller.query.company)
         words = joined([*about, scope, number], f" {signs.separator} ")
-        name = safe(self.view_name or self.place.upper(), 24)
+        name = safe(self.shown_as.name or self.place.upper(), 24)
         left = [Cell(plain(f" {name} "), Tone.STRONG), Cell(words)]
         if len(self.lists) == 1:
             collection = self.collections[self.lists[0]]
@@ -414,7 +405,7 @@ class ListView(Widget, Generic[R]):
         self.open(message.row_id)
 
     def open(self, row_id: str) -> None:
-        self.main.go(self.place, row_id, is_open=True, view=self.view_name)
+        self.main.go(self.place, row_id, is_open=True, view=self.shown_as.name)
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
@@ -446,7 +437,7 @@ class ListView(Widget, Generic[R]):
     def called(self) -> SafeText:
         """What the way here calls it: the record that stands open, else the screen."""
         record = self.subject() if self.reading else None
-        own = safe(self.view_name or self.place.title(), 24)
+        own = safe(self.shown_as.name or self.place.title(), 24)
         return name_of(record, self.session.names) if record else own
 
     def set_filter(self, text: str) -> SafeText | None:
@@ -471,8 +462,8 @@ class ListView(Widget, Generic[R]):
 
     def leave(self) -> bool:
         """Leave what hides or marks lines; False if there is nothing of that kind."""
-        if hides := self.filter_text != self.own_filter and not self.reading:
-            self.set_filter(self.own_filter)
+        if hides := self.filter_text != self.shown_as.filter and not self.reading:
+            self.set_filter(self.shown_as.filter)
         return hides
 
     def action_filter(self) -> None:

@@ -5,7 +5,6 @@ What the platform sent is in their environment alone, and no shell reads it.
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,7 +17,6 @@ from textual.screen import Screen
 from agentco_tui.background import start_worker, while_wanted
 from agentco_tui.child_process import CommandError, how_it_ended, run_for_output
 from agentco_tui.config import OwnCommand
-from agentco_tui.config.api_key import API_KEY
 from agentco_tui.keys import Place
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.model import Activity
@@ -82,10 +80,7 @@ class OwnCommands(Screen[None]):
             return
         about = environment(record, session.names)
         about |= {"AGENTCO_KIND": kind, "AGENTCO_ID": about[f"AGENTCO_{kind.upper()}_ID"]}
-        about |= {"AGENTCO_PROFILE": session.profile, "AGENTCO_BASE_URL": session.origin}
-        # The key may stand in any variable (`api_key_env`).
-        redact, env = session.client.transport.key.redact, {**os.environ, **about}
-        env = {each: v for each, v in env.items() if redact(v) == v and each != API_KEY}
+        env = session.child_environment(**about)
 
         def start(yes: bool | None = True) -> None:
             if yes and own.background:

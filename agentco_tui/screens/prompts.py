@@ -45,7 +45,7 @@ class FilterWords:
             self._frame.close_prompt()
 
     def left(self) -> None:
-        self._view.set_filter(self._view.own_filter)
+        self._view.set_filter(self._view.shown_as.filter)
         self._frame.close_prompt()
 
     def step(self, by: int) -> bool:

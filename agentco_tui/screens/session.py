@@ -12,6 +12,7 @@ from agentco_tui.actions.journal import Journal, platform_of
 from agentco_tui.actions.services import Services
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
+from agentco_tui.child_process import without_key
 from agentco_tui.config import Settings, off_by
 from agentco_tui.keys import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
@@ -67,10 +68,10 @@ class Session(Services):
         self.timing = replace(self.timing, hold_one=settings.hold)
         self.permissions.off = self.permissions.off or off_by(settings)
 
-    def child_environment(self) -> dict[str, str]:
-        """For commands of the person's own: whatever holds the key is left out."""
-        redact = self.client.transport.key.redact
-        return {name: value for name, value in os.environ.items() if redact(value) == value}
+    def child_environment(self, **about: str) -> dict[str, str]:
+        """For commands of the person's own, which get `about`, too."""
+        about |= {"AGENTCO_PROFILE": self.profile, "AGENTCO_BASE_URL": self.origin}
+        return without_key({**os.environ, **about}, self.client.transport.key.redact)
 
     @property
     def named_theme(self) -> str | None:

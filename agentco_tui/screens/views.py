@@ -34,7 +34,7 @@ async def open_views(frame: MainScreen) -> None:
     """
     wanted, store = frame.session.settings.views, frame.session.store
     for tab, view in [*frame.views.items()]:
-        if view.shown_as is None or view is frame.view:
+        if not view.shown_as.name or view is frame.view:
             continue
         if view.shown_as in wanted:
             view.take_needs()
@@ -69,15 +69,15 @@ def recall(view: ListView[Any], memory: ListMemory) -> None:
     table, settings = view.table, view.shown_as
     columns = {column.key: column for column in table.rows.columns if column.sort_key is not None}
     sort, descending, words = memory.sort, memory.descending, memory.filter
-    if settings is not None:
+    if settings.name:
         sort, words = (settings.sort or "").removeprefix("-"), settings.filter
         descending = sort in columns and columns[sort].descending_first
         descending ^= (settings.sort or "").startswith("-")
     if sort in columns:
         table.sort_by(sort, descending)
-    table.show_columns(settings.columns if settings else memory.columns)
-    if words and (settings or view.keeps_filter) and table.set_filter(words) is None:
-        view.filter_text, view.recalled = words, settings is None
+    table.show_columns(settings.columns if settings.name else memory.columns)
+    if words and (settings.name or view.keeps_filter) and table.set_filter(words) is None:
+        view.filter_text, view.recalled = words, not settings.name
         view.filtered_at = memory.filtered_at or 0.0
 
 

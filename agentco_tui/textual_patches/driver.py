@@ -166,16 +166,6 @@ class JobControlDriver(LinuxDriver):
             self._app.call_later(self._app.refresh, layout=True)
         self._started_before = True
 
-    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None:
-        """Let a command have the terminal until it ends; nothing is read, painted or done here
-        meanwhile, as after ctrl+z. Raises CommandError, also where it failed.
-        """
-        self.suspend_application_mode()
-        try:
-            self.terminal.lend(command, env)
-        finally:
-            self.resume_application_mode()
-
     def _tell_size(self) -> None:
         """Tell the app the size of the terminal, as it is now."""
         if not self._in_band_window_resize:

@@ -78,10 +78,17 @@ class PatchedApp(App[None]):
             self._driver.flush()
 
     def lend_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> None:
-        """As `JobControlDriver.lend`; raises CommandError also where there is none."""
-        if (lend := getattr(self._driver, "lend", None)) is None:
+        """Let a command have the terminal until it ends; nothing is read, painted or done here
+        meanwhile, as after ctrl+z. Raises CommandError, also where it failed.
+        """
+        driver: Any = self._driver
+        if not hasattr(driver, "terminal"):
             raise CommandError("needs a terminal")
-        lend(command, env)
+        driver.suspend_application_mode()
+        try:
+            driver.terminal.lend(command, env)
+        finally:
+            driver.resume_application_mode()
 
     def set_terminal_title(self, title: str) -> None:
         """The terminal's title while the app has the screen; a safe text."""

@@ -26,7 +26,7 @@ def tabs(s: Stage) -> str:
 
 
 def stands(s: Stage, name: str) -> bool:
-    return s.view.view_name == name and s.view.table.size.height > 0
+    return s.view.shown_as.name == name and s.view.table.size.height > 0
 
 
 def tasks_of(s: Stage, name: str) -> int:
@@ -57,14 +57,14 @@ async def test_a_view_has_a_tab_a_key_and_a_count_and_the_list_stays_as_it_was(
         await s.press("enter")
         await s.wait_until(lambda: s.view.reading)
         await s.press("escape")
-        assert (s.view.reading, s.view.view_name) == (False, "ada")
+        assert (s.view.reading, s.view.shown_as.name) == (False, "ada")
         await s.press("8")
         await s.wait_until(lambda: titles(s)[:3] == ["level", "used", "name"])
         await s.press("minus")
-        await s.wait_until(lambda: s.view.view_name == "ada")
+        await s.wait_until(lambda: s.view.shown_as.name == "ada")
         await s.press("4")
         await s.sees("/linus")
-        assert s.view.view_name == ""
+        assert s.view.shown_as.name == ""
         assert s.main.remembered().lists["tasks"] == own
 
 
@@ -99,7 +99,7 @@ async def test_any_view_is_gone_to_by_its_name_and_a_key_without_one_says_so(
 ) -> None:
     async with on(views=VIEWS[3:]) as s:
         await s.press("colon", *"view refunds", "enter")
-        await s.wait_until(lambda: s.main.place == "activity" and s.view.view_name == "refunds")
+        await s.wait_until(lambda: s.main.place == "activity" and s.view.shown_as.name == "refunds")
         await s.sees("/refund")
         await s.press("8")
         await s.sees("no view has this key")
