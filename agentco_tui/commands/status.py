@@ -24,7 +24,6 @@ from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.insight import Level, alert_level, is_open
-from agentco_tui.live.log_findings import LogFindings
 from agentco_tui.live.need_words import sentence_of
 from agentco_tui.live.needs import Need, find, of_company
 from agentco_tui.live.outlook import Outlook
@@ -132,18 +131,18 @@ def judge(
     """For all companies, or for the one with the id `company`; `now` is the platform's time. What
     is `snoozed` (by its need's key) is said to be, and counts all the same.
     """
-    store, put_off = outlook.store, snoozed or {}
+    store = outlook.store
     names = Names(store)
 
     def known(feed: FeedName, value: int) -> int | None:
         return None if feed in failed else value
 
     def told(need: Need) -> str:
-        words, snooze = sentence_of(need, names, outlook, now), put_off.get(need.key)
+        words, snooze = sentence_of(need, names, outlook, now), need.snooze
         return words if snooze is None else f"{words}; snoozed, {snooze.told(now)}"
 
     ours = of_company(store, company)
-    waits, found = at_once(find(outlook, company, LogFindings(), now, len(store.pending)))
+    waits, found = at_once(find(outlook, company, snoozed or {}, now, len(store.pending)))
     findings = [Finding(need.level, need.kind, need.record.id, told(need)) for need in found]
     for reason, parts in _reasons(failed):
         findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))

@@ -7,7 +7,7 @@ agree; `need_words` says it in words.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import chain, islice
 from math import inf
@@ -28,7 +28,7 @@ from agentco_tui.live.insight import (
     waiting_since,
     waits_for_person,
 )
-from agentco_tui.live.log_findings import AT_WORK, LogFindings
+from agentco_tui.live.log_findings import AT_WORK
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.period import HOUR
 from agentco_tui.live.snooze import Snooze
@@ -152,15 +152,17 @@ def of_company(
 
 
 def find(
-    outlook: Outlook, company: str | None, log: LogFindings, now: float, most: int
+    outlook: Outlook, company: str | None, snoozes: Mapping[str, Snooze], now: float, most: int
 ) -> Generator[None, None, tuple[Queue, list[Need]]]:
     """What waits, and everything that needs a person, the worst first, of a company or of all; of
-    tasks that wait the `most` that come first. Pauses often.
+    tasks that wait the `most` that come first. Those that `snoozes` hold, by key, say so. Pauses
+    often.
 
     All that is known against one agent, one company or the whole is one need: its budget, alerts
     about it, that it is stopped or runs away, and how much work waits for it.
     """
     store, limits, known = outlook.store, outlook.limits, dict[tuple[BudgetScope, str], _Subject]()
+    yield from outlook.read_log()
     is_ours = of_company(store, company)
     waits = yield from queue(filter(is_ours, store.pending), now, limits, most, Names(store))
 
@@ -186,7 +188,7 @@ def find(
             its.level = max(its.level, level)
             its.alerts.append(alert)
     stands = dict[str, list[tuple[float, Task]]]()
-    for at, task in filter(lambda each: is_ours(each[1]), _stuck(log, outlook, now)):
+    for at, task in filter(lambda each: is_ours(each[1]), _stuck(outlook, now)):
         stands.setdefault((task.agent and task.agent.id) or "", []).append((at, task))
     for number, agent in enumerate(filter(is_ours, store.agents)):
         if number % _CHUNK == 0:
@@ -202,7 +204,7 @@ def find(
     found = [_of_subject(*key, its, waits.held[key]) for key, its in known.items()]
     yield
     found += (_standing(agent, each) for agent, each in stands.items())
-    for each in log.repeated:
+    for each in outlook.log.repeated:
         if is_ours(each.newest) and now - each.times[0] <= HOUR:
             found.append(
                 Need(
@@ -216,7 +218,12 @@ def find(
                     count=len(each.times),
                 )
             )
-    return waits, sorted((*found, *waits.worst), key=_order)
+    found = sorted((*found, *waits.worst), key=_order)
+    for place, need in enumerate(found):
+        snooze = snoozes.get(need.key)
+        if snooze is not None and snooze.holds(need.level, now):
+            found[place] = replace(need, snooze=snooze)
+    return waits, found
 
 
 def money_ahead(budget: Budget, outlook: Outlook, now: float) -> tuple[Level, float | None]:
@@ -280,11 +287,11 @@ def _of_subject(scope: BudgetScope, of: str, its: _Subject, held: int) -> Need:
     )
 
 
-def _stuck(log: LogFindings, outlook: Outlook, now: float) -> Iterator[tuple[float, Task]]:
+def _stuck(outlook: Outlook, now: float) -> Iterator[tuple[float, Task]]:
     """Tasks that were said yes to and in which nothing moved for longer than usual, with since
     when.
     """
-    store = outlook.store
+    store, log = outlook.store, outlook.log
     for at, task in log.at_work.values():
         agent_id, listed = (task.agent and task.agent.id) or "", store.tasks.get(task.id) or task
         agent, usual = (

@@ -11,7 +11,7 @@ import logging
 import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
@@ -28,9 +28,18 @@ from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
 from agentco_tui.live.history import History
 from agentco_tui.live.history_reader import Reader, merged
 from agentco_tui.live.history_records import HistoryError, Span, Track
+from agentco_tui.live.log_findings import LogFindings, read_log
 from agentco_tui.live.period import DAY, HOUR, period_of
 from agentco_tui.live.store import Store
-from agentco_tui.model import AlertLimits, Budget, BudgetScope, Money, TaskState
+from agentco_tui.model import (
+    Activity,
+    AlertLimits,
+    Budget,
+    BudgetScope,
+    Listing,
+    Money,
+    TaskState,
+)
 
 Day = tuple[float | None, ...]
 """The last 24 hours, oldest first: a figure for each hour, None for a gap."""
@@ -105,10 +114,19 @@ class Outlook:
         self.clock = clock or Clock()
         self.limits = limits or AlertLimits()
         self.on_change: Callable[[], None] = lambda: None
+        self.log = LogFindings()
+        self.log_of: Listing[Activity] | None = None  # after which answer it was looked through
         self._known: dict[Subject, Prospect] = {}
         self._wanted: set[Subject] = set()
         self._woken = asyncio.Event()
         self._changed, self._told_at = False, -math.inf
+
+    def read_log(self) -> Generator[None, None, None]:
+        """Look through the log, if it has grown since; pauses often."""
+        activity = self.store.activity
+        if len(activity) and self.log_of is not activity.listing:
+            self.log_of = activity.listing
+            self.log = yield from read_log(reversed(activity))
 
     def of(self, budget: Budget) -> Prospect:
         """What is known of a budget's subject; an empty one without a history, or not yet."""

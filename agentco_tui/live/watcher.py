@@ -6,21 +6,18 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from msgspec.structs import replace
-
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import in_slices, sleep_unless
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
 from agentco_tui.live.history import History
-from agentco_tui.live.log_findings import LogFindings, read_log
 from agentco_tui.live.needs import Need, Queue, find
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
 from agentco_tui.live.store import Names, Store, named
-from agentco_tui.model import Activity, AlertLimits, Listing
+from agentco_tui.model import AlertLimits
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
 MOST: Final = 500  # tasks among the needs; the queue counts all
@@ -50,7 +47,6 @@ class Watcher:
         self.poller = Poller(client, self.store, self.clock, refresh=refresh, query=query)
         self.outlook = Outlook(self.store, history, self.clock, limits)
         self.needs, self.queue = list[Need](), Queue()
-        self._log, self._log_of = LogFindings(), Listing[Activity](records=())
         self._changed, self._refused = asyncio.Event(), asyncio.Event()
         self.store.on_freshness = self._answered
         self.outlook.on_change = self._changed.set
@@ -79,19 +75,10 @@ class Watcher:
 
     async def look(self, most: int = MOST) -> None:
         """Find what needs a person, the worst first, of tasks `most`; with what is snoozed."""
-        store = self.store
         await asyncio.to_thread(self.snoozes.sync)
-        kept = self.snoozes.all
-        if self._log_of is not store.activity.listing:
-            self._log_of = store.activity.listing
-            self._log = await in_slices(read_log(reversed(store.activity)))
         now, scope = self.clock.now(), self.poller.query.company
-        self.queue, found = await in_slices(find(self.outlook, scope, self._log, now, most))
-        snoozed = ((need, kept.get(need.key)) for need in found)
-        self.needs = [
-            replace(need, snooze=snooze) if snooze and snooze.holds(need.level, now) else need
-            for need, snooze in snoozed
-        ]
+        work = find(self.outlook, scope, self.snoozes.all, now, most)
+        self.queue, self.needs = await in_slices(work)
 
     def _answered(self, feed: FeedName) -> None:
         """Ask by the id of the company in scope, once its name is known to be one."""

@@ -14,12 +14,11 @@ from agentco_tui.background import at_once, in_slices, start_worker
 from agentco_tui.live import needs
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, waiting_since
-from agentco_tui.live.log_findings import LogFindings, read_log
 from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
-from agentco_tui.model import Activity, Agent, Alert, Budget, Listing, Task
+from agentco_tui.model import Agent, Alert, Budget, Task
 from agentco_tui.screens.cells import Look
 
 R = TypeVar("R", Task, Agent, Budget, Alert)
@@ -44,9 +43,7 @@ class FoundNeeds:
         outlook: Outlook,
     ) -> None:
         self._look, self._poller, self._decisions = look, poller, decisions
-        self._outlook, self._log = outlook, LogFindings()
-        self._log_of: Listing[Activity] | None = None  # after which answer it was looked through
-        self.snoozes = snoozes
+        self._outlook, self.snoozes = outlook, snoozes
         self._met = set[str]()  # the keys of those snoozed that were found in this run
         self.awake: list[Need] = []  # each by itself, but for those snoozed; the worst first
         self.shown: list[Need] = []  # the worst first, tasks alike as one; then what is snoozed
@@ -63,8 +60,8 @@ class FoundNeeds:
 
     def look(self, node: DOMNode) -> None:
         """Look anew, for as long as `node` is there where that takes several turns."""
-        store = self._look.store
-        is_long = len(store.activity) > MANY_ENTRIES and self._log_of is not store.activity.listing
+        store, log_of = self._look.store, self._outlook.log_of
+        is_long = len(store.activity) > MANY_ENTRIES and log_of is not store.activity.listing
         if self._looking:
             self._look_again = True
         elif len(store.pending) > MANY or is_long:
@@ -76,7 +73,7 @@ class FoundNeeds:
     @property
     def awaits_log(self) -> bool:
         """Whether nothing of the log was looked through yet."""
-        return self._log_of is None
+        return self._outlook.log_of is None
 
     def take_decisions(self, node: DOMNode) -> None:
         if self._decided != [decision.task.id for decision in self._decisions.open]:
@@ -99,15 +96,13 @@ class FoundNeeds:
             self._looking = False
 
     def _find(self) -> Generator[None, None, None]:
-        store, now, scope = self._look.store, self._look.clock.now(), self._poller.query.company
-        if len(store.activity) and self._log_of is not store.activity.listing:
-            self._log_of = store.activity.listing
-            self._log = yield from read_log(reversed(store.activity))
-        work = needs.find(self._outlook, scope, self._log, now, MOST_NEEDS)
-        queue, found = yield from work
+        now, scope = self._look.clock.now(), self._poller.query.company
+        work = needs.find(self._outlook, scope, self.snoozes.all, now, MOST_NEEDS)
+        queue, every = yield from work
         yield
-        found, snoozed = self._put_off(found, now)
-        self.awake = found
+        self._forget_snoozes(every, now)
+        snoozed = [need for need in every if need.snooze]
+        self.awake = found = [need for need in every if not need.snooze]
         there = {need.record.id for need in (*found, *snoozed) if isinstance(need.record, Task)}
         decisions = self._decisions.open
         self._decided = [decision.task.id for decision in decisions]
@@ -131,10 +126,8 @@ class FoundNeeds:
         before = self.quiet_since if scope == self._quiet_in else None
         self.quiet_since, self._quiet_in = None if awake else before or now, scope
 
-    def _put_off(self, found: list[Need], now: float) -> tuple[list[Need], list[Need]]:
-        """The needs but for those snoozed, and these; a snooze of one that is worse by now, or
-        that is over, is one no longer.
-        """
+    def _forget_snoozes(self, found: list[Need], now: float) -> None:
+        """A snooze of a need that is worse by now, or that is over, is one no longer."""
         kept = self.snoozes.all
         store, levels = self._look.store, {need.key: need.level for need in found}
         feeds = (store.freshness[feed].phase for feed in FEEDS)
@@ -146,9 +139,6 @@ class FoundNeeds:
             is_gone = key in self._met and key not in levels and is_whole and not waits
             if is_gone or not snooze.holds(levels.get(key, Level.OK), now):
                 self.snoozes.set([key], None)
-        kept = self.snoozes.all
-        put_off = [replace(need, snooze=kept.get(need.key)) for need in found]
-        return [n for n in put_off if not n.snooze], [n for n in put_off if n.snooze]
 
     def of_scope(self, records: Iterable[R]) -> Iterable[R]:
         return filter(needs.of_company(self._look.store, self._poller.query.company), records)

@@ -121,7 +121,8 @@ def found(
     store.agents.replace(Listing(records=agents))
     for scope, of_scope in store.budgets.items():
         of_scope.replace(Listing(records=tuple(b for b in budgets if b.scope is scope)))
-    return at_once(find(outlook, None, log or LogFindings(), NOW, 100))[1]
+    outlook.log = log or LogFindings()
+    return at_once(find(outlook, None, {}, NOW, 100))[1]
 
 
 def told(need: Need, outlook: Known | None = None, store: Store | None = None) -> NeedWords:
