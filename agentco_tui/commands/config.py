@@ -62,7 +62,6 @@ def run(given: Given, env: Mapping[str, str]) -> Exit:
         # On stdout, because that is what was asked for.
         fine = "nothing is wrong" if exists else "does not exist, and need not"
         say(*([str(problem) for problem in problems] or [f"{path}: {fine}"]))
-        complain(*(str(each) for own in resolved.file.themes.values() for each in own.warnings))
     elif what == "keys":
         for row in _keys(resolved.file.keys):
             say(f"{row['name']:<20}  {' '.join(row['keys']) or 'no key':<16}  {row['does']}")

@@ -46,7 +46,7 @@ class OwnCommand(msgspec.Struct, frozen=True, kw_only=True):
     scope: tuple[str, ...]
     """The kinds of record under the cursor that it is for: company, agent, task, budget, alert,
     activity."""
-    key: str | None = None  # in Textual's names, parted by commas
+    key: str = ""  # in Textual's names, parted by commas
     confirm: bool = False
     writes: bool = False
     """Whether it changes something, so that it is refused in read-only."""
@@ -59,9 +59,9 @@ class OwnCommand(msgspec.Struct, frozen=True, kw_only=True):
         where, *also = dict.fromkeys(PLACE_OF[kind] for kind in self.scope)
         if self.scope != ("company",):
             also += ["overview"]
-        words, name = safe(shlex.join(self.run), 200), safe(self.name, 30)
+        words, name = safe(shlex.join(self.run), 200), safe(self.name)
         key = self.key or UNBOUND
-        return Command(f"commands.{name}", key, name, words, where, "", also=(*also,))
+        return Command(f"commands.{self.name}", key, name, words, where, "", also=(*also,))
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,19 +1,17 @@
-"""The config file: one TOML file, read whole, checked whole, and never written.
+"""The config file, and those of a person's own themes beside it (`themes/NAME.toml`).
 
-`SETTINGS` is all that it may say.
+`SETTINGS` and `THEME` are all that they may say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from agentco_tui.config import OwnCommand, ViewSettings, validators
-from agentco_tui.config.theme_file import own_themes
 from agentco_tui.config.toml_file import EACH, Table, TomlFile
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
@@ -101,7 +99,22 @@ SETTINGS: Table = {
     "commands": {EACH: COMMAND},
 }
 
+ROLES = (
+    *("background", "surface", "panel", "text", "muted", "faint", "accent"),
+    *("good", "warning", "critical", "cursor", "cursor_text", "blurred"),
+)
+THEME: Table = {**dict.fromkeys(ROLES, validators.hex_colour), "dark": validators.boolean}
+
 _KEY_ITSELF = ("api_key", "apikey", "key", "token", "api_token", "secret")
+
+
+class ThemeFile(TomlFile):
+    """What a theme's file says; it can be used if nothing is in `problems`."""
+
+    def _check(self, data: Mapping[str, Any]) -> None:
+        self.colours = self._right("", data, THEME)  # and whether it is `dark`
+        if missing := [role for role in ROLES if role not in data]:
+            self._unreadable(f"needs {', '.join(missing)}")
 
 
 class ConfigFile(TomlFile):
@@ -117,7 +130,8 @@ class ConfigFile(TomlFile):
         self.views: tuple[ViewSettings, ...] = ()
         self.commands: tuple[OwnCommand, ...] = ()
         self.keys: dict[str, str] = {}  # rebound keys by binding id
-        self.themes = own_themes(path.parent)
+        files = sorted(path.parent.glob("themes/*.toml"))
+        self.themes = {each.stem: ThemeFile(each, must_exist=True) for each in files}
         super().__init__(path, must_exist=must_exist)
 
     def theme(self, value: object) -> str:
@@ -134,8 +148,6 @@ class ConfigFile(TomlFile):
         self.profiles = right.pop("profiles", {})
         for name, entry in self.profiles.items():
             table, written = f"profiles.{name}", data["profiles"][name]
-            if not name.strip() or not name.isprintable():
-                self._wrong(table, "is no name for a profile: use letters, digits, - and _")
             told = written if isinstance(written, dict) else {}
             given = [key for key in told if key in KEY_SOURCES and told[key] is not False]
             for extra in given[1:]:
@@ -163,13 +175,12 @@ class ConfigFile(TomlFile):
                     f"alerts.{low if low in self.alerts else high}",
                     f"{low} must not be more than {high}",
                 )
-        self.keys, wrong = read_keys(right.pop("keys", {}))
-        for name, text in wrong:
-            self._wrong(f"keys.{name}", text)
         own = self._named("commands", right, OwnCommand, "run", "scope")
-        self.commands, wrong = read_own_keys(own, self.keys)
-        for name, text in wrong:
-            self._wrong(name, text)
+        self.keys, wrong = read_keys(right.pop("keys", {}), own)
+        keys = [self.keys.pop(each.command.id, "") for each in own]
+        self.commands = tuple(replace(each, key=key) for each, key in zip(own, keys, strict=True))
+        for setting, text in wrong:
+            self._wrong(setting, text)
         self.top = right
 
     def _named(
@@ -212,8 +223,11 @@ class ConfigFile(TomlFile):
         return {**SETTINGS, "theme": self.theme, "profiles": {EACH: profile}}
 
 
-def read_keys(table: Mapping[str, object]) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """The table `[keys]` as (binding id to Textual's key names, what is wrong by name).
+def read_keys(
+    table: Mapping[str, object], own: Sequence[OwnCommand] = ()
+) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """The table `[keys]`, and the keys of a person's own commands, as (command's id to Textual's
+    key names, what is wrong by setting).
 
     Names are parted by commas, or `UNBOUND`. Refuses unknown ids, words that are no key, keys that
     terminals' own programs use, two things on one key in the same place, and a program that no key
@@ -222,24 +236,27 @@ def read_keys(table: Mapping[str, object]) -> tuple[dict[str, str], list[tuple[s
     """
     keymap: dict[str, str] = {}
     wrong: list[tuple[str, str]] = []
-    for name, value in _entries(table):
-        binding = COMMANDS_BY_ID.get(name)
+    written = [(f"keys.{name}", COMMANDS_BY_ID.get(name), value) for name, value in _entries(table)]
+    written += [(f"{each.command.id}.key", each.command, each.key) for each in own]
+    commands = (*COMMANDS, *(each.command for each in own))
+    for setting, binding, value in written:
         if binding is None:
+            name = setting.removeprefix("keys.")
             near = nearest(name, tuple(known.id for known in COMMANDS if not known.fixed))
-            wrong.append((name, f"unknown key binding (nearest valid name: {near})"))
+            wrong.append((setting, f"unknown key binding (nearest valid name: {near})"))
             continue
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            wrong.append(
-                (name, f'must be keys in quotes, such as "j,down", is {validators.what(value)}')
-            )
+            told = f'must be keys in quotes, such as "j,down", is {validators.what(value)}'
+            wrong.append((setting, told))
             continue
         names, reasons = _keys_of([str(text) for text in texts], binding)
-        wrong += [(name, reason) for reason in reasons]
+        wrong += [(setting, reason) for reason in reasons]
         if not reasons:
-            keymap[name] = ",".join(names) if names else UNBOUND
-    for number, first in enumerate(COMMANDS):
-        for second in COMMANDS[number + 1 :]:
+            keymap[binding.id] = ",".join(names) if names else UNBOUND
+    settings = {binding.id: setting for setting, binding, _ in written if binding is not None}
+    for number, first in enumerate(commands):
+        for second in commands[number + 1 :]:
             rebound, other = (second, first) if second.id in keymap else (first, second)
             if rebound.id not in keymap or not first.places & second.places:
                 continue
@@ -249,34 +266,8 @@ def read_keys(table: Mapping[str, object]) -> tuple[dict[str, str], list[tuple[s
             for key in keymap[rebound.id].split(","):
                 if key in theirs and key != UNBOUND:
                     text = f"the key {key} is taken by {other.id} in the same place"
-                    wrong.append((rebound.id, text))
+                    wrong.append((settings[rebound.id], text))
     return keymap, wrong
-
-
-def read_own_keys(
-    own: Iterable[OwnCommand], rebound: Mapping[str, str]
-) -> tuple[tuple[OwnCommand, ...], list[tuple[str, str]]]:
-    """A person's own commands with their keys in Textual's names, and what is wrong by setting;
-    `rebound` is what `[keys]` comes to. One key does one thing in each place.
-    """
-    taken = {
-        (place, key): one.id
-        for one in COMMANDS
-        for place in one.places
-        for key in rebound.get(one.id, one.keys).split(",")
-    }
-    right, wrong = [], []
-    for each in own:
-        command, setting = each.command, f"commands.{each.name}"
-        if command.id != setting or not each.name.strip():
-            wrong.append((setting, "is no name for a command: use letters, digits, - and _"))
-        names, reasons = _keys_of([each.key or ""], command)
-        for name, place in product(names, sorted(command.places)):
-            if (other := taken.setdefault((place, name), setting)) != setting:
-                reasons.append(f"the key {name} is taken by {other} on {place.title()}")
-        wrong += [(f"{setting}.key", reason) for reason in reasons]
-        right.append(replace(each, key=",".join(names) or None))
-    return tuple(right), wrong
 
 
 def nearest_key(word: str) -> str:

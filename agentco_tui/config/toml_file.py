@@ -103,6 +103,8 @@ class TomlFile:
             rule = known.get(name, known.get(EACH))
             if rule is None:
                 self._wrong(setting, self._unknown(name, known))
+            elif EACH in known and not (name.strip() and name.isprintable()):
+                self._wrong(setting, "is no name: use letters, digits, - and _")
             elif isinstance(rule, Mapping):
                 right[name] = self._right(setting, value, rule)
             else:

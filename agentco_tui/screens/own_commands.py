@@ -55,7 +55,7 @@ class OwnCommands(Screen[None]):
     def on_key(self, event: events.Key) -> None:
         """No widget wanted it. One that is held down would run its command again and again."""
         for own in self.own.values():
-            if event.key in (own.key or "").split(",") and self.place in own.command.places:
+            if event.key in own.key.split(",") and self.place in own.command.places:
                 event.stop()
                 if not cast(KeyApp, self.app).presses.held_down:
                     self.run_own(own)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Given, NothingSetError, SettingsError
 from agentco_tui.config.resolve import load, load_for_demo, of_profile, reread
-from agentco_tui.keys import shown_key
+from agentco_tui.keys import UNBOUND, shown_key
 from agentco_tui.model import AlertLimits
 from tests.config.conftest import Write
 
@@ -246,7 +246,7 @@ def test_own_commands_come_with_their_keys(write: Write) -> None:
     settings = load({"config": str(write(OWN))}, ENV)
     note, look = settings.commands
     assert (note.key, note.run, note.scope) == ("N", ("note", "--now"), ("task", "agent"))
-    assert (note.writes, note.confirm, note.background, look.key) == (True, False, False, None)
+    assert (note.writes, note.confirm, note.background, look.key) == (True, False, False, UNBOUND)
     assert shown_key("commands.note", settings.keys) == "N"
     assert shown_key("commands.look", settings.keys) == ""
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.config.file import ConfigFile
-from agentco_tui.config.theme_file import ROLES, THEME, ThemeFile, contrast
+from agentco_tui.config.file import ROLES, THEME, ConfigFile, ThemeFile
 from agentco_tui.widgets.themes import made
 
 RIGHT = """\
@@ -40,7 +39,7 @@ def test_the_roles_are_those_that_a_theme_is_made_of(tmp_path: Path) -> None:
         with pytest.raises(KeyError, match=role):
             made("mine", dark=True, **{each: "#000000" for each in ROLES if each != role})
     read = ThemeFile(theme_file(tmp_path, RIGHT))
-    assert (read.problems, read.warnings) == ([], [])
+    assert read.problems == []
     assert made("mine", **read.colours).variables["text-error"] == "#ff5f5f"
 
 
@@ -62,15 +61,6 @@ def test_what_is_wrong_in_a_theme_has_its_line(tmp_path: Path, text: str, told: 
     config.write_text('\ntheme = "mine"\n')
     (problem,) = ConfigFile(config).problems
     assert str(problem).startswith(f"{config}:2: theme: cannot be used: {path}{told}")
-
-
-def test_what_is_hard_to_read_is_a_warning(tmp_path: Path) -> None:
-    read = ThemeFile(theme_file(tmp_path, RIGHT.replace("#a8a8a8", "#707070")))
-    assert read.problems == []
-    words = [str(each).partition("mine.toml:")[2] for each in read.warnings]
-    assert [each.partition(":")[0] for each in words] == ["5"] * 3
-    assert words[0] == "5: muted: is hard to read on background: a contrast of 3.8, below 4.5"
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
 def test_a_theme_of_ones_own_is_one_of_those_that_can_be_named(tmp_path: Path) -> None:

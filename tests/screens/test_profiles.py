@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agentco_tui.background import start_worker
 from agentco_tui.config import Switch
-from agentco_tui.config.theme_file import ROLES
+from agentco_tui.config.file import ROLES
 from agentco_tui.live.insight import Level
 from agentco_tui.model import AlertLimits
 from agentco_tui.screens.key_app import KeyApp
