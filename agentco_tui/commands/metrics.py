@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +18,6 @@ from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.commands.running import Exit, complain, write
 from agentco_tui.commands.watch import SECONDS, watched
 from agentco_tui.config import Given, Settings
-from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.watcher import Watcher
 
 
@@ -42,8 +40,8 @@ async def _tell(given: Given, watcher: Watcher, settings: Settings) -> int:
 
     from agentco_tui.commands.series import Series  # noqa: PLC0415 (imports the extra)
 
-    registry, series = CollectorRegistry(), Series(watcher)
-    registry.register(series)
+    registry = CollectorRegistry()
+    registry.register(Series(watcher))
     if given["listen"] is not None:
         host, port = given["listen"]
         try:
@@ -53,13 +51,8 @@ async def _tell(given: Given, watcher: Watcher, settings: Settings) -> int:
         host = f"[{host}]" if ":" in host else host
         complain(f"serving http://{host}:{server.server_port}/metrics")
         await asyncio.get_running_loop().create_future()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(SECONDS):
-            await watcher.first_answers()
+    await watcher.first_answers(asyncio.get_running_loop().time() + SECONDS)
     if given["textfile"] is None:
-        with suppress(HistoryError, TimeoutError):
-            async with asyncio.timeout(SECONDS):
-                await watcher.outlook.work_out(series.budgets())
         write(await asyncio.to_thread(generate_latest, registry))
         is_up = any(each.answered_at for each in watcher.store.freshness.values())
         return Exit.OK if is_up else Exit.NO_ANSWER

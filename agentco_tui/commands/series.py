@@ -13,7 +13,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import NeedKind, of_company
+from agentco_tui.live.needs import NeedKind
 from agentco_tui.live.watcher import FEEDS, Watcher
 from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.text import safe
@@ -76,14 +76,6 @@ class Series:
     def __init__(self, watcher: Watcher) -> None:
         self._watcher, self._loop = watcher, asyncio.get_running_loop()
 
-    def budgets(self) -> list[Budget]:
-        """Of what is in scope: the whole, companies, then agents, each the worst share first."""
-        store, found = self._watcher.store, list[Budget]()
-        ours = of_company(store, self._watcher.poller.query.company)
-        for budgets in store.budgets.values():
-            found += sorted(filter(ours, budgets), key=lambda each: -(each.share or 0))
-        return found
-
     def collect(self) -> Iterable[Metric]:
         """For prometheus_client, which asks in a thread of its own."""
         return asyncio.run_coroutine_threadsafe(self._collected(), self._loop).result(PATIENCE)
@@ -97,7 +89,7 @@ class Series:
             told.add("feed_age_seconds", freshness[feed].age(monotonic), feed)
         await watcher.look(most=sys.maxsize)
         self._tell_needs(told)
-        for budget in self.budgets():
+        for budget in watcher.budgets():
             self._tell_budget(told, budget)
         return told.families()
 

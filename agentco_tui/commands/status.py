@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -22,7 +21,6 @@ from agentco_tui.commands.running import error_json, running, say, say_json
 from agentco_tui.commands.watch import SECONDS, watching
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.insight import Level, alert_level, is_open
 from agentco_tui.live.need_words import sentence_of
 from agentco_tui.live.needs import Need, find, of_company
@@ -33,7 +31,6 @@ from agentco_tui.model import Budget
 from agentco_tui.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
-AHEAD = 3.0  # seconds of it for what lies ahead, by what a dashboard has remembered
 TOLD = 20  # how many reasons are written out below the first line; `--json` has all of them
 
 
@@ -105,16 +102,10 @@ async def _look(settings: Settings) -> Judgement:
     until = asyncio.get_running_loop().time() + SECONDS  # monitoring gives up after a while
     remembered = settings.history and (state_folder() / HISTORY_FILE).exists()
     async with watching(replace(settings, history=remembered)) as watcher:
-        with suppress(TimeoutError):
-            async with asyncio.timeout_at(until):
-                await asyncio.gather(*map(watcher.poller.read_again, PARTS))
+        await watcher.first_answers(until, PARTS)
         store, late = watcher.store, TimedOut(plain(f"no answer within {SECONDS:g} seconds"))
         asked = ((feed, store.freshness[feed]) for feed in PARTS)
         failed = {on: it.failure or late for on, it in asked if it.answered_at is None}
-        agents = sorted(store.agent_budgets, key=lambda budget: -(budget.share or 0))
-        with suppress(HistoryError, TimeoutError):
-            async with asyncio.timeout(AHEAD):
-                await watcher.outlook.work_out([*store.budget, *store.company_budgets, *agents])
         watcher.snoozes.sync()
         company, snoozed = watcher.poller.query.company, watcher.snoozes.all
         return judge(watcher.outlook, failed, company, watcher.clock.now(), snoozed=snoozed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final
 
 from agentco_tui.api.client import Client
@@ -12,14 +13,16 @@ from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import in_slices, sleep_unless
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
 from agentco_tui.live.history import History
-from agentco_tui.live.needs import Need, Queue, find
+from agentco_tui.live.history_records import HistoryError
+from agentco_tui.live.needs import Need, Queue, find, of_company
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
 from agentco_tui.live.store import Names, Store, named
-from agentco_tui.model import AlertLimits
+from agentco_tui.model import AlertLimits, Budget
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
+AHEAD: Final = 10.0  # seconds at most for what lies ahead, before a command tells it
 MOST: Final = 500  # tasks among the needs; the queue counts all
 GLANCE, GATHER = 10.0, 0.2  # seconds between looks at most; and in which what comes is one look
 
@@ -69,9 +72,25 @@ class Watcher:
         self._changed.clear()
         await self.look()
 
-    async def first_answers(self) -> None:
-        """Wait until every feed has been answered, or has failed."""
-        await asyncio.gather(*map(self.poller.read_again, FEEDS))
+    async def first_answers(
+        self, until: float | None = None, feeds: Iterable[FeedName] = FEEDS
+    ) -> None:
+        """Wait until each feed has been answered or has failed, but for none beyond `until`, a time
+        of the event loop; then work out what lies ahead by what is remembered.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await asyncio.gather(*map(self.poller.read_again, feeds))
+        with suppress(HistoryError, TimeoutError):
+            async with asyncio.timeout(AHEAD):
+                await self.outlook.work_out(self.budgets())
+
+    def budgets(self) -> list[Budget]:
+        """Of what is in scope: the whole, companies, then agents, each the worst share first."""
+        ours = of_company(self.store, self.poller.query.company)
+        held = self.store.budgets.values()
+        ranked = (sorted(filter(ours, of), key=lambda each: -(each.share or 0)) for of in held)
+        return [each for budgets in ranked for each in budgets]
 
     async def look(self, most: int = MOST) -> None:
         """Find what needs a person, the worst first, of tasks `most`; with what is snoozed."""
