@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import select
 import sys
 from collections.abc import Mapping
@@ -21,20 +20,18 @@ from agentco_tui.api.errors import (
     NotSent,
     TlsFailure,
 )
-from agentco_tui.commands.naming import company_of, id_of, learn_names
+from agentco_tui.commands.naming import company_of, id_of
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.backfill import Backfill
-from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
+from agentco_tui.live.feeds import NAMES, ActivityFilter, Clock, FeedName, Query
 from agentco_tui.live.poller import after_failure, fetch, of_all_companies
 from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Activity, Severity
 from agentco_tui.text import safe, signs
-
-log = logging.getLogger(__name__)
 
 DEFAULT_LIMIT = 100
 _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
@@ -150,8 +147,9 @@ class News:
         unnamed = {ref.id for ref in refs if ref is not None and self.names.known(ref) is None}
         if not unnamed <= self._unnamed:
             self._unnamed |= unnamed
-            for why in await learn_names(client, self._store, query):
-                log.info("%s", why)  # ids stand for them
+            for feed in sorted(NAMES):
+                with suppress(ApiError):  # ids stand for them
+                    (await fetch(feed, client, self._store, query))()
 
 
 async def _at_once() -> bool:
