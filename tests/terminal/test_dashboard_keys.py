@@ -48,7 +48,7 @@ EVERYWHERE = (
     ("L", "H hand over"),
     ("H", "HAND OVER"),
     ("w", "SAVE"),
-    ("C", "space show"),
+    ("C", "Columns"),
 )
 """Keys that open something on every screen."""
 
