@@ -1,14 +1,16 @@
 """The newest part of the activity log, merged from polls that overlap.
 
 The log can't be asked for "all since X", only for its newest entries, so two polls are known to
-join only where they share an entry. Where they don't, entries may be missing, and the window says
-so with a gap at that place.
+join only where they share an entry. Where they don't, or where ids are numbers and one is left
+out, entries may be missing, and the window says so with a gap at that place.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -19,6 +21,8 @@ GAP_PREFIX = "gap:"
 MISSING = plain("entries may be missing here: more came than one poll can bring")
 NO_MORE = plain("entries may be missing here: the platform gave no more")
 DEFAULT_CAPACITY = 5_000
+_ENOUGH: Final = 20  # entries that show whether a log numbers them; one in so many may be missing
+_NUMBERED: Final = re.compile(r"(.*?)(\d{1,18})", re.ASCII | re.DOTALL)
 
 
 class ActivityWindow:
@@ -30,6 +34,8 @@ class ActivityWindow:
         """What the last poll said of itself, but for what every poll of a log says: more exists."""
         self._entries: dict[str, Activity] = {}
         self._listing: Listing[Activity] | None = None
+        self._numbered: bool | None = None
+        """Whether ids are numbers; None until an answer shows it."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -111,24 +117,36 @@ class ActivityWindow:
             times.append(last)
         return [merged[place] for place in sorted(range(len(merged)), key=times.__getitem__)]
 
+    def _after_jumps(self, coming: list[Activity]) -> set[str]:
+        """The entries before which a number is left out, by their ids."""
+        found = {number: entry.id for entry in coming if (number := _number(entry))}
+        jumps = {found[b] for a, b in pairwise(sorted(found)) if b != (a[0], a[1] + 1)}
+        if self._numbered is None and len(coming) >= _ENOUGH:
+            is_few = len(jumps) * _ENOUGH <= len(coming)
+            self._numbered = is_few and len(found) == len(coming)
+        return jumps if self._numbered else set()
+
     def _marked(
         self, entries: list[Activity], coming: list[Activity], *, joined: bool
     ) -> list[Activity]:
         """The entries with the marks for gaps as the poll `coming` shows them.
 
-        Within a poll nothing is missing. Something may be before its first entry if that is new
-        and older ones are known, and on both sides of a poll that doesn't join.
+        Within a poll nothing is missing, but where a number is left out. Something may be before
+        its first entry if that is new and older ones are known, and on both sides of a poll that
+        doesn't join.
         """
         if not coming:
             return entries
         places = {entry.id: place for place, entry in enumerate(entries)}
         first, last = places[coming[0].id], places[coming[-1].id]
+        jumps = self._after_jumps(coming)
         marked: list[Activity] = []
         for place, entry in enumerate(entries):
             if first < place < last and is_gap(entry):
                 continue
             is_new_first = place == first and entry.id not in self._entries
             is_edge = is_new_first or (place == last + 1 and not joined)
+            is_edge = is_edge or entry.id in jumps
             if is_edge and marked and not (is_gap(entry) or is_gap(marked[-1])):
                 gap = Activity(
                     id=f"{GAP_PREFIX}{entry.id}",
@@ -149,18 +167,25 @@ class ActivityWindow:
 
     def give_up(self, tried: Iterable[str]) -> tuple[str, ...]:
         """Note that what is missing at these gaps can't be had; returns the ids of those that are
-        still there.
+        still there. From then on numbers say nothing: a log may leave some out.
         """
         lacking = tuple(key for key in tried if key in self._entries)
         for key in lacking:
-            self._entries[key] = replace(self._entries[key], text=NO_MORE)
+            self._entries[key], self._numbered = replace(self._entries[key], text=NO_MORE), False
         return lacking
 
     def clear(self) -> tuple[str, ...]:
         """Forget all, because the question changed; returns the ids that went."""
         gone = tuple(self._entries)
         self._entries, self._listing, self.listing = {}, None, Listing(records=())
+        self._numbered = None
         return gone
+
+
+def _number(entry: Activity) -> tuple[str, int] | None:
+    """The number that an id ends in, behind what stands before it."""
+    found = None if entry.id_derived else _NUMBERED.fullmatch(entry.id)
+    return found and (found[1], int(found[2]))
 
 
 def is_gap(entry: Activity) -> bool:

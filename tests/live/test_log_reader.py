@@ -272,6 +272,36 @@ def test_a_gap_over_midnight_is_read_day_by_day() -> None:
     assert max(limit for *_, limit in log.asked) == MOST
 
 
+def test_numbers_that_are_left_out_are_looked_for_and_believed() -> None:
+    log = Log(steady(40), names="evt_{:07d}")
+    desk = Desk(log)
+    desk.poll(30)
+    log.times += [NOON + 1.0 + turn for turn in range(10)]
+    listing = log.newest(30)
+    late = listing.records[3]
+    desk.window.merge(Listing(records=tuple(each for each in listing.records if each != late)))
+    assert MISSING in desk.shown()
+    desk.fill()
+    assert desk.shown() == [entry.id for entry in log.entries()[10:]]
+    assert len(log.asked) == 1
+
+
+def test_a_platform_that_leaves_out_numbers_is_asked_once() -> None:
+    class Skipping(Log):
+        def entries(self) -> list[Activity]:
+            return [each for each in super().entries() if each.id not in ("evt-50", "evt-60")]
+
+    log = Skipping(steady(40), names="evt-{}")
+    desk = Desk(log)
+    desk.poll(30)
+    for number in range(1, 40):
+        log.times.append(NOON + number)
+        desk.poll(30)
+        desk.fill()
+    assert len(log.asked) == 1
+    assert desk.shown() == [entry.id for entry in log.entries()[10:]]
+
+
 async def test_after_a_failure_the_gap_stays_until_it_can_be_read() -> None:
     log = Log(steady(40), names="e{}x")
     desk = Desk(log)
