@@ -25,7 +25,7 @@ from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Rec
 from agentco_tui.reading.kinds import PATHS, mappable
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.screens.detail_pane import link_to, whole_title
-from agentco_tui.screens.dialogs.base import Dialog, key_cells
+from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
@@ -45,15 +45,12 @@ class CopyChoice(Dialog[str]):
         *(Binding(letter, f"take('{letter}')", show=False) for letter in "nsjcl"),
     ]
 
+    keys: Mapping[str, str] = {"esc": " back"}
+
     def __init__(self, offered: Mapping[str, SafeText]) -> None:
         super().__init__([Cell(plain("COPY"), Tone.STRONG)])
-        self._offered = offered
-
-    def on_mount(self) -> None:
-        lines = self._offered.items()
+        self._offered, lines = offered, offered.items()
         self.pane.show(FieldLine(plain(f" {key}"), words, label_width=4) for key, words in lines)
-        self.pane.focus()
-        self.keys_line.show(key_cells({"esc": " back"}))
 
     def action_take(self, letter: str) -> None:
         if letter in self._offered:

@@ -475,8 +475,8 @@ class MainScreen(SizedScreen[None], OwnCommands):
     def action_since(self) -> None:
         self.dialogs.since()
 
-    def action_handover(self) -> None:
-        self.dialogs.form("app.handover", None)
+    def action_form(self, command_id: str) -> None:
+        self.dialogs.form(command_id)
 
     @on(RecordTable.CursorMoved)
     def keep_clear(self) -> None:

@@ -485,6 +485,3 @@ class ListView(Widget, Generic[R]):
     def action_raw(self) -> None:
         self._raw = not self._raw
         self.show_detail(top=True)
-
-    def action_form(self, command_id: str) -> None:
-        self.main.dialogs.form(command_id, self.subject())

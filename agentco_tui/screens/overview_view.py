@@ -314,7 +314,7 @@ class OverviewView(TaskLines[Need]):
         if need is None:
             self.main.say("put the cursor on a need to snooze it")
         elif need.snooze is None:
-            self.main.dialogs.form("overview.snooze", need.record)
+            self.main.dialogs.form("overview.snooze")
         else:
             self.snooze(need, None)
 

@@ -20,7 +20,7 @@ from agentco_tui.config import OwnCommand
 from agentco_tui.keys import Place
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.model import Activity
-from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells, title_of
+from agentco_tui.screens.dialogs.base import Dialog, Question, title_of
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
@@ -33,10 +33,7 @@ LIMIT = 60.0  # seconds of a command in the background
 
 class OutputPane(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.leave", "Back", show=False)]
-
-    def on_mount(self) -> None:
-        self.pane.focus()
-        self.keys_line.show(key_cells({"esc": " back"}))
+    keys: Mapping[str, str] = {"esc": " back"}
 
 
 class OwnCommands(Screen[None]):

@@ -232,7 +232,7 @@ async def test_the_footer_says_what_can_be_done_here_and_to_how_many(on: Staging
 
 
 def test_every_form_and_every_write_has_its_command() -> None:
-    opened = {one.run.removeprefix("form('").removesuffix("')"): one.id for one in COMMANDS}
+    opened = {one.run.removeprefix("screen.form('").removesuffix("')"): one.id for one in COMMANDS}
     assert {name: opened[name] for name in FORMS} == {name: name for name in FORMS}
     assert {one.verb for one in COMMANDS if one.verb} == set(Verb)
 

@@ -118,6 +118,7 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
     """
 
     ASKS: ClassVar[bool] = False  # whether a single key here says yes to something
+    keys: Mapping[str, str] = {}  # what the last line says of keys, where that stays the same
 
     def __init__(self, title: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
         super().__init__()
@@ -137,6 +138,11 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
     def body(self) -> ComposeResult:
         """What stands between the title and the keys."""
         yield self.pane
+
+    def on_mount(self) -> None:
+        if self.keys:
+            self.keys_line.show(key_cells(self.keys))
+            self.pane.focus()
 
     def leave_first(self) -> bool:
         """Leaving was asked for: leave this, without an answer."""
@@ -213,6 +219,7 @@ class HelpScreen(Searched[None]):
         Binding("escape,question_mark", "leave", "Back", show=False)
     ]
     DEFAULT_CSS = "HelpScreen TextPane { height: auto; max-height: 80vh; }"
+    keys: Mapping[str, str] = {"/": " search   ", "esc": " back"}
 
     def __init__(
         self,
@@ -228,8 +235,6 @@ class HelpScreen(Searched[None]):
 
     def on_mount(self) -> None:
         self.pane.show(self._items())
-        self.pane.focus()
-        self.keys_line.show(key_cells({"/": " search   ", "esc": " back"}))
 
     @on(Input.Changed)
     def _narrow(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 
-from agentco_tui.screens.dialogs.base import Dialog, key_cells
+from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.text import plain
 from agentco_tui.widgets.table.widget import RecordTable
@@ -34,6 +34,7 @@ class ColumnsScreen(Dialog[None]):
     def __init__(self, table: RecordTable[Any]) -> None:
         super().__init__([Cell(plain("Columns"), Tone.STRONG)])
         self.table, self.pane = table, DetailPane(classes="dialog--body")
+        self.keys = {"space": " show ", " < >": " move ", " 0": " as usual ", " esc": " done"}
         self._order: list[str] = []  # the keys of those that may be hidden
 
     @property
@@ -41,9 +42,6 @@ class ColumnsScreen(Dialog[None]):
         return [self.table.rows.columns[at].key for at in self.table.columns_shown]
 
     def on_mount(self) -> None:
-        keys = {"space": " show ", " < >": " move ", " 0": " as usual ", " esc": " done"}
-        self.keys_line.show(key_cells(keys))
-        self.pane.focus()
         self.action_usual(self._shown)
 
     def _show(self, keys: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from agentco_tui.actions.writes import recover
 from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import Record, SharedTask, Task
+from agentco_tui.model import SharedTask, Task
 from agentco_tui.screens.decision_notes import fate_of, may_approve, said_of, told
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.columns_screen import ColumnsScreen
@@ -97,11 +97,12 @@ class DialogRouter:
     def columns(self) -> None:
         self._frame.app.push_screen(ColumnsScreen(self._frame.view.table))
 
-    def form(self, command_id: str, subject: Record | None) -> None:
+    def form(self, command_id: str) -> None:
         verb = COMMANDS_BY_ID[command_id].verb
         if verb is None or self._may(Verb(verb)):
             more = {"list.save": save, "list.screenshot": screenshot}
-            plan = {**FORMS, **SHIFT_FORMS, **more}[command_id](FormRequest(self._frame, subject))
+            ask = FormRequest(self._frame, self._frame.view.subject())
+            plan = {**FORMS, **SHIFT_FORMS, **more}[command_id](ask)
             if isinstance(plan, FormPlan):
                 self._frame.app.push_screen(Form(plan))
             elif plan:

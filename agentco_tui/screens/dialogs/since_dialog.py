@@ -18,7 +18,7 @@ from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.period import HOUR
 from agentco_tui.live.since import Chapter, happened, held, remembered, to_minute
 from agentco_tui.screens.cells import TONES, level_sign
-from agentco_tui.screens.dialogs.base import WholeScreen, key_cells
+from agentco_tui.screens.dialogs.base import WholeScreen
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.text import plain
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
@@ -66,13 +66,12 @@ class SinceScreen(WholeScreen[str]):
         super().__init__([])
         self.frame, self.pane = frame, DetailPane(classes="dialog--body")
         self.pane.first = at
+        keys = {" esc": " back ", " enter": " open ", " + -": " further, less far back "}
+        self.keys = {**keys, " H": " hand over "}
         self._found: Sequence[Chapter] = ()
         self._is_whole = False  # whether all of each chapter is shown
 
     def on_mount(self) -> None:
-        keys = {" esc": " back ", " enter": " open ", " + -": " further, less far back "}
-        self.keys_line.show(key_cells({**keys, " H": " hand over "}))
-        self.pane.focus()
         self._read_anew()
 
     def action_look_back(self, way: int) -> None:
@@ -102,7 +101,7 @@ class SinceScreen(WholeScreen[str]):
         self.pane.show(item for each in self._found for item in self._chapter(each, now))
 
     def action_handover(self) -> None:
-        self.frame.action_handover()
+        self.frame.action_form("app.handover")
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:

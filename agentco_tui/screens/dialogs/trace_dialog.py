@@ -16,12 +16,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.cells import Look
-from agentco_tui.screens.decision_notes import (
-    READ_AFTER,
-    decision_items,
-    may_approve,
-    settled_as,
-)
+from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, may_approve, settled_as
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.base import HelpScreen, Searched, WholeScreen, key_cells
 from agentco_tui.screens.key_app import DetailPane
@@ -148,19 +143,10 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         self._opened, self._found = set[int](), list[int]()  # numbers of steps
         self._raw = False
         approve = {" a": " approve "} if may_approve(session, task) else {}
-        keys = {
-            " esc": " back ",
-            **approve,
-            " /": " search ",
-            " enter": " fold ",
-            " z": " all ",
-            " o": " pager ",
-        }
-        self._keys = key_cells({**keys, " r": " read again ", " x": " raw "})
+        keys = {" esc": " back ", **approve, " /": " search ", " enter": " fold ", " z": " all "}
+        self.keys = {**keys, " o": " pager ", " r": " read again ", " x": " raw "}
 
     def on_mount(self) -> None:
-        self.keys_line.show(self._keys)
-        self.pane.focus()
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
         self.action_read()
 
@@ -246,7 +232,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         found = sorted(self._found, key=lambda one: ((one - at) * by <= 0, one * by))
         place = f"{self._found.index(found[0]) + 1} of " if found else ""
         more = plain(f"{place}{fmt.count(len(found))} found, n N ")
-        self.keys_line.show(self._keys, [Cell(more, Tone.ACCENT)])
+        self.keys_line.show(key_cells(self.keys), [Cell(more, Tone.ACCENT)])
         self._opened.update(found[:1])
         self.show_items(*found[:1])
 
