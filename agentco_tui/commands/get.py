@@ -18,7 +18,7 @@ from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority, waits_for_person
 from agentco_tui.live.needs import of_company
-from agentco_tui.live.record_export import as_json, columns, csv_lines, flat, text_of
+from agentco_tui.live.record_export import as_json, columns, csv_row, flat, flat_names, text_of
 from agentco_tui.live.store import Names
 from agentco_tui.model import Moment, Money, Record, Ref, Task
 from agentco_tui.row_filter import ColumnKind, Filter, FilterColumn, parse
@@ -163,7 +163,8 @@ def _write(given: Given, kind: str, rows: Sequence[Row], names: Names, *, one: b
     if given["json"]:
         say_json(rows[0][1] if one else [told for _, told in rows])
     elif given["csv"]:
-        write("".join(csv_lines(kind, [record for record, _ in rows], names)))
+        lines = (csv_row(flat(record, names).values()) for record, _ in rows)
+        write("".join((csv_row(flat_names(kind)), *lines)))
     elif one:
         say(*lines_of(rows[0][0], names))
     else:

@@ -14,7 +14,7 @@ from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.period import DAY
-from agentco_tui.live.record_export import csv_cell, csv_row
+from agentco_tui.live.record_export import csv_row
 from agentco_tui.live.store import named
 from agentco_tui.model import Company
 from agentco_tui.state_folder import HISTORY_FILE, state_folder
@@ -60,6 +60,9 @@ _CHOSEN: Final = """SELECT '{0}' AS what, it.*, company.name AS company_name,
     WHERE '{0}' = 'seen' OR ((:agent IS NULL OR it.agent = :agent)
         AND (:company IS NULL OR COALESCE(it.company, agent.company) = :company)) ORDER BY at"""
 
+_PLATFORMS: Final = """SELECT id, origin FROM platform
+    WHERE profile = ?1 AND origin = COALESCE(?2, origin)"""
+
 Row = dict[str, Any]
 
 
@@ -86,9 +89,8 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         from agentco_tui.live.history_file import reading  # noqa: PLC0415
 
         with reading(path) as connection:
-            found = connection.execute("SELECT id, profile, origin FROM platform").fetchall()
-            chosen = [row for row in found if row[1] == profile and origin in (None, row[2])]
-            for platform, _, of in chosen:
+            chosen = connection.execute(_PLATFORMS, (profile, origin)).fetchall()
+            for platform, of in chosen:
                 words = {"company": resolved.values["company"], "agent": given["agent"]}
                 who = {kind: _found(connection, platform, kind, words[kind]) for kind in words}
                 about = {"platform": platform, "since": since, **who}
@@ -125,8 +127,8 @@ def _found(
     known = connection.execute(query, (platform, kind))
     found = named(words, (Company(id=key, name=name) for key, name in known))
     if len(found) != 1:
-        how_many = f"{len(found)} have" if found else f"no {kind} that was seen has"
-        raise UsageError(f"{how_many} the name or id {safe(words, 60)}")
+        how_many = f"{len(found) or 'no'} {kind} that was seen has the name or id"
+        raise UsageError(f"{how_many} {safe(words, 60)}")
     return found[0].id
 
 
@@ -161,4 +163,4 @@ def _say_csv(cursors: Sequence[sqlite3.Cursor]) -> None:
     columns = dict.fromkeys(name for cursor in cursors for name, *_ in cursor.description)
     write(csv_row(columns))
     for row in _rows(cursors):
-        write(csv_row(csv_cell(_cell(row[name])) if name in row else "" for name in columns))
+        write(csv_row(_cell(row.get(name, "")) for name in columns))

@@ -123,7 +123,9 @@ class News:
         """
         if self._query is None or self._behind is None:
             self._query = query = await self._ask_for(client)
-            self._behind = Backfill(client, self._store, Clock(), lambda: query, _at_once)
+            self._behind = Backfill(
+                client, self._store, Clock(), lambda: query, lambda: asyncio.sleep(0, result=True)
+            )
         window = self._store.activity
         before = {entry.id for entry in window}
         (await fetch(FeedName.ACTIVITY, client, self._store, self._query))()
@@ -150,11 +152,6 @@ class News:
             for feed in sorted(NAMES):
                 with suppress(ApiError):  # ids stand for them
                     (await fetch(feed, client, self._store, query))()
-
-
-async def _at_once() -> bool:
-    """Nothing else is asked here meanwhile."""
-    return True
 
 
 def as_line(entry: Activity, names: Names) -> str:

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cache
 from typing import Final, get_args
@@ -151,17 +151,10 @@ def environment(record: Record, names: Names) -> dict[str, str]:
     return {f"AGENTCO_{kind}_{name.upper()}": line[:LONGEST] for name, line in lines.items()}
 
 
-def csv_lines(kind: str, records: Iterable[Record], names: Names) -> Iterator[str]:
-    """A CSV of records, its row of names first, in pieces of a row."""
-    yield csv_row(flat_names(kind))
-    for record in records:
-        yield csv_row(map(csv_cell, flat(record, names).values()))
-
-
 def csv_row(cells: Iterable[str]) -> str:
-    """A row of a CSV (RFC 4180), with its end."""
+    """A row of a CSV (RFC 4180), with its end; each cell as `csv_cell` makes it."""
     sheet = io.StringIO(newline="")
-    csv.writer(sheet).writerow(cells)
+    csv.writer(sheet).writerow(map(csv_cell, cells))
     return sheet.getvalue()
 
 

@@ -12,7 +12,7 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.handover import as_code
 from agentco_tui.background import in_slices, start_worker
 from agentco_tui.live.feeds import Phase
-from agentco_tui.live.record_export import as_json, csv_cell, csv_row
+from agentco_tui.live.record_export import as_json, csv_row
 from agentco_tui.model import Moment
 from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan
@@ -54,7 +54,7 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
     begin = f'{json.dumps(about)[:-1]}, "records": ['
     head = f"# {place.title()}\n\n{told}\n{row_of(titles)}{'| --- ' * len(titles)}|\n"
     forms: Mapping[str, tuple[str, list[Any], Callable[[Any], str], str, str]] = {
-        ".csv": (csv_row(titles), shown, lambda row: csv_row(map(csv_cell, cells(row))), "", ""),
+        ".csv": (csv_row(titles), shown, lambda row: csv_row(cells(row)), "", ""),
         ".json": (begin, folded, json_of, ",\n", "]}\n"),
         ".md": (head, shown, lambda row: row_of(cells(row)), "", ""),
     }
