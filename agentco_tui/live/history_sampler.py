@@ -290,13 +290,19 @@ def observe_log(entries: Sequence[Activity], ids: set[str] | None = None) -> Obs
     for minute, entry in timed:
         if minute not in minutes:
             continue
-        kind = safe(phrase(entry.verb or ""), _LONGEST_KIND) if entry.verb else ""
-        counts[minute, _id(entry.agent), _id(entry.company), kind, entry.severity] += 1
+        agent, kind, severity = kind_of(entry)
+        counts[minute, agent, _id(entry.company), kind, severity] += 1
         if (ids is None or entry.id in ids) and (life := told_life(entry)) is not None:
             observed.lives.append(life)
     for (minute, agent, company, kind, severity), count in counts.items():
         observed.counts.append(Counted(minute, agent, company, kind, severity, count))
     return observed
+
+
+def kind_of(entry: Activity) -> tuple[str | None, str, Severity]:
+    """What is counted as one: the agent's id, the verb in words, and how bad it is."""
+    verb = safe(phrase(entry.verb), _LONGEST_KIND) if entry.verb else ""
+    return _id(entry.agent), verb, entry.severity
 
 
 def told_life(entry: Activity) -> TaskLife | None:

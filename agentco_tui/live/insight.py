@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from functools import lru_cache
 
+from agentco_tui.live.period import period_of
 from agentco_tui.model import (
     Agent,
     AgentState,
@@ -18,8 +18,6 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
-
-_MONTHLY = ("monthly", "month", "1mo", "calendar_month")
 
 
 class Level(IntEnum):
@@ -104,19 +102,9 @@ def budget_level(budget: Budget, limits: AlertLimits) -> Level:
 
 def period_passed(budget: Budget, now: float) -> float | None:
     """How much of a budget's period is over, 0 to 1; None if its start or end isn't known."""
-    if budget.resets is None:
-        return None
-    end, start = budget.resets.at, budget.period_start.at if budget.period_start else None
-    if start is None and (budget.period or "").casefold() in _MONTHLY:
-        try:
-            last = datetime.fromtimestamp(end, UTC)
-            month = (last.replace(day=1) - timedelta(1)).replace(day=1)
-            start = month.replace(day=last.day).timestamp()
-        except (ValueError, OverflowError, OSError):  # a month without that day
-            return None
-    if start is None or not start <= now <= end or start == end:
-        return None
-    return (now - start) / (end - start)
+    period = period_of(budget, now)
+    is_told = period.start_told and budget.resets is not None and budget.resets.at == period.end
+    return (now - period.start) / (period.end - period.start) if is_told else None
 
 
 NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)

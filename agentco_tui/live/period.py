@@ -44,7 +44,7 @@ def period_of(budget: Budget, now: float) -> Period:
         today = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         days = {DAY: today, 7 * DAY: today - timedelta(today.weekday())}
         anchor = days.get(length, today.replace(day=1)).timestamp()
-    is_told = start is not None or (end is not None and bool(word))
+    is_told = start is not None or (end is not None and bool(length or "mo" in word))
     if length:
         begin = anchor + math.floor((now - anchor) / length) * length
         return Period(begin, begin + length, is_told)

@@ -27,7 +27,7 @@ from agentco_tui.live.history_records import (
     TaskLife,
     Track,
 )
-from agentco_tui.live.history_sampler import observe_log
+from agentco_tui.live.history_sampler import kind_of, observe_log
 from agentco_tui.live.insight import Level
 from agentco_tui.live.period import period_of
 from agentco_tui.live.sentences import deed
@@ -42,11 +42,9 @@ from agentco_tui.model import (
     Severity,
     TaskState,
 )
-from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, joined, plain, safe
 
 LEAST_GAP = 300.0  # seconds of which not all is known, from which on that is told
-LONGEST_KIND = 60  # cells of a verb that is counted
 LEVELS = {Severity.CRITICAL: Level.CRITICAL, Severity.WARNING: Level.WARNING}
 VERDICTS = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
 
@@ -172,7 +170,7 @@ def _decided(
 
 def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
     """Failures and warnings of one agent and verb in one line."""
-    newest = {_kind(entry): entry for entry in store.activity}
+    newest = {kind_of(entry): entry for entry in store.activity}
     times, last = Counter[tuple[str | None, str, Severity]](), dict[object, float]()
     for each in past.counts:
         kind = each.agent, each.kind, each.severity
@@ -188,12 +186,6 @@ def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
             who = names.agent(Ref(id=agent)) if agent else plain("")
             found.append(Happening(last[kind], text, who, LEVELS[severity], way, count))
     return found
-
-
-def _kind(entry: Activity) -> tuple[str | None, str, Severity]:
-    """What is counted as one, as the history counts."""
-    verb = safe(phrase(entry.verb), LONGEST_KIND) if entry.verb else ""
-    return entry.agent.id if entry.agent else None, verb, entry.severity
 
 
 def _spent(past: Past, store: Store, names: Names, span: Span) -> list[Happening]:

@@ -13,6 +13,7 @@ from agentco_tui import format as fmt
 from agentco_tui.config import ViewSettings
 from agentco_tui.keys import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.history_reader import BUDGET_FEEDS
 from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.model import Alert, Budget, BudgetScope
@@ -30,12 +31,7 @@ from agentco_tui.widgets.text_pane import Gap, Item
 from agentco_tui.widgets.tones import Cell, Tone
 
 SUM: cells.Widths = (10, 9)
-SCOPES = {
-    FeedName.BUDGET: BudgetScope.ALL,
-    FeedName.COMPANY_BUDGETS: BudgetScope.COMPANY,
-    FeedName.AGENT_BUDGETS: BudgetScope.AGENT,
-}
-SCOPE_RANKS = {scope: rank for rank, scope in enumerate(SCOPES.values())}
+SCOPE_RANKS = {scope: rank for rank, scope in enumerate(BUDGET_FEEDS)}
 
 Badness = tuple[Level, Decimal]
 Place = tuple[bool, Badness, str, bool, Badness]
@@ -52,9 +48,9 @@ class BudgetView(TrendView[Budget]):
     place = "budget"
     sort = ("level", True)  # a tree; in every other order it is flat
     empty = "no budgets"
-    lists = tuple(SCOPES)
+    lists = tuple(BUDGET_FEEDS.values())
     # Ids of companies and agents need not differ from each other.
-    prefixes: ClassVar = {feed: f"{scope}:" for feed, scope in SCOPES.items()}
+    prefixes: ClassVar = {feed: f"{scope}:" for scope, feed in BUDGET_FEEDS.items()}
     beside = (FeedName.ALERTS,)
     BINDINGS = bindings_of("budget")
     DEFAULT_CSS = """

@@ -24,7 +24,7 @@ from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.background import beside
 from agentco_tui.live.decision_money import Stake, added_by, stakes
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_reader import Reader
+from agentco_tui.live.history_reader import BUDGET_FEEDS, Reader
 from agentco_tui.live.history_records import HistoryError, TaskLife
 from agentco_tui.live.history_sampler import told_life
 from agentco_tui.live.insight import Level
@@ -43,10 +43,7 @@ SOME: Final = 1_000  # tasks of which one tells whether the unit of costs is sen
 OLD: Final = 60.0  # seconds after which budgets are read again for a question
 MOST_BUDGETS: Final = 2  # of a set
 LONGEST: Final = 22  # columns of a name
-FEEDS: Final = {
-    BudgetScope.AGENT: FeedName.AGENT_BUDGETS,
-    BudgetScope.COMPANY: FeedName.COMPANY_BUDGETS,
-}
+FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
 
 
 async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
@@ -148,7 +145,7 @@ class DecisionFacts:
     def __init__(self, session: Session, tasks: Sequence[Task], show: Callable[[], None]) -> None:
         self.session, self.tasks, self._show = session, tasks, show
         self.known: KnownPast | None = None
-        ages = {feed: self._age(feed) for feed in FEEDS.values()}
+        ages = {feed: self._age(feed) for feed in FEEDS}
         self._reading = {feed for feed, age in ages.items() if age is None or age > OLD}
 
     def _age(self, feed: FeedName) -> float | None:
@@ -199,7 +196,7 @@ class DecisionFacts:
 
     def _budget(self, stake: Stake) -> tuple[SafeText, Tone]:
         """Now and after: "$412.00 of $500.00 → ~$501.20 ✖ passes its limit, may stop it"."""
-        feed = FEEDS[stake.scope]
+        feed = BUDGET_FEEDS[stake.scope]
         age, failure = self._age(feed), self.session.store.freshness[feed].failure
         if stake.budget is None and failure is None:
             is_read = feed not in self._reading

@@ -95,12 +95,13 @@ AT = {day: datetime.fromisoformat(f"2026-{day}T00:00Z").timestamp() for day in (
     [
         ("02-12", "03-04", None, "02-22", 0.5),
         ("02-12", "03-04", None, "02-12", 0.0),
-        ("02-12", "03-04", None, "03-04", 1.0),
+        ("02-12", "03-04", None, "03-04", None),
         ("02-12", "03-04", None, "04-04", None),  # the next one has begun
         ("03-04", "03-04", None, "03-04", None),
         (None, "03-04", "Monthly", "02-22", 18 / 28),
         (None, "03-31", "monthly", "03-04", None),  # February has no such day
         (None, "03-04", "weekly", "02-22", None),
+        (None, "03-04", "yearly", "02-22", None),
         (None, "03-04", None, "02-22", None),
         ("02-12", None, "monthly", "02-22", None),
     ],
