@@ -228,6 +228,7 @@ class DashboardApp(KeyApp):
             self.theme = themes.DEFAULT
             self._theme_as_wanted()
         self.session.needs.look(frame)
+        frame.open_views()
         frame.paint_as_told()
 
     def _look_at_the_line(self) -> None:

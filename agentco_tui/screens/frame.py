@@ -119,7 +119,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.set_paces()
         self.focus_again()
         self.set_interval(1.0, self.tick, name="ages")
-        self.set_timer(1.0, self._open_views, name="views")
+        self.set_timer(1.0, self.open_views, name="views")
         start_worker(self, self._follow_journal, "follow the journal")
 
     def take(self, change: Change) -> None:
@@ -155,7 +155,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.view.take_needs()
         self.show_frame()
 
-    def _open_views(self) -> None:
+    def open_views(self) -> None:
         start_worker(self, partial(open_views, self), "bring views up to date", group="views")
 
     def take_outlook(self) -> None:
@@ -198,7 +198,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.session.poller.look_for_late()
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.session.needs.look(self)  # for what the clock, the log and the outlook make one
-            self._open_views()
+            self.open_views()
         if not self.session.thin or self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.view.tick()
             self.show_frame()

@@ -34,14 +34,19 @@ async def open_views(frame: MainScreen) -> None:
     """
     wanted, store = frame.session.settings.views, frame.session.store
     for tab, view in [*frame.views.items()]:
-        if not view.shown_as.name or view is frame.view:
+        now = next((each for each in wanted if tab == f"{each.screen}:{each.name}"), None)
+        if now is not None and now != view.shown_as:
+            view.shown_as, view.is_checked = now, False
+            view.set_filter(now.filter)
+            recall(view, ListMemory())
+        if view.shown_as is None or view is frame.view:
             continue
-        if view.shown_as in wanted:
+        if now is None:
+            await frame.views.pop(tab).remove()
+        else:
             view.take_needs()
             view.bring_up_to_date()
             view.table.tick()
-        else:
-            await frame.views.pop(tab).remove()
     for each in wanted:
         feeds = (await beside(partial(list_class, each.screen))).lists
         known = all(store.freshness[feed].answered_at is not None for feed in feeds)

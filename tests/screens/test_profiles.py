@@ -10,12 +10,12 @@ from functools import partial
 from msgspec.structs import replace
 
 from agentco_tui.background import start_worker
-from agentco_tui.config import Switch
+from agentco_tui.config import OwnCommand, Switch, ViewSettings
 from agentco_tui.config.file import ROLES
 from agentco_tui.live.insight import Level
 from agentco_tui.model import AlertLimits
 from agentco_tui.screens.key_app import KeyApp
-from tests.screens.harness import Stage, Staging
+from tests.screens.harness import Stage, Staging, text_of
 
 NAMES = ("shop", "eu west")
 
@@ -68,6 +68,28 @@ async def test_settings_that_were_saved_take_effect_at_once(on: Staging) -> None
         await s.press("escape")
         s.app.take_settings(replace(old, read_only=False))
         assert s.session.permissions.off, "writing begins again only with a new start"
+
+
+async def test_views_and_own_commands_that_were_saved_take_effect_at_once(on: Staging) -> None:
+    ada = ViewSettings(name="ada", screen="tasks", filter="agent:ada")
+    async with on(profile="shop", size=(160, 40), views=(ada,)) as s:
+        await s.wait_until(lambda: "7 ada" in text_of(s.main.tabs))
+        await s.press("7")
+        await s.sees("/agent:ada")
+        linus = replace(ada, filter="agent:linus", sort="priority")
+        own = OwnCommand(name="ticket", run=("ticket",), scope=("task",), key="N", confirm=True)
+        broke = ViewSettings(name="broke", screen="agents", filter="used>=80%")
+        new = replace(s.session.settings, views=(linus, broke), commands=(own,))
+        s.app.take_settings(new)
+        await s.sees("/agent:linus", "by priority")
+        await s.wait_until(lambda: "8 broke 7 " in text_of(s.main.tabs), "counted without a visit")
+        await s.press("N")
+        await s.sees("RUN", "run it")
+        await s.press("escape")
+        await s.press("4")
+        await s.sees("▌pending")
+        s.app.take_settings(replace(new, views=(broke,)))
+        await s.wait_until(lambda: "tasks:ada" not in s.main.views, "one view less")
 
 
 async def test_a_theme_of_ones_own_is_shown_as_it_was_saved(on: Staging) -> None:
