@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from agentco_tui.arguments import UsageError
-from agentco_tui.commands.naming import id_of
+from agentco_tui.commands.naming import agent_of
 from agentco_tui.commands.running import Exit, complain, running, say, say_json, write
 from agentco_tui.commands.watch import watching
 from agentco_tui.config import Given, Settings
@@ -83,7 +83,7 @@ async def _get(settings: Settings, given: Given) -> int:
     async with watching(replace(settings, history=False)) as watcher:
         poller, store, client = watcher.poller, watcher.store, watcher.poller.client
         if agent is not None:
-            agent = await id_of("agent", agent, "--agent", await client.agents(), client.agent)
+            agent = await agent_of(agent, client, poller.query.company)
         asked = ActivityFilter(agent=agent, limit=given["limit"])
         poller.query = replace(poller.query, activity=asked)
         if what == "trace":

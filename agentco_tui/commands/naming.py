@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.config.validators import nearest
-from agentco_tui.live.store import named
+from agentco_tui.live.poller import of_all_companies
+from agentco_tui.live.store import Store, named
 from agentco_tui.model import Agent, Company, Listing
 from agentco_tui.text import safe
 
@@ -33,6 +34,12 @@ async def company_or_words(settings: Settings, client: Client) -> str | None:
     with suppress(ApiError):
         return await company_of(settings, client)
     return settings.company
+
+
+async def agent_of(words: str, client: Client, company: str | None) -> str:
+    """The id of the agent that `--agent` names, in that company or in all. Raises as `id_of`."""
+    agents = await of_all_companies(client.agents, Store(), company, client.companies)
+    return await id_of("agent", words, "--agent", agents, client.agent)
 
 
 async def id_of(

@@ -20,13 +20,13 @@ from agentco_tui.api.errors import (
     NotSent,
     TlsFailure,
 )
-from agentco_tui.commands.naming import company_of, id_of
+from agentco_tui.commands.naming import agent_of, company_of
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.backfill import Backfill
 from agentco_tui.live.feeds import NAMES, ActivityFilter, Clock, FeedName, Query
-from agentco_tui.live.poller import after_failure, fetch, of_all_companies
+from agentco_tui.live.poller import after_failure, fetch
 from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.store import Names, Store
@@ -108,10 +108,7 @@ class News:
         try:
             company = await company_of(self._settings, client)
             if agent is not None:
-                agents = await of_all_companies(
-                    client.agents, self._store, company, client.companies
-                )
-                agent = await id_of("agent", agent, "--agent", agents, client.agent)
+                agent = await agent_of(agent, client, company)
         except (NotAllowed, NotFound) as error:
             complain(f"{error}; so what was named{self.about} is taken for an id")
         return Query(company=company, activity=ActivityFilter(agent=agent, limit=self._limit))

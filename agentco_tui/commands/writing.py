@@ -18,7 +18,7 @@ from agentco_tui.actions.write_flow import Write
 from agentco_tui.actions.writes import LimitChange, TaskCreation, check_form, check_limit
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving
-from agentco_tui.commands.naming import id_of
+from agentco_tui.commands.naming import agent_of
 from agentco_tui.commands.running import Exit, complain, running, say, say_json
 from agentco_tui.commands.watch import watching
 from agentco_tui.config import Given, Settings, off_by
@@ -98,8 +98,7 @@ async def _run(settings: Settings, given: Given) -> Outcome:
                 words = "nothing was sent: it is not what was read; `get task` has it as it is now"
                 return Approval(services, task).outcome(OutcomeKind.CHANGED, words, KnownBy.HERE)
             return await settled(Approval(services, task), given["wait"])
-        agents = await client.agents(company)
-        agent_id = await id_of("agent", given["agent"], "--agent", agents, client.agent)
+        agent_id = await agent_of(given["agent"], client, company)
         agent = await client.agent(agent_id)
         if given["command"] == "create-task":
             form = {"agent_id": agent_id, "title": given["title"], "priority": given["priority"]}

@@ -149,7 +149,11 @@ class CriticalCommand:
             now = critical[: AN_HOUR - len(self._begun)]
             self._begun += [time.monotonic()] * len(now)
             for cause in now:
-                trouble = await asyncio.to_thread(self._run, command, cause) or trouble
+                # It is run, also where the program is ended meanwhile.
+                running = asyncio.get_running_loop().run_in_executor(
+                    None, self._run, command, cause
+                )
+                trouble = await asyncio.shield(running) or trouble
         if left := len(critical) - len(now):
             trouble = f"was not run for {left} more: {AN_HOUR} an hour at most"
         if trouble:
