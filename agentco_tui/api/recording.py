@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS
+from agentco_tui.reading.mapping import Mapped
 from agentco_tui.text import SafeText, plain, safe
 
 if TYPE_CHECKING:
@@ -49,15 +50,6 @@ FailedWith: TypeAlias = tuple[str, str, str]
 
 class RecordingError(Exception):
     """A file that can't be written or is no recording; `str()` is a sentence for a person."""
-
-
-class Mapped(msgspec.Struct, frozen=True):
-    """What `ProfileMapping.told` has."""
-
-    fields: dict[str, dict[str, str]] = {}
-    unit: str | None = None
-    currency: str | None = None
-    status: dict[str, tuple[str, ...]] = {}
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):

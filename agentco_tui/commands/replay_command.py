@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import msgspec
-
 from agentco_tui import __version__
 from agentco_tui.api.credentials import BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.recording import About, Alter, Mapped, Recorder, Recording, RecordingError
+from agentco_tui.api.recording import About, Alter, Recorder, Recording, RecordingError
 from agentco_tui.arguments import UsageError
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.config.resolve import Resolver
@@ -30,7 +28,7 @@ def begun(
         profile=settings.profile,
         company=settings.company,
         refresh=settings.refresh,
-        mapping=msgspec.convert(settings.mapping.told, Mapped),
+        mapping=settings.mapping.told,
     )
     try:
         redact = key.redact if key is not None else str
@@ -61,7 +59,7 @@ def settings_for(about: About, given: Given, env: Mapping[str, str]) -> Settings
         raise SettingsError(resolved.problems)
     try:
         base_url = BaseUrl.parse(about.base_url, allow_http=True)
-        mapping = ProfileMapping(**msgspec.structs.asdict(about.mapping))
+        mapping = ProfileMapping(about.mapping)
     except (CredentialError, ValueError, KeyError):
         raise RecordingError("what the recording is of can't be read") from None
     refresh = min(max(REFRESH_FROM, about.refresh), REFRESH_TO)

@@ -17,7 +17,7 @@ from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
 from agentco_tui.model import AlertLimits, TaskState
-from agentco_tui.reading.mapping import ProfileMapping, field_names
+from agentco_tui.reading.mapping import Mapped, ProfileMapping, field_names
 
 T = TypeVar("T", ViewSettings, OwnCommand)
 
@@ -158,7 +158,7 @@ class ConfigFile(TomlFile):
                 )
             fields, money, status = (entry.pop(key, {}) for key in ("fields", "money", "status"))
             if fields or money or status:
-                entry["mapping"] = ProfileMapping(fields, status=status, **money)
+                entry["mapping"] = ProfileMapping(Mapped(fields, status=status, **money))
         self.approve = right.pop("approve", {})
         self.list = right.pop("list", {})
         self.notify = right.pop("notify", {})

@@ -13,7 +13,6 @@ pending = ["needs_ok"]              # status words of tasks
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -39,38 +38,36 @@ UNITS: Final = {
 """What `unit` may say, and the power of ten that makes whole units of it."""
 
 
-class ProfileMapping:
-    """What one profile says; changes the kinds that answers are read by."""
+class Mapped(Struct, frozen=True):
+    """What one profile says."""
 
-    def __init__(
-        self,
-        fields: Mapping[str, Mapping[str, str]] | None = None,
-        *,
-        unit: str | None = None,
-        currency: str | None = None,
-        status: Mapping[str, tuple[str, ...]] | None = None,
-    ) -> None:
-        """`fields`: dotted names by our field, by a kind's name; `unit`: one of `UNITS`;
-        `status`: the platform's words by the state of a task that they mean.
-        """
-        told = {"fields": fields, "unit": unit, "currency": currency, "status": status}
-        self.told: dict[str, Any] = {name: value for name, value in told.items() if value}
-        """What another like it is made of."""
-        self.fields = fields or {}
-        self.unit = Unit(None if unit is None else UNITS[unit], currency)
+    fields: dict[str, dict[str, str]] = {}  # dotted names by our field, by a kind's name
+    unit: str | None = None  # one of `UNITS`
+    currency: str | None = None
+    status: dict[str, tuple[str, ...]] = {}  # the platform's words by the state that they mean
+
+
+class ProfileMapping:
+    """Changes the kinds that answers are read by, as a profile says. Raises KeyError and ValueError
+    for a unit or a state that there isn't.
+    """
+
+    def __init__(self, told: Mapped) -> None:
+        self.told = told
+        self.unit = Unit(None if told.unit is None else UNITS[told.unit], told.currency)
         self.states = {
             fold_word(word): TaskState(state)
-            for state, words in (status or {}).items()
+            for state, words in told.status.items()
             for word in words
         }
         self._kinds: dict[str, Kind[Any]] = {}
 
     def kind(self, kind: Kind[R]) -> Kind[R]:
-        if not self.fields and not self.states and self.unit == NO_UNIT:
+        if not self.told.fields and not self.states and self.unit == NO_UNIT:
             return kind
         known = self._kinds.get(kind.name)
         if known is None:
-            known = kind.with_mapping(self.fields.get(kind.name, {}))
+            known = kind.with_mapping(self.told.fields.get(kind.name, {}))
             known.unit = self.unit
             if self.states and kind.name == "task":
                 built: Any = partial(self._restated, kind.build)
@@ -90,7 +87,7 @@ class ProfileMapping:
         return replace(task, state=state, needs_approval=state is TaskState.PENDING)
 
 
-AS_SENT: Final = ProfileMapping()
+AS_SENT: Final = ProfileMapping(Mapped())
 
 
 def field_names(kind: Kind[Any]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from agentco_tui.config.file import ConfigFile
 from agentco_tui.model import Agent, Budget, BudgetOverview, Listing, Task, TaskState
 from agentco_tui.reading.decode import Unshaped
 from agentco_tui.reading.kinds.task import TASKS
-from agentco_tui.reading.mapping import ProfileMapping, report_fields
+from agentco_tui.reading.mapping import Mapped, ProfileMapping, report_fields
 from tests.api.canary import client_of
 from tests.api.wire_server import answering, http
 
@@ -114,7 +114,7 @@ async def test_a_platforms_own_word_for_waiting(tmp_path: Path) -> None:
     listing: Listing[Task] = await asked(mapping, "tasks", rows)
     (found,) = listing.records
     assert (found.title, found.status, found.state) == ("Pay", "Needs-OK", TaskState.PENDING)
-    as_sent: Listing[Task] = await asked(ProfileMapping(), "tasks", rows)
+    as_sent: Listing[Task] = await asked(ProfileMapping(Mapped()), "tasks", rows)
     assert as_sent.records[0].state is TaskState.OTHER
 
 
