@@ -169,6 +169,7 @@ _EXPORT = (
     Flag("--format {csv}", "default: csv", choices=("csv",), default="csv"),
     Flag("--out FILE", "where to (default: standard output)"),
     Flag("--force", "replace the file if it is there"),
+    Flag("--names", "add the names of companies and agents beside their ids"),
 )
 _FIELDS = Flag("--fields", "which of the platform's fields are read, and how")
 _BUNDLE = Flag("--bundle FILE", "write a recording for a bug report, with names and texts replaced")
@@ -251,7 +252,7 @@ COMMANDS: dict[str, Subcommand] = {
         (*_WRITE, Flag("agent AGENT", "its id or name"), Flag("limit AMOUNT", "in whole units"),
             Flag("--expect AMOUNT", "the limit that was read; else nothing is sent")), _WRITE_MORE),
     "export": Subcommand("write what the platform exports",
-        ("export activity --out log.csv",), (*_PLATFORM, *_EXPORT)),
+        ("export activity --out log.csv --names",), (*_PLATFORM, *_EXPORT)),
     "replay": Subcommand("the dashboard on a recording, at any time of it",
         ("--record monday.rec", "replay monday.rec"), _REPLAY, _REPLAY_MORE),
     "journal": Subcommand("what was changed from here, and what became of it",

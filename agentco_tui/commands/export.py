@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.arguments import UsageError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
+from agentco_tui.commands.naming import learn_names
 from agentco_tui.commands.running import Exit, OutputError, complain, connected, running, write
 from agentco_tui.config import Given, Settings
-from agentco_tui.live.log_file import LONGEST_LINE, Written, lines_of
+from agentco_tui.live.feeds import Query
+from agentco_tui.live.log_file import LONGEST_LINE, Written, lines_of, with_names
+from agentco_tui.live.store import Names, Store
 from agentco_tui.text import safe
 
 
@@ -34,13 +39,23 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         return asyncio.run(_to_file(settings, given, Path(given["out"])))
 
 
+@asynccontextmanager
+async def _exported(client: Client, given: Given) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The platform's export as it comes, with names beside ids where they are wanted."""
+    store = Store()
+    if given["names"]:
+        complain(*await learn_names(client, store, Query()))
+    async with client.export_activity(given["format"]) as chunks:
+        yield with_names(chunks, Names(store)) if given["names"] else chunks
+
+
 async def _to_file(settings: Settings, given: Given, path: Path) -> int:
     written, force = None, given["force"]
     async with connected(settings) as client:
         try:
             with atomic_write(path, replace=force) as file:
                 written = Written()
-                async with client.export_activity(given["format"]) as chunks:
+                async with _exported(client, given) as chunks:
                     async for chunk in chunks:
                         file.write(written.take(chunk))
         except ApiError as error:
@@ -61,7 +76,7 @@ async def _to_stdout(settings: Settings, given: Given) -> int:
         raise OutputError("there is no standard output: name a file with --out")
     async with connected(settings) as client:
         try:
-            async with client.export_activity(given["format"]) as chunks:
+            async with _exported(client, given) as chunks:
                 if sys.stdout.isatty():
                     async for line in lines_of(chunks):
                         write(f"{safe(line, LONGEST_LINE)}\n")

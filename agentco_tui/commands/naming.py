@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.config.validators import nearest
-from agentco_tui.live.poller import of_all_companies
+from agentco_tui.live.feeds import NAMES, Query
+from agentco_tui.live.poller import fetch, of_all_companies
 from agentco_tui.live.store import Store, named
 from agentco_tui.model import Agent, Company, Listing
 from agentco_tui.text import safe
@@ -67,3 +68,14 @@ async def id_of(
     elif known := [record.name or safe(record.id) for record in listing.records]:
         text += f"; the nearest is {nearest(words, known)}"
     raise SettingsError([Problem(text=text, setting=setting)])
+
+
+async def learn_names(client: Client, store: Store, query: Query) -> list[str]:
+    """Read the lists of companies and agents; what to say of those that can't be read."""
+    unread = []
+    for feed in sorted(NAMES):
+        try:
+            (await fetch(feed, client, store, query))()
+        except ApiError as error:
+            unread.append(f"{error}; so the names of {feed} are left out")
+    return unread

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import select
 import sys
 from collections.abc import Mapping
@@ -20,18 +21,20 @@ from agentco_tui.api.errors import (
     NotSent,
     TlsFailure,
 )
-from agentco_tui.commands.naming import agent_of, company_of
+from agentco_tui.commands.naming import agent_of, company_of, learn_names
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.backfill import Backfill
-from agentco_tui.live.feeds import NAMES, ActivityFilter, Clock, FeedName, Query
+from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
 from agentco_tui.live.poller import after_failure, fetch
 from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Activity, Severity
 from agentco_tui.text import safe, signs
+
+log = logging.getLogger(__name__)
 
 DEFAULT_LIMIT = 100
 _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
@@ -146,9 +149,8 @@ class News:
         unnamed = {ref.id for ref in refs if ref is not None and self.names.known(ref) is None}
         if not unnamed <= self._unnamed:
             self._unnamed |= unnamed
-            for feed in sorted(NAMES):
-                with suppress(ApiError):  # ids stand for them
-                    (await fetch(feed, client, self._store, query))()
+            for why in await learn_names(client, self._store, query):
+                log.info("%s", why)  # ids stand for them
 
 
 def as_line(entry: Activity, names: Names) -> str:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import codecs
+import csv
 from collections.abc import AsyncIterator
 
 from agentco_tui import format as fmt
+from agentco_tui.live.record_export import csv_cell, csv_row
+from agentco_tui.live.store import Names
+from agentco_tui.model import Ref
+from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.text import SafeText, plain
 
+_OWNERS = word_set("company agent actor")  # of whom an id may stand in a column
 LONGEST_LINE = 1_000_000
 """Characters; a longer line is taken in pieces, so that none can fill the memory."""
+MOST_LINES = 10_000  # of one row
 _LONGEST_NAME = 200
 
 
@@ -55,3 +62,30 @@ async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
     rest += decoder.decode(b"", final=True)
     if rest:
         yield rest
+
+
+async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterator[bytes]:
+    """A CSV as it comes, with a column of names behind each column of ids."""
+    places: list[int] | None = None  # of ids; None before the row of titles
+    lines, open_quotes = list[str](), False
+    async for line in lines_of(chunks):
+        lines.append(line)
+        open_quotes ^= line.count('"') % 2 == 1
+        if open_quotes and len(lines) < MOST_LINES:
+            continue  # a cell goes on in the next line
+        row = next(csv.reader(["\n".join(lines)]), list[str]())
+        lines, open_quotes = [], False
+        if places is None:
+            titles = list(map(fold, row))
+            owners = {at: title.removesuffix("id") for at, title in enumerate(titles)}
+            places = [at for at, owner in owners.items() if owner in _OWNERS - {*titles}]
+            found = {at: f"{owners[at]}_name" for at in places}
+        else:
+            refs = {at: Ref(id=row[at]) for at in places if at < len(row)}
+            told = {at: names.known(ref, owners[at]) for at, ref in refs.items()}
+            found = {at: csv_cell(known or "") for at, known in told.items()}
+        for at in sorted(found, reverse=True):
+            row.insert(at + 1, found[at])
+        yield csv_row(row).encode()
+    if lines:
+        yield "\n".join(lines).encode()

@@ -126,10 +126,32 @@ def _ids(entries: Iterable[Any], _: str) -> Answer:
     return Answer(200, {"content-type": "text/csv"}, sheet.getvalue().encode())
 
 
-def test_rows_are_counted_and_not_lines(
+def test_names_stand_beside_ids(
     command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interface, "_sheet", _ids)
-    ran = command.on(still)("export", "activity", "--out", "a.csv")
+    ran = command.on(still)("export", "activity", "--names", "--out", "a.csv")
     assert (ran.code, ran.out) == (0, "")
     assert f"{len(still.world.activity())} rows" in ran.err.replace(",", "")
+    with (command.home / "a.csv").open(newline="") as file:
+        titles, *rows = csv.reader(file)
+    # Where a column of names is there already, none is added.
+    assert titles == ["id", "company_id", "company_name", "agent", "agentId", "message"]
+    companies = {company.id: company.name for company in still.world.state.companies.values()}
+    assert {row[1]: row[2] for row in rows if row[1]} == companies
+    told = [entry.message for entry in still.world.activity()]
+    assert [row[-1] for row in rows] == [f'said "{message}",\nand more' for message in told]
+    # Without the flag it goes as it came; to a pipe with it as to the file.
+    piped = command("export", "activity", "--names")
+    assert piped.out.encode() == (command.home / "a.csv").read_bytes().replace(b"\r\n", b"\n")
+    assert "company_name" not in command("export", "activity").out
+
+
+def test_an_export_with_names_does_without_those_that_cannot_be_read(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    still.faults.add("agents:status=500")
+    ran = command.on(still)("export", "activity", "--names", "--out", "a.csv")
+    assert ran.code == 0
+    assert "the names of agents are left out" in ran.err
+    assert (command.home / "a.csv").read_bytes().startswith(b"id,timestamp,")
