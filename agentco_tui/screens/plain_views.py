@@ -280,6 +280,13 @@ class ActivityView(ListView[Activity]):
         }
         return [plain(f"{name} {value}") for name, value in parts.items() if value]
 
+    def narrowing(self) -> list[SafeText]:
+        """What the list is narrowed by, in words; empty if it leaves nothing out."""
+        company = self.session.poller.query.company
+        scope = [] if company is None else [self.session.names.scope(company)]
+        words = [safe(f"/{self.filter_text}", 40)] if self.filter_text else []
+        return [*self.asked(), *scope, *words]
+
     def entries(self) -> list[Activity]:
         """All that stand behind the lines that the filter lets through."""
         folds = filter(None, map(self._folds.get, self.table.rows.shown))

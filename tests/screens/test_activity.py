@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -133,6 +134,39 @@ async def test_the_export_is_written_and_overwrites_nothing(on: Staging, tmp_pat
         await export(s, target)
         await s.sees("EXPORT", "exist", "✖")
         assert target.read_text() == "mine"
+
+
+async def test_an_export_of_a_list_that_is_filtered_has_what_it_shows(
+    on: Staging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/")  # a path that fits its line wherever the tests run
+    async with on(place="activity", size=WIDE) as s:
+        acme = next(c for c in s.platform.world.state.companies.values() if "Acme" in c.name)
+        s.main.set_scope(acme.id)
+        await s.poll(FeedName.ACTIVITY)
+        happen(s.platform, "nothing more was said")
+        happen(s.platform, "=1+1, she said")
+        await s.poll(FeedName.ACTIVITY)
+        await s.press(*"/said", "enter")
+        entries = s.main.views["activity"].entries()  # type: ignore[attr-defined]
+        shown = len(entries)
+        assert len(s.rows) <= shown < len(s.session.store.activity)
+        assert {entry.id for entry in entries} >= set(s.rows)
+        await s.press("e")
+        await s.sees(f"EXPORT {shown} entries shown: Acme Robotics, /said")
+        entry = s.app.screen.inputs["file"]  # type: ignore[attr-defined]
+        assert entry.value == "activity-2026-09-21-1413.csv"
+        await s.sees("in the folder that the program was started in; must not exist yet")
+        entry.value = str(tmp_path / "part.csv")
+        await s.press("enter")
+        await s.sees(f"{shown} rows, ")
+        with (tmp_path / "part.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [row["id"] for row in rows] == [entry.id for entry in entries]
+        assert {row["company_id"] for row in rows} == {acme.id}
+        assert {row["company_name"] for row in rows} == {acme.name}
+        assert rows[0]["text"] == "'=1+1, she said", "no cell is a formula"
+        assert not s.platform.requests.matching("export")
 
 
 async def test_an_export_tells_how_far_it_is_and_escape_stops_it(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -19,10 +20,12 @@ from agentco_tui.actions.write_flow import CREATING, Write
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit, limit_words
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.background import turn
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.live.insight import priority_rank
 from agentco_tui.live.log_file import Written
+from agentco_tui.live.record_export import csv_lines
 from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.screens.cells import limit_of
@@ -44,6 +47,7 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
+    from agentco_tui.screens.plain_views import ActivityView
 
 
 class FormRequest(msgspec.Struct, frozen=True):
@@ -312,33 +316,48 @@ def activity_filters(ask: FormRequest) -> FormPlan:
     return FormPlan(ask.title("FILTER", plain("the activity log")), fields, read, send)
 
 
+def whole(name: str) -> SafeText:
+    """The path of a file."""
+    return safe(str(Path(name).expanduser().resolve()), 200)
+
+
 async def new_file(ask: FormRequest, name: str, text: list[str], field: str = "file") -> SafeText:
     """Write a file that is not there yet, without the key; its path. Raises FormError."""
 
-    def write() -> Path:
+    def write() -> SafeText:
         with atomic_write(Path(name)) as file:
             for part in text:
                 file.write(ask.frame.session.client.transport.key.redact(part).encode())
-        return Path(name).expanduser().resolve()
+        return whole(name)
 
     try:
-        return safe(str(await asyncio.to_thread(write)), 200)
+        return await asyncio.to_thread(write)
     except AtomicWriteError as error:
         raise FormError({field: plain(str(error))}, plain(str(error))) from error
 
 
 def export_activity(ask: FormRequest) -> FormPlan:
-    """GET /api/activity/export, written to a file as it comes. It can't be asked for a part."""
-    session = ask.frame.session
+    """GET /api/activity/export, written to a file as it comes. It can't be asked for a part: of a
+    list that leaves something out, what it shows is written, as `get activity --csv` has it.
+    """
+    session, view = ask.frame.session, cast("ActivityView", ask.frame.view)
+    left_out, entries = view.narrowing(), view.entries()
 
     def read(values: Values) -> Values:
         return checked(values, {n: plain("this is needed") for n in values if not values[n]})
 
+    async def shown() -> AsyncIterator[bytes]:
+        for line in csv_lines("activity", entries, session.names):
+            await turn()
+            yield line.encode()
+
     async def send(values: Values, form: Form) -> None:
         written, begun = Written(), monotonic()
+        form_of = values.get("format", "csv")
+        exported = nullcontext(shown()) if left_out else session.client.export_activity(form_of)
         try:
             with atomic_write(Path(values["file"])) as file:
-                async with session.client.export_activity(values["format"]) as chunks:
+                async with exported as chunks:
                     async for chunk in chunks:
                         file.write(written.take(chunk))
                         seconds = max(monotonic() - begun, 0.001)
@@ -348,14 +367,17 @@ def export_activity(ask: FormRequest) -> FormPlan:
             raise FormError({}, plain(str(error))) from error
         except AtomicWriteError as error:
             raise FormError({"file": plain(str(error))}) from error
-        ask.frame.say(f"{written.sentence}, written to {safe(values['file'], 200)}")
+        ask.frame.say(f"{written.sentence}, written to {whole(values['file'])}")
 
     now = fmt.moment(Moment(session.clock.now()))
     name = f"activity-{now[:16].replace(' ', '-').replace(':', '')}.csv"
-    form = FormField("format", "format", "csv", "csv is the one that is known")
-    fields = (form, FormField("file", "file", name, HERE))
-    title = ask.title("EXPORT", plain("the activity log, all of it"))
-    return FormPlan(title, fields, read, send, can_stop=True)
+    what = plain("the activity log, all of it")
+    if left_out:
+        what = plain(f"{fmt.count(len(entries))} entries shown: {', '.join(left_out)}")
+    fields = [FormField("file", "file", name, HERE)]
+    if not left_out:
+        fields.insert(0, FormField("format", "format", "csv", "csv is the one that is known"))
+    return FormPlan(ask.title("EXPORT", what), fields, read, send, can_stop=True)
 
 
 FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {
