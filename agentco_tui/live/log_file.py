@@ -7,7 +7,7 @@ import csv
 from collections.abc import AsyncIterator
 
 from agentco_tui import format as fmt
-from agentco_tui.live.record_export import csv_cell, csv_row
+from agentco_tui.live.record_export import csv_row
 from agentco_tui.live.store import Names
 from agentco_tui.model import Ref
 from agentco_tui.reading.field_names import fold, word_set
@@ -83,7 +83,7 @@ async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterato
         else:
             refs = {at: Ref(id=row[at]) for at in places if at < len(row)}
             told = {at: names.known(ref, owners[at]) for at, ref in refs.items()}
-            found = {at: csv_cell(known or "") for at, known in told.items()}
+            found = {at: known or "" for at, known in told.items()}
         for at in sorted(found, reverse=True):
             row.insert(at + 1, found[at])
         yield csv_row(row).encode()

@@ -25,7 +25,7 @@ from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.live.insight import priority_rank
 from agentco_tui.live.log_file import Written
-from agentco_tui.live.record_export import csv_lines
+from agentco_tui.live.record_export import csv_row, flat, flat_names
 from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.screens.cells import limit_of
@@ -347,9 +347,10 @@ def export_activity(ask: FormRequest) -> FormPlan:
         return checked(values, {n: plain("this is needed") for n in values if not values[n]})
 
     async def shown() -> AsyncIterator[bytes]:
-        for line in csv_lines("activity", entries, session.names):
+        yield csv_row(flat_names("activity")).encode()
+        for entry in entries:
             await turn()
-            yield line.encode()
+            yield csv_row(flat(entry, session.names).values()).encode()
 
     async def send(values: Values, form: Form) -> None:
         written, begun = Written(), monotonic()
