@@ -211,10 +211,7 @@ class DashboardApp(KeyApp):
         from agentco_tui.screens.settings_watch import follow_settings  # noqa: PLC0415
 
         assert self._reread is not None
-        session = self.session
-        await follow_settings(
-            lambda: session.settings, self._reread, self.take_settings, self._warn
-        )
+        await follow_settings(self.session, self._reread, self.take_settings, self._warn)
 
     def take_settings(self, settings: Settings) -> None:
         """Use others from now on, and show what follows from them."""

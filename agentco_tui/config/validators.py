@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from agentco_tui.keys import SCREENS
 from agentco_tui.patterns import lazy_pattern
@@ -114,16 +115,33 @@ dotted_name = _matching(
 """A field of the platform's: dots lead into objects."""
 
 
-def _seconds(value: object, *, least: float, most: float) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not least <= value <= most:  # type: ignore[operator]
-        bounds = f" from {least:g} to {most:g}" if number else ""
-        raise WrongError(f"must be a number of seconds{bounds}, is {what(value)}")
-    return float(value)  # type: ignore[arg-type]
+def _number(
+    value: Any, *, least: float, most: float, unit: str = "", kind: Any = int | float
+) -> Any:
+    if isinstance(value, bool) or not isinstance(value, kind) or not least <= value <= most:
+        words = (
+            f"must be a {'whole ' if kind is int else ''}number{unit} from {least:g} to {most:g}"
+        )
+        raise WrongError(f"{words}, is {what(value)}")
+    return value
 
 
+_seconds = partial(_number, unit=" of seconds")
 refresh = partial(_seconds, least=REFRESH_FROM, most=REFRESH_TO)
 hold = partial(_seconds, least=0, most=60)
+factor = partial(_number, least=1, most=1000)
+"""How many times as much."""
+megabytes = partial(_number, least=10, most=100_000, kind=int)
+"""Millions of bytes; below ten there is no room for a day of a large platform."""
+
+
+def percent(value: object, most: float = 1000) -> Decimal:
+    """A percentage above 0; more than 100 is allowed, since spending can pass a limit."""
+    return Decimal(str(_number(value, least=0.001, most=most, unit=" of per cent")))
+
+
+chance = partial(percent, most=99.999)
+"""How likely something is."""
 
 
 def _one_of(value: object, *, noun: str, names: tuple[str, ...]) -> str:
@@ -156,37 +174,6 @@ def path(value: object) -> Path:
         raise WrongError(
             "names the home folder of a user that this machine does not know"
         ) from None
-
-
-def percent(value: object) -> Decimal:
-    """A percentage above 0; more than 100 is allowed, since spending can pass a limit."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WrongError(f"must be a number of per cent, is {what(value)}")
-    if not (math.isfinite(value) and 0 < value <= 1000):
-        raise WrongError(f"must be above 0 and at most 1000 per cent, is {what(value)}")
-    return Decimal(str(value))
-
-
-def megabytes(value: object) -> int:
-    """Millions of bytes; below ten there is no room for a day of a large platform."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 10 <= value <= 100_000:
-        raise WrongError(f"must be a whole number from 10 to 100000, is {what(value)}")
-    return value
-
-
-def chance(value: object) -> Decimal:
-    """How likely something is, in per cent: above 0 and below 100."""
-    likely = percent(value)
-    if likely >= 100:
-        raise WrongError(f"must be below 100 per cent, is {what(value)}")
-    return likely
-
-
-def factor(value: object) -> float:
-    """How many times as much: a number from 1 to 1000."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 1000:
-        raise WrongError(f"must be a number from 1 to 1000, is {what(value)}")
-    return float(value)
 
 
 def span(written: str) -> float | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agentco_tui.config import Settings, SettingsError
+from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe
 
 LOOK_EVERY = 1.0  # seconds
@@ -28,7 +29,7 @@ def stamps(config: Path) -> list[tuple[Path, int, int]]:
 
 
 async def follow_settings(
-    settings: Callable[[], Settings],
+    session: Session,
     reread: Reread,
     take: Callable[[Settings], None],
     tell: Callable[[SafeText], None],
@@ -36,7 +37,7 @@ async def follow_settings(
     """Look once a second, beside the event loop, and read once a saved file stands still: `take`
     gets settings that differ; what is wrong is told, and those of before stay.
     """
-    seen, is_read, config = None, False, settings().config_path
+    seen, is_read, config = None, False, session.settings.config_path
     while config is not None:
         found = await asyncio.to_thread(stamps, config)
         if found != seen:
@@ -44,13 +45,11 @@ async def follow_settings(
         elif not is_read:
             is_read = True
             try:
-                new, kept = await asyncio.to_thread(reread, settings())
+                new, kept = await asyncio.to_thread(reread, session.settings)
             except SettingsError as error:
-                first, *more = error.problems
-                others = f" (and {len(more)} more)" if more else ""
-                tell(safe(f"{first}{others}; the settings of before stay", 400))
+                tell(safe(f"the settings of before stay: {error}", 400))
             else:
-                if replace(new, sources={}) != replace(settings(), sources={}):
+                if replace(new, sources={}) != replace(session.settings, sources={}):
                     take(new)
                     tell(plain("the settings were read again"))
                 if kept:

@@ -46,3 +46,8 @@ async def test_where_focus_is_not_told_it_only_rings_and_only_long_after_a_key(
         on.app.app_focus = True
         await worse(3)
         assert len(written) == 3
+        on.app.app_focus = False
+        silent = replace(settings.notify, bell=False, desktop=False)
+        on.app.take_settings(replace(settings, notify=silent))
+        await worse(4)
+        assert len(written) == 3, "what was saved counts from now on"
