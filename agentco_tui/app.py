@@ -174,20 +174,20 @@ class DashboardApp(KeyApp):
         read = partial(self.run_worker, read_the_rest, thread=True, description="read the dialogs")
         self.set_timer(READ_REST, read, name="rest")
         self.set_timer(SETTLED, settle_memory, name="memory")
-        assert self.main_screen is not None
+        frame = cast(MainScreen, self.main_screen)
         self.set_interval(1.0, self._look_at_the_line, name="line")
         if (recorder := self.session.client.transport.recorder) is not None:
             self.notify(plain(f"recording to {safe(str(recorder.path), 200)}"), markup=False)
             look = partial(self._look_at_the_recording, recorder)
             self.set_interval(1.0, look, name="recording")
-        self.call_after_refresh(self.main_screen.paint_as_told)
+        self.call_after_refresh(frame.paint_as_told)
         off = self.session.permissions.off
         if off is not None and not self.session.settings.read_only:
             self._warn(off)
         if self._by is not None and self._by.told is not None:
             self._warn(self._by.told)
         if self._by is not None and not self._by.profile:
-            self.call_after_refresh(self.main_screen.switch, "")
+            self.call_after_refresh(lambda: frame.dialogs.switch(""))
         if self._reread is not None:  # no replay: nobody is called for what is past
             self.set_timer(SETTLED, partial(Calls, self, self.session), name="calls")
             follow = partial(start_worker, self, self._follow_settings, "follow the settings")

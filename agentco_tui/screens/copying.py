@@ -9,16 +9,14 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from functools import partial
 from shlex import quote as shell_quote
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, urlencode
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 
 from agentco_tui import clipboard, osc
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
-from agentco_tui.child_process import CommandError
 from agentco_tui.live.poller import ACTIVITY_LIMIT
 from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
@@ -33,8 +31,8 @@ from agentco_tui.widgets.text_pane import FieldLine, Line
 from agentco_tui.widgets.tones import Cell, Tone
 
 if TYPE_CHECKING:
+    from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
     from agentco_tui.screens.frame import MainScreen
-    from agentco_tui.screens.key_app import KeyApp
 
 
 class CopyChoice(Dialog[str]):
@@ -109,7 +107,7 @@ async def copy(frame: MainScreen, text: str) -> None:
         most = f"{size:,} bytes, and a terminal takes {clipboard.MOST_BYTES:,} (OSC 52)"
         frame.say(f"not copied: {most}: {what}", bad=True)
     else:
-        cast("KeyApp", frame.app).to_terminal(osc.clipboard(text, env))
+        frame.key_app.to_terminal(osc.clipboard(text, env))
         frame.say(f"sent to the terminal (OSC 52): {what}")
 
 
@@ -141,8 +139,9 @@ def curl_line(record: Record, session: Session) -> str:
     return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
 
 
-def page(app: App[Any], lines: Iterable[Line], env: Mapping[str, str]) -> None:
+def page(screen: MainScreen | TraceScreen, lines: Iterable[Line]) -> None:
     """Show lines in $PAGER, else in less or more, which has the terminal until it ends."""
+    env = screen.session.child_environment()
     usual = "less" if shutil.which("less", path=env.get("PATH")) else "more"
     command = env.get("PAGER", "").split() or [usual]
     if command[0].endswith("less"):
@@ -150,10 +149,7 @@ def page(app: App[Any], lines: Iterable[Line], env: Mapping[str, str]) -> None:
     with tempfile.NamedTemporaryFile("w", prefix="agentco-", suffix=".txt") as file:
         file.writelines(f"{''.join(cell.text for cell in line).rstrip()}\n" for line in lines)
         file.flush()
-        try:
-            cast("KeyApp", app).lend_terminal([*command, file.name], env)
-        except CommandError as error:
-            app.notify(f"the pager {command[0]} {error}", markup=False, severity="warning")
+        screen.key_app.lend_terminal(f"the pager {command[0]}", [*command, file.name], env)
 
 
 def as_line(text: str) -> str:

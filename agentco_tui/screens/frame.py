@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from msgspec.structs import replace
 from textual import events, on
@@ -19,23 +19,22 @@ from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
-from agentco_tui.config import Switch
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change, named
 from agentco_tui.model import Task
 from agentco_tui.screens.absence import TOLD_FOR, Absence
-from agentco_tui.screens.dialogs.base import HelpScreen, SizedScreen
+from agentco_tui.screens.dialogs.base import HelpScreen
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
-from agentco_tui.screens.key_app import KeyApp, bindings_of
+from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.own_commands import OwnCommands
 from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
 from agentco_tui.screens.trail import MOST_BEHIND, Spot
-from agentco_tui.screens.views import list_class, memory_of, open_views, recall
-from agentco_tui.state_folder import ListMemory, Remembered
+from agentco_tui.screens.views import made, memory_of, open_views
+from agentco_tui.state_folder import Remembered
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
@@ -54,7 +53,7 @@ ORDER = ("held", "in flight", "unknown", "to look at")
 FOLLOW_EVERY = 1.0  # seconds between two looks at the journal, which other dashboards write, too
 
 
-class MainScreen(SizedScreen[None], OwnCommands):
+class MainScreen(OwnCommands):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every")
     AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
 
@@ -67,7 +66,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self, session: Session, place: Place, remembered: Remembered, row: str | None = None
     ) -> None:
         super().__init__()
-        self.session, self.place, self._remembered = session, place, remembered
+        self.session, self.place, self.kept = session, place, remembered  # of the run before
         self.views: dict[str, ListView[Any]] = {}  # by their tabs
         self.view: ListView[Any]  # the one that shows
         self.header = StatusLine(classes="frame--header")
@@ -95,7 +94,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         store.on_freshness = self.take_freshness
         self.session.decisions.subscribe(self.take_decisions)
         self.session.needs.look(self)
-        self.view = self.made(self.place)
+        self.view = made(self, self.place)
         self.session.needs.on_found = self.take_needs
         self.session.outlook.on_change = self.take_outlook
         # Its answer may be here already. What is asked beside it waits for the first picture,
@@ -277,7 +276,7 @@ class MainScreen(SizedScreen[None], OwnCommands):
         self.behind = spots[-MOST_BEHIND - 1 : -1]
         if to.scope != self.session.poller.query.company:
             self.set_scope(to.scope)
-        new = [] if to.tab in self.views else [self.made(to.tab)]
+        new = [] if to.tab in self.views else [made(self, to.tab)]
         mounted = self.body.mount(*new)
         if (view := self.views[to.tab]) is not self.view:
             self.place, self.view = to.place, view
@@ -307,25 +306,17 @@ class MainScreen(SizedScreen[None], OwnCommands):
         if not is_there and self._awaited is None and at.filter is None:
             self.say("that is not in the list any more")
 
-    def made(self, tab: str) -> ListView[Any]:
-        """A screen that is visited for the first time, as it was left, or a view."""
-        place, _, name = tab.partition(":")
-        shown_as = next((each for each in self.session.settings.views if each.name == name), None)
-        view = self.views[tab] = list_class(place)(self.session, shown_as)
-        recall(view, self._remembered.lists.get(place, ListMemory()))
-        return view
-
     def remembered(self) -> Remembered:
         own = ((tab, view) for tab, view in self.views.items() if not view.shown_as.name)
         visited = {tab: memory_of(view) for tab, view in own}
-        lists, left_at = {**self._remembered.lists, **visited}, self.absence.sign
-        return replace(self._remembered, screen=self.place, lists=lists, left_at=left_at)
+        lists, left_at = {**self.kept.lists, **visited}, self.absence.sign
+        return replace(self.kept, screen=self.place, lists=lists, left_at=left_at)
 
     def choose_theme(self, name: str) -> None:
         """Show it now, and from the next start on until the settings name another."""
         self.app.theme = name
         over = self.session.named_theme
-        self._remembered = replace(self._remembered, theme=name, theme_over=over)
+        self.kept = replace(self.kept, theme=name, theme_over=over)
 
     def set_paces(self) -> None:
         all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists
@@ -340,15 +331,6 @@ class MainScreen(SizedScreen[None], OwnCommands):
         for view in self.views.values():
             view.rescope()
         self.show_frame()
-
-    def switch(self, profile: str, need: str | None = None) -> None:
-        """Leave for another profile; what is recorded is of one. Of "" it is all of them."""
-        if not profile:
-            self.dialogs.all_profiles()
-        elif self.session.client.transport.recorder is None:
-            cast("KeyApp", self.app).leave(Switch(profile, need))
-        else:
-            self.say("a recording is of one profile: end it before another is shown", bad=True)
 
     def action_go_to(self) -> None:
         GoToWords(self)
@@ -413,13 +395,13 @@ class MainScreen(SizedScreen[None], OwnCommands):
 
         subject = self.view.subject()
         # One that is held down has just answered a question.
-        if subject is not None and not cast("KeyApp", self.app).presses.held_down:
+        if subject is not None and not self.key_app.presses.held_down:
             copying.choose(self, subject, what)
 
     def action_pager(self) -> None:
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
-        page(self.app, self.view.detail.told(self.size.width), self.session.child_environment())
+        page(self, self.view.detail.told(self.size.width))
 
     async def run(self, command_id: str) -> None:
         """Run a command as its key does, also one that has none."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from agentco_tui.background import start_worker, while_wanted
 from agentco_tui.child_process import CommandError, how_it_ended, run_for_output
@@ -20,8 +19,7 @@ from agentco_tui.config import OwnCommand
 from agentco_tui.keys import Place
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.model import Activity
-from agentco_tui.screens.dialogs.base import Dialog, Question, title_of
-from agentco_tui.screens.key_app import KeyApp
+from agentco_tui.screens.dialogs.base import Dialog, Question, SizedScreen, title_of
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
 from agentco_tui.text import SafeText, plain, safe, safe_block, signs
@@ -36,7 +34,7 @@ class OutputPane(Dialog[None]):
     keys: Mapping[str, str] = {"esc": " back"}
 
 
-class OwnCommands(Screen[None]):
+class OwnCommands(SizedScreen[None]):
     """The part of the frame that has to do with them."""
 
     session: Session
@@ -54,7 +52,7 @@ class OwnCommands(Screen[None]):
         for own in self.own.values():
             if event.key in own.key.split(",") and self.place in own.command.places:
                 event.stop()
-                if not cast(KeyApp, self.app).presses.held_down:
+                if not self.key_app.presses.held_down:
                     self.run_own(own)
 
     def action_output(self) -> None:
@@ -83,10 +81,7 @@ class OwnCommands(Screen[None]):
             if yes and own.background:
                 start_worker(self, partial(self._in_background, own, env), f"run {name}")
             elif yes:
-                try:
-                    cast(KeyApp, self.app).lend_terminal(own.run, env)
-                except CommandError as error:
-                    self.say(f"{name} {error}", bad=True)
+                self.key_app.lend_terminal(name, own.run, env)
 
         if own.confirm:
             what = safe(shlex.join(own.run), 2_000), name_of(record, session.names)

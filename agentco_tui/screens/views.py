@@ -52,7 +52,7 @@ async def open_views(frame: MainScreen) -> None:
         known = all(store.freshness[feed].answered_at is not None for feed in feeds)
         is_short = all(len(store.collections.get(feed, ())) <= MOST for feed in feeds)
         if (tab := f"{each.screen}:{each.name}") not in frame.views and known and is_short:
-            frame.made(tab).display = False
+            made(frame, tab).display = False
             await frame.body.mount(frame.views[tab])
         if (opened := frame.views.get(tab)) is not None and not opened.is_checked:
             opened.is_checked = True
@@ -67,6 +67,15 @@ def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[str]:
     named = (*settings.columns, (settings.sort or "level").removeprefix("-"))
     wrong = [f"there is no column {each}" for each in named if each not in keys]
     return [*wrong, wanted] if isinstance(wanted, str) else wrong
+
+
+def made(frame: MainScreen, tab: str) -> ListView[Any]:
+    """A screen that is visited for the first time, as it was left, or a view."""
+    place, _, name = tab.partition(":")
+    shown_as = next((each for each in frame.session.settings.views if each.name == name), None)
+    view = frame.views[tab] = list_class(place)(frame.session, shown_as)
+    recall(view, frame.kept.lists.get(place, ListMemory()))
+    return view
 
 
 def recall(view: ListView[Any], memory: ListMemory) -> None:

@@ -19,6 +19,7 @@ from textual.timer import Timer, TimerCallback
 
 from agentco_tui.background import start_worker
 from agentco_tui.child_process import CommandError
+from agentco_tui.text import safe
 from agentco_tui.textual_patches.registry import ENDING, KEY_QUEUE, LATE_TIMERS
 
 Typed = events.Key | events.Paste
@@ -77,16 +78,19 @@ class PatchedApp(App[None]):
             self._driver.write(sequence)
             self._driver.flush()
 
-    def lend_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+    def lend_terminal(self, name: str, command: Sequence[str], env: Mapping[str, str]) -> None:
         """Let a command have the terminal until it ends; nothing is read, painted or done here
-        meanwhile, as after ctrl+z. Raises CommandError, also where it failed.
+        meanwhile, as after ctrl+z. What goes wrong with it is a notice, by its name.
         """
         driver: Any = self._driver
         if not hasattr(driver, "terminal"):
-            raise CommandError("needs a terminal")
+            self.notify(safe(f"{name} needs a terminal"), markup=False, severity="warning")
+            return
         driver.suspend_application_mode()
         try:
             driver.terminal.lend(command, env)
+        except CommandError as error:
+            self.notify(safe(f"{name} {error}"), markup=False, severity="warning", timeout=8)
         finally:
             driver.resume_application_mode()
 

@@ -60,7 +60,7 @@ async def test_one_that_hangs_is_refused_or_is_wrong_holds_up_no_other(
                 line = re.compile(rf" {name} .*({words})")
                 await s.wait_until(lambda: any(map(line.search, s.lines)), f"{name}: {words}")
 
-            s.main.switch("")
+            s.main.dialogs.switch("")
             await says("Shop, Europe", "✖ 12")
             await says("here", "✖ 12")
             await says("quiet", "live")
@@ -85,7 +85,7 @@ async def test_enter_leaves_for_the_need_and_nothing_is_decided_there(
     config = tmp_path / "config.toml"
     config.write_text(_profile(tmp_path, "eu", platform))
     async with on(size=WIDE, profile="here", profiles=("eu",), config_path=config) as s:
-        s.main.switch("")
+        s.main.dialogs.switch("")
         await s.wait_until(lambda: _screen(s).table.rows.shown, "the needs")
         await s.sees("enter decide there")
         await s.press("a", "y", "j")

@@ -137,7 +137,7 @@ def recalled(filter_text: str, at: float | None = None) -> Remembered:
 
 async def test_a_filter_of_an_earlier_run_is_told_loudly(on: Staging) -> None:
     async with on(size=(80, 24)) as s:
-        s.main._remembered = recalled("agent:ada", NOW - 86_400)
+        s.main.kept = recalled("agent:ada", NOW - 86_400)
         await s.go("tasks")
         ada = [i for i, t in s.platform.world.state.pending.items() if t.agent.name == "Ada"]
         await s.sees(f"▲ filter of Sun 14:13: {len(ada)} of 40 · esc", "/agent:ada")
@@ -155,7 +155,7 @@ async def test_a_filter_of_an_earlier_run_is_told_loudly(on: Staging) -> None:
         s.main.tick()
         await s.sees("▲ filter of 14:13:20: ")
         # One whose time was not kept.
-        s.main._remembered = recalled("grace")
+        s.main.kept = recalled("grace")
         await s.go("agents")
         await s.sees("▲ filter of an earlier run: 1 of 24 · esc")
 

@@ -159,4 +159,4 @@ class AllProfiles(WholeScreen[None]):
     def _leave_for(self, event: RecordTable.Opened) -> None:
         app: Any = self.app
         if (line := self.table.rows.record(event.row_id)) is not None:
-            app.main_screen.switch(line.platform.profile, line.need.key)
+            app.main_screen.dialogs.switch(line.platform.profile, line.need.key)

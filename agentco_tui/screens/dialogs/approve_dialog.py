@@ -282,7 +282,7 @@ class BatchQuestion(TaskQuestion):
     def on_key(self, event: events.Key) -> None:
         if not self.wanted or self.hidden or self._off is not None:
             return
-        typed, at = event.character, self.presses.at
+        typed, at = event.character, self.key_app.presses.at
         is_name = self.is_named and self.typed != self.wanted and event.is_printable
         if typed is not None and (is_name or typed in "0123456789"):
             # One that was pressed before the question could be read was not meant, nor are those

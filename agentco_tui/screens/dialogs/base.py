@@ -19,7 +19,7 @@ from textual.widgets import Input
 from agentco_tui.config import Settings
 from agentco_tui.keys import COMMANDS, SHOWN_KEYS, Command, Place, keys_of
 from agentco_tui.screens.header_footer import Environment, environment, profile_name
-from agentco_tui.screens.key_app import REPEAT, KeyApp, KeyPresses, bindings_of
+from agentco_tui.screens.key_app import REPEAT, KeyApp, bindings_of
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.prompt import LineInput
 from agentco_tui.widgets.status_line import StatusLine
@@ -66,6 +66,10 @@ class SizedScreen(Screen[T]):
     @property
     def hidden(self) -> bool:
         return self.has_class("-small")
+
+    @property
+    def key_app(self) -> KeyApp:
+        return cast(KeyApp, self.app)
 
     def on_mount(self) -> None:
         self.mount(self._small)
@@ -357,14 +361,14 @@ class Question(Dialog[bool]):
 
         Neither was pressed as an answer to this: the key was on its way, or answered another.
         """
-        in_time = self._arms_at is not None and self.presses.at >= self._arms_at
+        in_time = self._arms_at is not None and self.key_app.presses.at >= self._arms_at
         if not yes:
             self.dismiss(False)
         elif self._drop_answer():
             self._too_soon("that came in a burst")
         elif self._off is not None:
             self._show_keys(f"y is off: {self._off}")
-        elif not self.hidden and in_time and not self.presses.held_down:
+        elif not self.hidden and in_time and not self.key_app.presses.held_down:
             self._answering = self.set_timer(ALONE, self._answered, name="answer")
         elif not self.hidden:
             self._too_soon("that came too soon")
@@ -384,10 +388,6 @@ class Question(Dialog[bool]):
 
     def accept(self) -> None:
         self.dismiss(True)
-
-    @property
-    def presses(self) -> KeyPresses:
-        return cast(KeyApp, self.app).presses
 
     def _too_soon(self, why: str) -> None:
         self._show_keys(f"{why}: wait {REPEAT:g} s, then y")

@@ -22,6 +22,7 @@ from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Step, Verb
 from agentco_tui.actions.writes import recover
 from agentco_tui.background import start_worker
+from agentco_tui.config import Switch
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import SharedTask, Task
@@ -89,10 +90,16 @@ class DialogRouter:
 
         self._frame.app.push_screen(SinceScreen(self._frame, at), opened)
 
-    def all_profiles(self) -> None:
+    def switch(self, profile: str, need: str | None = None) -> None:
+        """Leave for another profile; what is recorded is of one. Of "" it is all of them."""
         from agentco_tui.screens.dialogs.all_profiles import AllProfiles  # noqa: PLC0415 (rare)
 
-        self._frame.app.push_screen(AllProfiles(self._session))
+        if not profile:
+            self._frame.app.push_screen(AllProfiles(self._session))
+        elif self._session.client.transport.recorder is None:
+            self._frame.key_app.leave(Switch(profile, need))
+        else:
+            self._say("a recording is of one profile: end it before another is shown", bad=True)
 
     def columns(self) -> None:
         self._frame.app.push_screen(ColumnsScreen(self._frame.view.table))

@@ -241,7 +241,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
         width = self.size.width
-        page(self.app, broken(self._items(width, None), width), self.session.child_environment())
+        page(self, broken(self._items(width, None), width))
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen("tasks", self.session.settings, {}))
