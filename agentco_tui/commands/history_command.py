@@ -60,9 +60,6 @@ _CHOSEN: Final = """SELECT '{0}' AS what, it.*, company.name AS company_name,
     WHERE '{0}' = 'seen' OR ((:agent IS NULL OR it.agent = :agent)
         AND (:company IS NULL OR COALESCE(it.company, agent.company) = :company)) ORDER BY at"""
 
-_PLATFORMS: Final = """SELECT id, origin FROM platform
-    WHERE profile = ?1 AND origin = COALESCE(?2, origin)"""
-
 Row = dict[str, Any]
 
 
@@ -89,7 +86,8 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         from agentco_tui.live.history_file import reading  # noqa: PLC0415
 
         with reading(path) as connection:
-            chosen = connection.execute(_PLATFORMS, (profile, origin)).fetchall()
+            sql = "SELECT id, origin FROM platform WHERE profile = ? AND ifnull(?, origin) = origin"
+            chosen = connection.execute(sql, (profile, origin)).fetchall()
             for platform, of in chosen:
                 words = {"company": resolved.values["company"], "agent": given["agent"]}
                 who = {kind: _found(connection, platform, kind, words[kind]) for kind in words}
@@ -127,8 +125,8 @@ def _found(
     known = connection.execute(query, (platform, kind))
     found = named(words, (Company(id=key, name=name) for key, name in known))
     if len(found) != 1:
-        how_many = f"{len(found) or 'no'} {kind} that was seen has the name or id"
-        raise UsageError(f"{how_many} {safe(words, 60)}")
+        how_many = len(found) or "no"
+        raise UsageError(f"{how_many} {kind} that was seen has the name or id {safe(words, 60)}")
     return found[0].id
 
 

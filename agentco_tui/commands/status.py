@@ -8,7 +8,7 @@ what could not be asked may be worse than a warning.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -16,16 +16,14 @@ from msgspec.structs import replace
 
 from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError, TimedOut
-from agentco_tui.background import at_once
 from agentco_tui.commands.running import error_json, running, say, say_json
 from agentco_tui.commands.watch import SECONDS, watching
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, is_open
 from agentco_tui.live.need_words import sentence_of
-from agentco_tui.live.needs import Need, find, of_company
+from agentco_tui.live.needs import Need, Queue, of_company
 from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Names
 from agentco_tui.model import Budget
 from agentco_tui.state_folder import HISTORY_FILE, state_folder
@@ -106,23 +104,22 @@ async def _look(settings: Settings) -> Judgement:
         store, late = watcher.store, TimedOut(plain(f"no answer within {SECONDS:g} seconds"))
         asked = ((feed, store.freshness[feed]) for feed in PARTS)
         failed = {on: it.failure or late for on, it in asked if it.answered_at is None}
-        watcher.snoozes.sync()
-        company, snoozed = watcher.poller.query.company, watcher.snoozes.all
-        return judge(watcher.outlook, failed, company, watcher.clock.now(), snoozed=snoozed)
+        await watcher.look(most=len(store.pending))
+        company, found = watcher.poller.query.company, (watcher.queue, watcher.needs)
+        return judge(watcher.outlook, found, failed, company, watcher.clock.now())
 
 
 def judge(
     outlook: Outlook,
+    found: tuple[Queue, Sequence[Need]],
     failed: Mapping[FeedName, ApiError],
     company: str | None,
     now: float,
-    *,
-    snoozed: Mapping[str, Snooze] | None = None,
 ) -> Judgement:
-    """For all companies, or for the one with the id `company`; `now` is the platform's time. What
-    is `snoozed` (by its need's key) is said to be, and counts all the same.
+    """For all companies, or for the one with the id `company`, of which this was `found`; `now` is
+    the platform's time. What is snoozed is said to be, and counts all the same.
     """
-    store = outlook.store
+    store, (waits, needs) = outlook.store, found
     names = Names(store)
 
     def known(feed: FeedName, value: int) -> int | None:
@@ -133,8 +130,7 @@ def judge(
         return words if snooze is None else f"{words}; snoozed, {snooze.told(now)}"
 
     ours = of_company(store, company)
-    waits, found = at_once(find(outlook, company, snoozed or {}, now, len(store.pending)))
-    findings = [Finding(need.level, need.kind, need.record.id, told(need)) for need in found]
+    findings = [Finding(need.level, need.kind, need.record.id, told(need)) for need in needs]
     for reason, parts in _reasons(failed):
         findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))
     for each in (store.pending, store.company_budgets, store.agent_budgets, store.alerts):

@@ -10,6 +10,7 @@ import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
+from agentco_tui.background import at_once
 from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.status import Judgement, headline, judge
 from agentco_tui.config import SettingsError
@@ -17,6 +18,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_file import HistoryFile
 from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live.insight import Level
+from agentco_tui.live.needs import find
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Store
@@ -282,7 +284,9 @@ def _judge(
             store.take_overview(answer)
         else:
             getattr(store, name).replace(answer)
-    return judge(Outlook(store, limits=limits), failed, company, NOW, snoozed=snoozed)
+    outlook = Outlook(store, limits=limits)
+    found = at_once(find(outlook, company, snoozed or {}, NOW, len(store.pending)))
+    return judge(outlook, found, failed, company, NOW)
 
 
 def _alert(severity: Severity, **more: Any) -> Alert:
