@@ -29,6 +29,11 @@ class Level(IntEnum):
     CRITICAL = 3
 
 
+SEVERITY_LEVELS: Mapping[Severity, Level] = {
+    **dict.fromkeys(Severity, Level.OK),
+    Severity.CRITICAL: Level.CRITICAL,
+    Severity.WARNING: Level.WARNING,
+}
 LEVEL_WORDS: Mapping[str, float] = {"info": 0, **{level.name.lower(): level for level in Level}}
 """The words by which a filter knows how bad something is."""
 _PRIORITIES = (

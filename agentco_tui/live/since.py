@@ -28,7 +28,7 @@ from agentco_tui.live.history_records import (
     Track,
 )
 from agentco_tui.live.history_sampler import kind_of, observe_log
-from agentco_tui.live.insight import Level
+from agentco_tui.live.insight import SEVERITY_LEVELS, Level
 from agentco_tui.live.period import period_of
 from agentco_tui.live.sentences import deed
 from agentco_tui.live.store import Names, Store
@@ -45,7 +45,6 @@ from agentco_tui.model import (
 from agentco_tui.text import SafeText, joined, plain, safe
 
 LEAST_GAP = 300.0  # seconds of which not all is known, from which on that is told
-LEVELS = {Severity.CRITICAL: Level.CRITICAL, Severity.WARNING: Level.WARNING}
 VERDICTS = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
 
 
@@ -179,12 +178,12 @@ def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
     found = list[Happening]()
     for kind, count in times.items():
         agent, verb, severity = kind
-        if severity in LEVELS:
+        if (level := SEVERITY_LEVELS[severity]) > Level.OK:
             known = newest.get(kind)
             text = deed(known, names) if known else plain(verb or "an entry without words")
             way = f"activity:{known.id}" if known else f"agents:{agent}" * bool(agent)
             who = names.agent(Ref(id=agent)) if agent else plain("")
-            found.append(Happening(last[kind], text, who, LEVELS[severity], way, count))
+            found.append(Happening(last[kind], text, who, level, way, count))
     return found
 
 

@@ -14,6 +14,7 @@ from agentco_tui import model
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import (
     LEVEL_WORDS,
+    SEVERITY_LEVELS,
     Level,
     budget_level,
     is_failing,
@@ -31,11 +32,6 @@ TONES = {
     **dict.fromkeys(Level, Tone.PLAIN),
     Level.WARNING: Tone.WARNING,
     Level.CRITICAL: Tone.CRITICAL,
-}
-SEVERITY_LEVELS = {
-    **dict.fromkeys(model.Severity, Level.OK),
-    model.Severity.CRITICAL: Level.CRITICAL,
-    model.Severity.WARNING: Level.WARNING,
 }
 TASK_STATES: Mapping[model.TaskState | None, tuple[str, Tone]] = {
     model.TaskState.FAILED: ("critical", Tone.CRITICAL),

@@ -25,8 +25,7 @@ R = TypeVar("R", Task, Agent, Budget, Alert)
 
 FEEDS = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
 """What needs are found in; only where all of them are live is a need that isn't there over."""
-MANY = 500  # tasks above which they are looked through in slices
-MANY_ENTRIES = 500  # of the log, likewise
+MANY = 500  # tasks and new entries of the log, above which they are looked through in slices
 MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
 
 
@@ -60,20 +59,15 @@ class FoundNeeds:
 
     def look(self, node: DOMNode) -> None:
         """Look anew, for as long as `node` is there where that takes several turns."""
-        store, log_of = self._look.store, self._outlook.log_of
-        is_long = len(store.activity) > MANY_ENTRIES and log_of is not store.activity.listing
+        store, activity = self._look.store, self._look.store.activity
+        entries = 0 if self._outlook.log_of is activity.listing else len(activity)
         if self._looking:
             self._look_again = True
-        elif len(store.pending) > MANY or is_long:
+        elif len(store.pending) + entries > MANY:
             start_worker(node, self._look_in_slices, "finding what needs you")
         else:
             at_once(self._find())
             self.on_found()
-
-    @property
-    def awaits_log(self) -> bool:
-        """Whether nothing of the log was looked through yet."""
-        return self._outlook.log_of is None
 
     def take_decisions(self, node: DOMNode) -> None:
         if self._decided != [decision.task.id for decision in self._decisions.open]:

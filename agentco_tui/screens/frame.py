@@ -137,7 +137,8 @@ class MainScreen(OwnCommands):
                 about = [
                     entry.task.id for entry in entries if entry and entry.task and entry.task.id
                 ]
-            if change.feed not in (FeedName.ACTIVITY, FeedName.TASKS) or session.needs.awaits_log:
+            awaits_log = session.outlook.log_of is None
+            if awaits_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
                 session.needs.look(self)
             for view in self.views.values():
                 view.take(change)

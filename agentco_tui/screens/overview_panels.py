@@ -231,7 +231,7 @@ def log_lines(folds: Sequence[Fold], look: Look, who: int) -> list[list[Cell]]:
     names, now, rows = look.names, look.clock.now(), list[list[Cell]]()
     for fold in folds:
         entry = fold.entries[0]
-        what = Cell(plain(f" {deed(entry, names)}"), TONES[cells.SEVERITY_LEVELS[entry.severity]])
+        what = Cell(plain(f" {deed(entry, names)}"), TONES[insight.SEVERITY_LEVELS[entry.severity]])
         at = Cell(fmt.clock(entry.at, now), Tone.DIM)
         rows.append([at, cells.severity_cell(entry), Cell(plain(f" {doer(entry, names)}")), what])
     return columns(rows, (9, 2, who and who + 1))
@@ -246,7 +246,7 @@ def latest_items(
     chosen = (
         entry
         for entry in newest
-        if not bad_only or is_gap(entry) or cells.SEVERITY_LEVELS[entry.severity] > Level.OK
+        if not bad_only or is_gap(entry) or insight.SEVERITY_LEVELS[entry.severity] > Level.OK
     )
     folds = folded(chosen, look.names)[: max(1, height)]
     often = [fold.times() if width >= ROOM else fold.count for fold in folds]

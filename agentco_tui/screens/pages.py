@@ -44,7 +44,7 @@ def company_page(company: Company, session: Session) -> list[Item]:
     about = [company.status, company.template, f"{fmt.count(len(agents))} agents" * bool(agents)]
     words = f" {signs.separator} ".join(word for word in about if word)
     entries = filter(is_ours, reversed(look.store.activity))
-    bad = (entry for entry in entries if cells.SEVERITY_LEVELS[entry.severity] > Level.OK)
+    bad = (entry for entry in entries if insight.SEVERITY_LEVELS[entry.severity] > Level.OK)
     return [
         Text(company.name or safe(of), Tone.STRONG),
         *([Text(plain(words))] if words else []),

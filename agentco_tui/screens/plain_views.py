@@ -13,7 +13,7 @@ from textual import on
 from agentco_tui import format as fmt
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.insight import LEVEL_WORDS, in_scope
+from agentco_tui.live.insight import LEVEL_WORDS, SEVERITY_LEVELS, in_scope
 from agentco_tui.live.outlook import Day
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.live.store import Change, Collection
@@ -181,7 +181,7 @@ class ActivityView(ListView[Activity]):
             return entry.at.at if entry.at else None
 
         def tone(entry: Activity) -> Tone:
-            return TONES[cells.SEVERITY_LEVELS[entry.severity]]
+            return TONES[SEVERITY_LEVELS[entry.severity]]
 
         def what(entry: Activity) -> SafeText:
             fold = self._folds.get(entry.id)
