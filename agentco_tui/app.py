@@ -383,16 +383,8 @@ def run_dashboard(
     """
     sys.setswitchinterval(TURN)
     compositor.install_partial_paint()
-    client = open_client(
-        settings.base_url,
-        key,
-        ca_file=settings.ca_file,
-        trust_env=settings.trust_env,
-        key_source=settings.key_source,
-        mapping=settings.mapping,
-        attempts=1,
-        recorder=recorder,
-    )
+    options = {**settings.line, "mapping": settings.mapping, "recorder": recorder}
+    client = open_client(settings.base_url, key, attempts=1, **options)
     client.prefetch = start
     folder = state_folder()
     memory, history = folder / REMEMBERED_FILE, None

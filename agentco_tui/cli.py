@@ -233,15 +233,8 @@ def _run_dashboard(
             recorder = begun(record, settings, key)
             ending.callback(recorder.close)
         with ground_asked(_ground_decides(settings)) as typed:
-            start = Prefetch.begin(
-                settings.company,
-                settings.base_url,
-                settings.key,
-                ca_file=settings.ca_file,
-                trust_env=settings.trust_env,
-                key_source=settings.key_source,
-                recorder=recorder,
-            )
+            about = settings.company, settings.base_url, settings.key
+            start = Prefetch.begin(*about, recorder=recorder, **settings.line)
             from agentco_tui.app import run_dashboard
 
         return run_dashboard(settings, key, start, recorder, history, typed=bytes(typed), **shown)

@@ -184,14 +184,8 @@ async def connected(settings: Settings, key: KeyInUse | None = None) -> AsyncIte
     from agentco_tui.api.client import open_client  # noqa: PLC0415 - the dashboard begins without
 
     try:
-        client = open_client(
-            settings.base_url,
-            key or settings.key,
-            ca_file=settings.ca_file,
-            trust_env=settings.trust_env,
-            key_source=settings.key_source,
-            mapping=settings.mapping,
-        )
+        about = settings.base_url, key or settings.key
+        client = open_client(*about, mapping=settings.mapping, **settings.line)
     except CredentialError as error:
         raise SettingsError([Problem(text=str(error))]) from None
     async with client:

@@ -124,6 +124,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     sources: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Setting to where it came from, in words: "--refresh", "profile prod, FILE:12", "default"."""
 
+    @property
+    def line(self) -> dict[str, Any]:
+        """How the platform is reached, as a Transport takes it."""
+        about = {"ca_file": self.ca_file, "trust_env": self.trust_env}
+        return {**about, "key_source": self.key_source}
+
 
 class Switch(msgspec.Struct, frozen=True):
     """What a dashboard gives way to: that of another profile. By that of "" one begins with all."""
