@@ -27,7 +27,7 @@ from agentco_tui.commands.running import Exit, OutputError, ask, complain, logge
 from agentco_tui.config import Given, NothingSetError, Settings, SettingsError, Switch
 from agentco_tui.config.resolve import load, load_any, of_profile, reread
 from agentco_tui.signs import ascii_wanted, use_ascii
-from agentco_tui.state_folder import REMEMBERED_FILE, recall, state_folder
+from agentco_tui.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
 from agentco_tui.terminal.ground import ground_asked
 from agentco_tui.text import safe
@@ -232,20 +232,15 @@ def _run_dashboard(
 
             recorder = begun(record, settings, key)
             ending.callback(recorder.close)
-        with ground_asked(_ground_decides(settings)) as typed:
+        last = recall(state_folder() / REMEMBERED_FILE).get(settings.profile, Remembered())
+        is_chosen = last.theme is not None and last.theme_over is None
+        is_named = is_chosen or settings.theme or "TEXTUAL_THEME" in os.environ
+        with ground_asked(not is_named and check().colours > 16) as typed:
             about = settings.company, settings.base_url, settings.key
             start = Prefetch.begin(*about, recorder=recorder, **settings.line)
             from agentco_tui.app import run_dashboard
 
         return run_dashboard(settings, key, start, recorder, history, typed=bytes(typed), **shown)
-
-
-def _ground_decides(settings: Settings) -> bool:
-    """Whether nothing names a theme, and there are colours enough for one of ours."""
-    if settings.theme or "TEXTUAL_THEME" in os.environ or check().colours <= 16:
-        return False
-    last = recall(state_folder() / REMEMBERED_FILE).get(settings.profile)
-    return last is None or last.theme is None or last.theme_over is not None
 
 
 def _drop_stdout() -> None:

@@ -28,7 +28,7 @@ DEFAULT_PROFILE: Final = "default"
 
 
 class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """A list as a person wants it again and again (`[views.NAME]`); each has a tab."""
+    """A list as a person wants it again and again (`[views.NAME]`)."""
 
     name: str
     screen: str
@@ -36,6 +36,10 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     sort: str | None = None
     """A column; `-` before it is the other way round."""
     columns: tuple[str, ...] = ()
+
+    @property
+    def tab(self) -> str:
+        return f"{self.screen}:{self.name}"
 
 
 class OwnCommand(msgspec.Struct, frozen=True, kw_only=True):

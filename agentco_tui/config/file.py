@@ -105,6 +105,8 @@ ROLES = (
 )
 THEME: Table = {**dict.fromkeys(ROLES, validators.hex_colour), "dark": validators.boolean}
 
+PLAIN = ("alerts", "approve", "list", "notify")
+"""The tables that are of no profile, and whose names are those of settings."""
 _KEY_ITSELF = ("api_key", "apikey", "key", "token", "api_token", "secret")
 
 
@@ -123,10 +125,7 @@ class ConfigFile(TomlFile):
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.top: Mapping[str, Any] = {}
         self.profiles: Mapping[str, dict[str, Any]] = {}
-        self.alerts: Mapping[str, Any] = {}
-        self.approve: Mapping[str, Any] = {}
-        self.list: Mapping[str, Any] = {}
-        self.notify: Mapping[str, Any] = {}
+        self.tables: Mapping[str, Mapping[str, Any]] = {table: {} for table in PLAIN}
         self.views: tuple[ViewSettings, ...] = ()
         self.commands: tuple[OwnCommand, ...] = ()
         self.keys: dict[str, str] = {}  # rebound keys by binding id
@@ -159,12 +158,9 @@ class ConfigFile(TomlFile):
             fields, money, status = (entry.pop(key, {}) for key in ("fields", "money", "status"))
             if fields or money or status:
                 entry["mapping"] = ProfileMapping(Mapped(fields, status=status, **money))
-        self.approve = right.pop("approve", {})
-        self.list = right.pop("list", {})
-        self.notify = right.pop("notify", {})
+        self.tables = {table: right.pop(table, {}) for table in PLAIN}
         self.views = self._named("views", right, ViewSettings, "screen")
-        self.alerts = right.pop("alerts", {})
-        alerts = AlertLimits(**self.alerts)
+        alerts = AlertLimits(**self.tables["alerts"])
         for low, high in (
             ("warn_percent", "critical_percent"),
             ("waiting_warning", "waiting_critical"),
@@ -172,7 +168,7 @@ class ConfigFile(TomlFile):
         ):
             if getattr(alerts, low) > getattr(alerts, high):
                 self._wrong(
-                    f"alerts.{low if low in self.alerts else high}",
+                    f"alerts.{low if low in self.tables['alerts'] else high}",
                     f"{low} must not be more than {high}",
                 )
         own = self._named("commands", right, OwnCommand, "run", "scope")

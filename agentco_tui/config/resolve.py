@@ -178,19 +178,20 @@ class Resolver:
         own = [each.command for each in self.file.commands]
         # That of the start may have no table; "" is none.
         first, names = filter(None, [given.get("first", self.profile)]), self.file.profiles
-        told = {f"alerts.{name}": name in self.file.alerts for name in ALERTS}
-        told |= {"approve.hold": "hold" in self.file.approve}
-        told |= {"list.advance": "advance" in self.file.list}
+        tables = self.file.tables
+        told = {f"alerts.{name}": name in tables["alerts"] for name in ALERTS}
+        told |= {"approve.hold": bool(tables["approve"]), "list.advance": bool(tables["list"])}
         told |= dict.fromkeys((f"keys.{binding}" for binding in self.file.keys), True)
         for setting, in_file in told.items():
             self.sources[setting] = f"config file, {self._place(setting)}" if in_file else "default"
         self.values = values | {
             "mapping": self.entry.get("mapping", AS_SENT),
             "keys": self.file.keys | {one.id: one.keys for one in own},
-            "alerts": AlertLimits(**self.file.alerts),
-            "hold": self.file.approve.get("hold", _DEFAULTS["hold"]),
-            "advance": self.file.list.get("advance", _DEFAULTS["advance"]),
-            "notify": Notify(**self.file.notify),
+            "alerts": AlertLimits(**tables["alerts"]),
+            **{"hold": _DEFAULTS["hold"], "advance": _DEFAULTS["advance"]},
+            **tables["approve"],
+            **tables["list"],
+            "notify": Notify(**tables["notify"]),
             "views": self.file.views,
             "profiles": tuple(dict.fromkeys((*first, *names))) if with_profile and names else (),
             "themes": {n: own.colours for n, own in self.file.themes.items() if not own.problems},

@@ -111,9 +111,9 @@ def tab_cells(
             counts[tab] = Cell(counts[tab].text, Tone.DIM)
     names = {str(tab): plain(tab.title()) for tab in SCREENS}
     for view in session.settings.views:
-        names[tab := f"{view.screen}:{view.name}"] = safe(view.name, 24)
-        if (count := count_cell(lists.get(tab))) is not None:
-            counts[tab] = count
+        names[view.tab] = safe(view.name, 24)
+        if (count := count_cell(lists.get(view.tab))) is not None:
+            counts[view.tab] = count
     cells: list[Cell] = []
     for longest in (None, 4, 3, 0):
         cells = []

@@ -75,7 +75,7 @@ def targets(session: Session, place: Place) -> Iterator[Target]:
     for status in statuses(store):
         yield status_target(status)
     for view in session.settings.views:
-        yield Target("view", safe(f"view {view.name}"), f"{view.screen}:{view.name}")
+        yield Target("view", safe(f"view {view.name}"), view.tab)
     for theme in (*THEMES, *session.settings.themes):
         yield Target("theme", safe(f"theme {theme}"), theme)
     for profile in session.settings.profiles:

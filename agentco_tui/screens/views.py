@@ -32,14 +32,13 @@ async def open_views(frame: MainScreen) -> None:
     """Have a list for each view of the settings but for long ones, which would be worked on at each
     poll, and none for a view that is no more; those that are hidden are brought up to date.
     """
-    wanted, store = frame.session.settings.views, frame.session.store
+    wanted = {each.tab: each for each in frame.session.settings.views}
     for tab, view in [*frame.views.items()]:
-        now = next((each for each in wanted if tab == f"{each.screen}:{each.name}"), None)
-        if now is not None and now != view.shown_as:
+        if (now := wanted.get(tab)) is not None and now != view.shown_as:
             view.shown_as, view.is_checked = now, False
             view.set_filter(now.filter)
             recall(view, ListMemory())
-        if view.shown_as is None or view is frame.view:
+        if not view.shown_as.name or view is frame.view:
             continue
         if now is None:
             await frame.views.pop(tab).remove()
@@ -47,11 +46,11 @@ async def open_views(frame: MainScreen) -> None:
             view.take_needs()
             view.bring_up_to_date()
             view.table.tick()
-    for each in wanted:
-        feeds = (await beside(partial(list_class, each.screen))).lists
+    for tab, each in wanted.items():
+        feeds, store = (await beside(partial(list_class, each.screen))).lists, frame.session.store
         known = all(store.freshness[feed].answered_at is not None for feed in feeds)
         is_short = all(len(store.collections.get(feed, ())) <= MOST for feed in feeds)
-        if (tab := f"{each.screen}:{each.name}") not in frame.views and known and is_short:
+        if tab not in frame.views and known and is_short:
             made(frame, tab).display = False
             await frame.body.mount(frame.views[tab])
         if (opened := frame.views.get(tab)) is not None and not opened.is_checked:
@@ -71,8 +70,8 @@ def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[str]:
 
 def made(frame: MainScreen, tab: str) -> ListView[Any]:
     """A screen that is visited for the first time, as it was left, or a view."""
-    place, _, name = tab.partition(":")
-    shown_as = next((each for each in frame.session.settings.views if each.name == name), None)
+    place = tab.partition(":")[0]
+    shown_as = next((each for each in frame.session.settings.views if each.tab == tab), None)
     view = frame.views[tab] = list_class(place)(frame.session, shown_as)
     recall(view, frame.kept.lists.get(place, ListMemory()))
     return view

@@ -47,7 +47,7 @@ def test_a_good_file_has_no_problems(write: Write) -> None:
     assert read.profiles["prod"]["refresh"] == 2.5
     assert read.problem("profiles.prod.refresh", "x").line == 9
     assert read.keys == {"tasks.approve": "A"}
-    assert read.alerts["waiting_critical"] == 7200
+    assert read.tables["alerts"]["waiting_critical"] == 7200
     assert path.read_text() == GOOD
 
 
