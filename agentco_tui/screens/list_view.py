@@ -271,12 +271,10 @@ class ListView(Widget, Generic[R]):
         rest = GAP + total_width([name, *about_it, *right])
         way = crumbs(self.main.behind, self.size.width - rest)
         self.title_line.show([*way, name, *faded(about_it, is_old)], faded(right, is_old))
-        self.table.view.opening &= self._is_opening() or not self.table.idle.is_set()
-
-    def _is_opening(self) -> bool:
-        """Whether answers are to come that may change which row is the first, as the list opens."""
-        known = (each for each in self._bring_rows() if each.failure is None)
-        return any(each.awaited or (each.answered_at or 0.0) < self._opened_at for each in known)
+        # While the list opens, answers are to come that may change which row is the first.
+        asked = (each for each in self._bring_rows() if each.failure is None)
+        due = any(each.awaited or (each.answered_at or 0.0) < self._opened_at for each in asked)
+        self.table.view.opening &= due or not self.table.idle.is_set()
 
     def nothing(self) -> SafeText:
         """What the list says if it is empty: of what there is nothing."""

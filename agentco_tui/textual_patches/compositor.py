@@ -218,8 +218,7 @@ _original_reflow: Final[Any] = vars(_compositor.Compositor).get("reflow")
 
 def install_shown_events() -> bool:
     return SHOWN_EVENTS.install(
-        _tells_as_expected,
-        lambda: ((_compositor.Compositor, "reflow", _reflow),),
+        _tells_as_expected, lambda: ((_compositor.Compositor, "reflow", _reflow),)
     )
 
 
