@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
-from msgspec.structs import replace
 from textual.dom import DOMNode
 
 from agentco_tui.actions.decisions import Decisions
@@ -76,8 +75,7 @@ class FoundNeeds:
     async def levels_by_key(self) -> dict[str, Level]:
         """Look anew, and tell how bad each need is, of tasks that are alike each by itself."""
         await in_slices(self._find())
-        each = (replace(n, record=r) for n in self.shown for r in n.alike or (n.record,))
-        return {need.key: need.level for need in each}
+        return {key: need.level for need in self.shown for key in need.keys}
 
     async def _look_in_slices(self) -> None:
         self._looking = self._look_again = True
