@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentco_tui.keys import SCREENS
+from agentco_tui.keys import PLACE_OF, SCREENS
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import UNITS
 
@@ -155,7 +155,6 @@ def _one_of(value: object, *, noun: str, names: tuple[str, ...]) -> str:
 
 
 COLOURS = ("grey", "blue", "cyan", "green", "yellow", "orange", "red", "magenta")
-KINDS = ("company", "agent", "task", "budget", "alert", "activity")
 PRIORITIES = ("lowest", "low", "medium", "high", "urgent")
 
 screen = partial(_one_of, noun="a screen", names=SCREENS)
@@ -248,7 +247,7 @@ def arguments(value: object) -> tuple[str, ...]:
 def kinds(value: object) -> tuple[str, ...]:
     """Kinds of records: one, or a list of them."""
     listed = value if isinstance(value, list) else [value]
-    return tuple(_one_of(each, noun="a kind of record", names=KINDS) for each in listed)
+    return tuple(_one_of(each, noun="a kind of record", names=tuple(PLACE_OF)) for each in listed)
 
 
 _HOURS = lazy_pattern(r"([01]?\d|2[0-3]):([0-5]\d) *(?:-|–|to) *([01]?\d|2[0-3]):([0-5]\d)")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agentco_tui import format as fmt
 from agentco_tui.background import in_slices, start_worker
-from agentco_tui.keys import PLACE_OF, Command, shown_key
+from agentco_tui.keys import PLACE_OF, Command, Place, shown_key
 from agentco_tui.model import Agent, Company, Task
 from agentco_tui.row_filter import completed as completed_name
 from agentco_tui.screens import targets
@@ -153,7 +153,8 @@ class GoToWords:
                 view: Any = frame.view
                 view.call_after_refresh(view.show_status, target.id.partition(" ")[2])
             case "view":
-                await frame.action_show(*target.id.split(":", 1))  # type: ignore[arg-type]
+                place, _, name = target.id.partition(":")
+                await frame.action_show(cast("Place", place), name)
             case "theme":
                 frame.choose_theme(target.id)
             case "profile":
