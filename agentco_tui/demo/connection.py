@@ -60,8 +60,15 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 @lru_cache(maxsize=256)
 def path_pattern(template: str) -> re.Pattern[str]:
-    """A path with `{id}` for one segment."""
-    return re.compile(template.replace("{id}", "([^/]+)"))
+    """A path with `{id}`, `:id` or `*` for one segment, `**` for any number of them."""
+    pieces = re.split(r"(\*\*|\*|\{\w+\}|:\w+)", template)
+    kinds = {"**": ".*", "*": "[^/]*"}
+    return re.compile(
+        "".join(
+            f"({kinds.get(piece, '[^/]+')})" if turn % 2 else re.escape(piece)
+            for turn, piece in enumerate(pieces)
+        )
+    )
 
 
 def phrase_of(status: int) -> str:

@@ -1,7 +1,8 @@
 """The faults: the grammar of `--fault`, which one strikes a request, and how.
 
-SPEC    = TARGET ":" KIND ["=" VALUE] {"," OPTION "=" VALUE}
-TARGET  = "*" | "reads" | "writes" | operation (see connection.py) | path, as "/api/tasks"
+SPEC    = [METHOD " "] TARGET ":" KIND ["=" VALUE] {"," OPTION "=" VALUE}
+TARGET  = "*" | "reads" | "writes" | operation (see connection.py) | path
+path    = "/api/..." with "*", ":id" or "{id}" for one segment and "**" for several
 KIND    = a key of KINDS
 OPTION  = times=N     strike so often, then never again
           after=N     let N matching requests pass first
@@ -12,7 +13,7 @@ OPTION  = times=N     strike so often, then never again
           body=json|html|text|empty|null                 (with status)
           code=307                                       (with redirect)
 
-/api/tasks:status=503,times=3           tasks:hang          *:latency=100ms
+GET /api/tasks:status=503,times=3       tasks:hang          *:latency=100ms
 approve:drop_after                      reads:status=429,retry_after=date+30
 """
 
@@ -36,6 +37,7 @@ from agentco_tui.demo.connection import (
     Answer,
     ClientConnection,
     Request,
+    path_pattern,
     phrase_of,
 )
 from agentco_tui.demo.stories import stream
@@ -73,7 +75,7 @@ KINDS: dict[str, FaultKind] = {
 }
 
 _FORM = re.compile(
-    rf"(?P<target>.+?):(?P<kind>{'|'.join(sorted(KINDS, key=len)[::-1])})"
+    rf"(?:(?P<method>[A-Z]+) )?(?P<target>.+?):(?P<kind>{'|'.join(sorted(KINDS, key=len)[::-1])})"
     r"(?:=(?P<value>[^,]*))?(?P<options>(?:,[^,]*)*)"
 )
 _SPAN = re.compile(r"([+-]?\d+(?:\.\d+)?)(ms|s|m|h|d)?")
@@ -128,6 +130,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     kind: str
     target: str = "*"
+    method: str | None = None
     value: str | None = None
     times: int | None = None
     after: int = 0
@@ -140,10 +143,11 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def matches(self, request: Request) -> bool:
         """Whether it may strike this request."""
-        names = {"*", request.path}
+        names = {"*"}
         if operation := request.operation:
             names |= {operation.name, "writes" if operation.writes else "reads"}
-        return self.target in names
+        by_path = self.target.startswith("/") and path_pattern(self.target).fullmatch(request.path)
+        return self.method in {None, request.method} and bool(by_path or self.target in names)
 
     def span(self, otherwise: float) -> float:
         """The value as seconds (`100ms`, `2s`, `1d`; a bare number is seconds). ValueError."""
@@ -179,7 +183,7 @@ def parse(spec: str) -> Fault:
     usual = "before" if KINDS[kind].instead else "after"
     told = {"applied": usual, **options, "kind": kind, "target": target, "value": value}
     try:
-        fault = msgspec.convert(told, Fault, strict=False)
+        fault = msgspec.convert({**told, "method": found["method"]}, Fault, strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(f"can't read the options of {spec!r}: {error}") from None
     if usual == "after" and fault.applied == "before":

@@ -63,8 +63,7 @@ def test_json_has_it_all(command: Command, still: EmbeddedPlatform) -> None:
 
 
 def test_what_the_key_may_not_do(command: Command, still: EmbeddedPlatform) -> None:
-    for name in ("company_budgets", "agent_budgets", "alerts"):
-        still.faults.add(f"{name}:status=403")
+    still.faults.add("GET /api/budget/**:status=403")
     ran = command.on(still)("doctor", "--json")
     told = json.loads(ran.out)
     assert ran.code == 3
@@ -216,7 +215,7 @@ def test_fields_as_json(command: Command, still: EmbeddedPlatform) -> None:
 def test_fields_that_cannot_be_read_are_told(
     command: Command, still: EmbeddedPlatform, flag: tuple[str, ...]
 ) -> None:
-    still.faults.add("alerts:status=403")
+    still.faults.add("GET /api/budget/alerts:status=403")
     ran = command.on(still)("doctor", "--fields", *flag)
     assert ran.code == 3
     assert "lacks the permission" in ran.out

@@ -22,8 +22,8 @@ def test_each_line_is_an_object_and_a_request_has_one_id(
     command: Command, still: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    still.faults.add("alerts:status=403")
-    still.faults.add("companies:status=503,times=1,retry_after=0")
+    still.faults.add("GET /api/budget/alerts:status=403")
+    still.faults.add("GET /api/companies:status=503,times=1,retry_after=0")
     command.on(still).process("status", "--log-file", str(log), "--log-json")
     found = entries(log)
     for entry in found:

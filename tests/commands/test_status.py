@@ -140,8 +140,7 @@ def test_a_part_that_cannot_be_read_is_unknown_unless_something_is_critical(
     assert ran.lines[0].startswith("UNKNOWN - ")
     assert any(line.startswith("◌ alerts: ") for line in ran.lines)
     still.faults.add("companies:bad_json")
-    for name in ("company_budgets", "agent_budgets", "alerts"):
-        still.faults.add(f"{name}:status=404")
+    still.faults.add("GET /api/budget/**:status=404")
     ran = command.on(still)("status")
     assert ran.code == 2
     assert "4 of 7 questions without an answer, 2 of them: " in ran.lines[0]

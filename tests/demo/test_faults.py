@@ -55,7 +55,7 @@ def good(platform: EmbeddedPlatform, path: str = "/api/tasks") -> bytes:
 def test_answers_that_are_others(
     platform: EmbeddedPlatform, spec: str, status: int, begins: bytes, header: str, value: str
 ) -> None:
-    wire = struck(platform, f"tasks:{spec}")
+    wire = struck(platform, f"GET /api/tasks:{spec}")
     assert (wire.status, wire.body[: len(begins)], wire.header(header)) == (status, begins, value)
     assert bool(wire.body) == bool(begins)
     seen = platform.requests[-1]
@@ -135,11 +135,13 @@ def test_probability_is_seeded() -> None:
 @pytest.mark.parametrize(
     ("spec", "method", "path", "strikes"),
     [
-        ("tasks:hang", "GET", "/api/tasks", True),
-        ("tasks:hang", "POST", "/api/tasks", False),
+        ("GET /api/tasks:hang", "GET", "/api/tasks", True),
+        ("GET /api/tasks:hang", "POST", "/api/tasks", False),
         ("/api/tasks:hang", "POST", "/api/tasks", True),
-        ("/api/tasks/a%2Fb/trace:hang", "GET", "/api/tasks/a%2Fb/trace", True),
-        ("/api/tasks:hang", "GET", "/api/tasks/x/trace", False),
+        ("/api/tasks/:id/approve:hang", "POST", "/api/tasks/tsk_1/approve", True),
+        ("/api/tasks/{id}/trace:hang", "GET", "/api/tasks/a%2Fb/trace", True),
+        ("/api/tasks/*:hang", "GET", "/api/tasks/x/trace", False),
+        ("/api/**:hang", "GET", "/api/tasks/x/trace", True),
         ("reads:hang", "GET", "/api/budget", True),
         ("reads:hang", "POST", "/api/tasks", False),
         ("writes:hang", "POST", "/api/tasks", True),

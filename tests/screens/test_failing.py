@@ -68,7 +68,7 @@ async def test_all_that_is_old_dims_and_is_bright_again(on: Staging) -> None:
 
 async def test_the_sentence_fits_what_has_answered(on: Staging) -> None:
     async with on(place="activity", size=WIDE) as s:
-        s.platform.faults.add("activity:status=404")
+        s.platform.faults.add("GET /api/activity:status=404")
         await s.poll()
         await s.sees("has no /api/activity (404), though it answers at other paths")
         await s.sees_no("base_url")
