@@ -39,7 +39,6 @@ class CopyChoice(Dialog[str]):
     """Comes to the letter of what is to be copied."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Back", show=False),
         *(Binding(letter, f"take('{letter}')", show=False) for letter in "nsjcl"),
     ]
 

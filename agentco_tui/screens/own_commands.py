@@ -8,10 +8,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import events
-from textual.binding import Binding, BindingType
 
 from agentco_tui.background import start_worker, while_wanted
 from agentco_tui.child_process import CommandError, how_it_ended, run_for_output
@@ -27,11 +26,6 @@ from agentco_tui.widgets.text_pane import FieldLine, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
 LIMIT = 60.0  # seconds of a command in the background
-
-
-class OutputPane(Dialog[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.leave", "Back", show=False)]
-    keys: Mapping[str, str] = {"esc": " back"}
 
 
 class OwnCommands(SizedScreen[None]):
@@ -56,7 +50,8 @@ class OwnCommands(SizedScreen[None]):
                     self.run_own(own)
 
     def action_output(self) -> None:
-        pane = OutputPane([Cell(plain("OUTPUT"), Tone.STRONG)])
+        pane = Dialog[None]([Cell(plain("OUTPUT"), Tone.STRONG)])
+        pane.keys = {"esc": " back"}
         pane.pane.show([Text(self._printed)])
         self.app.push_screen(pane)
 

@@ -333,7 +333,6 @@ class BatchProgress(Dialog[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "stop", "Take back", show=False),
-        Binding("escape", "app.leave", "Stop", show=False),
         Binding("f", "again", "Failures again", show=False),
     ]
 

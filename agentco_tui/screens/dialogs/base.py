@@ -104,7 +104,10 @@ class SizedScreen(Screen[T]):
 class Dialog(SizedScreen[T], ModalScreen[T]):
     """A box over the frame; while it is `hidden`, nothing is to be answered."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("dialog", "app.quit")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog", "app.quit"),
+        Binding("escape", "app.leave", "Back", show=False),
+    ]
     DEFAULT_CSS = """
     Dialog { align: center middle; background: $background 60%; }
     Dialog:ansi { background: transparent; }

@@ -22,7 +22,6 @@ class ColumnsScreen(Dialog[None]):
         Binding("less_than_sign,K", "shift(-1)", "Further left", show=False),
         Binding("greater_than_sign,J", "shift(1)", "Further right", show=False),
         Binding("0", "usual", "As usual", show=False),
-        Binding("escape", "dismiss", "Done", show=False),
         Binding("C", "dismiss", "Done", show=False, id="list.columns"),
     ]
     pane: DetailPane

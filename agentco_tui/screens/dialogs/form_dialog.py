@@ -68,7 +68,6 @@ class Form(Dialog[None]):
     """Enter goes to the next field and, on the last one, on to the question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "app.leave", "Back", show=False),
         Binding("down", "app.focus_next", "Next field", show=False),
         Binding("up", "app.focus_previous", "Field before", show=False),
     ]

@@ -55,7 +55,6 @@ class SinceScreen(WholeScreen[str]):
     """Comes to the key of the line that was opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Back", show=False),
         Binding("L", "dismiss", "Back", show=False, id="app.since"),
         Binding("plus,equals_sign", "look_back(1)", "Further back", show=False),
         Binding("minus", "look_back(-1)", "Less far back", show=False),
