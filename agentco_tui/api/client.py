@@ -9,7 +9,8 @@ from datetime import date
 from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Final, Self, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -43,6 +44,9 @@ from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Around, Json, Kind, Row
 from agentco_tui.reading.write_response import read_write_response
+
+if TYPE_CHECKING:
+    from agentco_tui.api.transport import Limits
 
 R = TypeVar("R", bound=Record)
 
@@ -323,6 +327,11 @@ def open_client(
     base_url: BaseUrl,
     key: ApiKey | KeyInUse | None,
     *,
+    ca_file: Path | None = None,
+    trust_env: bool = False,
+    key_source: str = "",
+    attempts: int = 3,
+    limits: Limits | None = None,
     page_cap: int = 200,
     record_cap: int = 200_000,
     mapping: ProfileMapping | None = None,
@@ -331,7 +340,8 @@ def open_client(
     """A client with a transport of its own; close it, or use it with `async with`.
 
     `mapping`: what a profile tells of the platform's own names, units and words. `options` are
-    those of the Transport; `attempts` is 1 for who has a back-off of their own.
+    further ones of the Transport.
+    `attempts`: how often a failed read is sent at most; 1 for who has a back-off of their own.
     Imports httpx, which takes 50 to 110 ms the first time. Raises CredentialError for no key, and
     for a host, a `ca_file` or a proxy setting that cannot be used.
     """
@@ -340,5 +350,14 @@ def open_client(
 
     if key is None:
         raise CredentialError(f"there is no API key: set {KEY_SOURCE}")
-    transport = Transport(base_url, key, **options)
+    transport = Transport(
+        base_url,
+        key,
+        ca_file=ca_file,
+        trust_env=trust_env,
+        limits=limits,
+        attempts=attempts,
+        **options,
+        key_source=key_source,
+    )
     return Client(transport, page_cap=page_cap, record_cap=record_cap, mapping=mapping or AS_SENT)
