@@ -11,11 +11,10 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 
 from agentco_tui import format as fmt
 from agentco_tui.api.credentials import CredentialError, KeyInUse
@@ -111,9 +110,6 @@ class Platform:
 
 
 class AllProfiles(WholeScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "app.leave", "Back", show=False),
-    ]
     DEFAULT_CSS = """
     AllProfiles .dialog--body { height: auto; max-height: 40%; }
     AllProfiles RecordTable { height: 1fr; }
