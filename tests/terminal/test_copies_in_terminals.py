@@ -1,4 +1,4 @@
-"""What comes to the outermost terminal of what is copied: bare, in tmux, in GNU screen."""
+"""What comes to the outermost terminal of copies and links: bare, in tmux, in GNU screen."""
 
 from __future__ import annotations
 
@@ -19,10 +19,25 @@ from tests.terminal.pty_session import PtySession
 ID = re.compile(rb"\x1b\]52;c?;([A-Za-z0-9+/=]+)\x07")
 
 
+def with_links(platform: PlatformProcess, folder: Path) -> Path:
+    """A config file by which the title of a detail is a link."""
+    config = folder / "config.toml"
+    config.write_text(
+        f'[profiles.prod]\nbase_url = "{platform.base_url}"\napi_key_env = "PROD_KEY"\n'
+        'web_url = "https://web.example/{kind}/{id}"\n'
+    )
+    return config
+
+
 def copied(session: PtySession, words: str) -> str:
-    """Copy the id of the first task; what has come to the terminal."""
+    """Copy the id of the first task; what has come to the terminal. Its title in the detail is a
+    link, or the words of one: nothing of the sequence stands on the screen.
+    """
     ready(session)
     show(session, 4)
+    session.wait_for("Description")
+    assert "]8;" not in session.text
+    assert "web.example" not in session.text
     mark = session.mark()
     session.press("y")
     session.wait_for(lambda screen: words in " ".join(screen.split()))
@@ -42,7 +57,8 @@ def in_tmux(
         f"set -g set-clipboard {option}\nset -g default-terminal tmux-256color\n"
     )
     tmux = ["tmux", "-S", str(folder / "tmux"), "-f", str(folder / "tmux.conf")]
-    environment = {**settings(platform, folder), "TMUX_TMPDIR": str(folder), **env}
+    links = {"AGENTCO_CONFIG": str(with_links(platform, folder))}
+    environment = {**settings(platform, folder), **links, "TMUX_TMPDIR": str(folder), **env}
     try:
         with PtySession([*tmux, "new-session", *command()], size=(120, 40), env=environment) as one:
             yield one
@@ -58,11 +74,7 @@ def test_a_bare_terminal_is_asked(platform: PlatformProcess, tmp_path: Path) -> 
 def test_the_title_is_a_link_that_is_not_written_again(
     platform: PlatformProcess, tmp_path: Path
 ) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text(
-        f'[profiles.prod]\nbase_url = "{platform.base_url}"\napi_key_env = "PROD_KEY"\n'
-        'web_url = "https://web.example/{kind}/{id}"\n'
-    )
+    config = with_links(platform, tmp_path)
     env = {"PROD_KEY": platform.full_key, "AGENTCO_BASE_URL": None, "AGENTCO_API_KEY": None}
     with dashboard(platform, tmp_path, "--config", str(config), env=env) as session:
         ready(session)
@@ -100,7 +112,8 @@ def test_past_screen_in_a_string_for_its_terminal(
         pytest.skip("GNU screen is not installed")
     sockets = tmp_path / "screen"
     sockets.mkdir(mode=0o700)
-    env = {**settings(platform, tmp_path), "SCREENDIR": str(sockets)}
+    links = {"AGENTCO_CONFIG": str(with_links(platform, tmp_path))}
+    env = {**settings(platform, tmp_path), **links, "SCREENDIR": str(sockets)}
     argv = ["screen", "-c", "/dev/null", "-U", *command()]
     with PtySession(argv, size=(120, 40), env=env) as session:
         assert copied(session, "sent to the terminal (OSC 52): tsk_").startswith("tsk_")
