@@ -168,8 +168,12 @@ class PatchedApp(App[None]):
         return key is None or not self._queues_keys or key._stop_propagation
 
     async def _hand_out(self, event: Typed) -> None:
-        if isinstance(event, events.Key) and await self.turn_comes(event):
-            return
+        if isinstance(event, events.Key):
+            # Somebody is here, also where no focus was told. What had the keys has them again
+            # before this one gets its sender: from one above that, it would not come back.
+            self.app_focus = True
+            if await self.turn_comes(event):
+                return
         # From the app itself it would look as if the screen kept it: nothing goes on to its sender.
         event.set_sender(self.focused or self.screen)
         self._on_its_way = event

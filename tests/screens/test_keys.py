@@ -6,6 +6,7 @@ import string
 from pathlib import Path
 
 import pytest
+from textual.events import AppBlur
 
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.keys import COMMANDS, RESERVED_KEYS, UNBOUND, Place
@@ -101,6 +102,17 @@ async def test_help_lists_every_key_of_the_screen_and_each_is_bound(
         # On Companies scope has the same key as open, on purpose.
         assert promised - {"companies.scope"} <= bound
         assert not set(s.main.active_bindings) & set(RESERVED_KEYS) - {"ctrl+z"}
+
+
+async def test_the_first_key_after_a_blur_does_what_it_is_bound_to(on: Staging) -> None:
+    async with on(place="tasks", size=(120, 40)) as s:
+        for _ in range(3):
+            s.app.post_message(AppBlur())
+            await s.wait_until(lambda: s.app.screen.focused is None, "nothing has the keys")
+            await s.press("?")
+            await s.sees("Keys on Tasks")
+            await s.press("escape")
+            await s.wait_until(lambda: s.app.screen is s.main, "the screen")
 
 
 async def test_help_can_be_searched(on: Staging) -> None:
