@@ -147,14 +147,26 @@ class DashboardApp(KeyApp):
         that of the settings, else of the environment, which Textual has taken already, else what
         goes with the terminal's ground.
         """
-        settings, last = self.session.settings, self._remembered
-        by_flag = settings.sources.get("theme") == "--theme"
-        chosen = None if by_flag or last.theme_over != self.session.named_theme else last.theme
+        settings = self.session.settings
+        chosen = self._chosen_theme()
         if chosen in self.available_themes:
             return chosen
         if settings.theme or "TEXTUAL_THEME" in os.environ:
             return settings.theme or self.theme
         return themes.LIGHT if is_light() else themes.DEFAULT
+
+    def _chosen_theme(self) -> str | None:
+        """The theme that was chosen last, if a flag or the settings don't name another now."""
+        last = self._remembered
+        is_by_flag = self.session.settings.sources.get("theme") == "--theme"
+        if is_by_flag or last.theme_over != self.session.named_theme:
+            return None
+        return last.theme
+
+    def _warn_of_theme(self, name: str) -> None:
+        """Say that a theme that is in use has no file that can be read."""
+        words = "its file is missing or wrong (agentco-tui config check says what is wrong)"
+        self._warn(plain(f"the theme {safe(name, 40)} cannot be read: {words}"))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Under NO_COLOR nothing has a colour; Textual itself would go over to greys."""
@@ -186,6 +198,9 @@ class DashboardApp(KeyApp):
             self._warn(off)
         if self._by is not None and self._by.told is not None:
             self._warn(self._by.told)
+        chosen = self._chosen_theme()
+        if chosen is not None and chosen not in self.available_themes:
+            self._warn_of_theme(chosen)
         if self._by is not None and not self._by.profile:
             self.call_after_refresh(lambda: frame.dialogs.switch(""))
         if self._reread is not None:  # no replay: nobody is called for what is past
@@ -218,8 +233,11 @@ class DashboardApp(KeyApp):
         frame, before = self.main_screen, self.session.settings
         assert frame is not None
         self.session.take_settings(settings)
+        self._set_attention(focused=self.app_focus)
         self.set_keymap(dict(settings.keys))
         if (settings.theme, settings.themes) != (before.theme, before.themes):
+            if self.theme in before.themes and self.theme not in settings.themes:
+                self._warn_of_theme(self.theme)
             self._remembered = frame.remembered()
             # Of one name with other colours Textual would see no change.
             self.theme = themes.DEFAULT
@@ -257,13 +275,21 @@ class DashboardApp(KeyApp):
 
     def on_app_focus(self) -> None:
         """The terminal has the person's eyes again."""
-        self.session.poller.set_attention(True)
+        self._set_attention(focused=True)
 
     def on_app_blur(self) -> None:
-        """Nobody looks: the screen is polled as slowly as what is only counted."""
-        self.session.poller.set_attention(False)
+        """Nobody looks: the screen is polled more slowly, unless its user is to be notified."""
+        self._set_attention(focused=False)
+
+    def _set_attention(self, *, focused: bool) -> None:
+        poller = self.session.poller
+        was_slowed_to = poller.slowed_to
+        poller.set_attention(focused, notifies=self.session.settings.notify.is_on)
+        if self.main_screen is not None and poller.slowed_to != was_slowed_to:
+            self.main_screen.show_frame()
 
     async def turn_comes(self, event: events.Key) -> bool:
+        self._set_attention(focused=True)  # also where the terminal never reports it
         if self.main_screen is not None:
             self.main_screen.look_for_absence()
         return await super().turn_comes(event)
@@ -292,6 +318,7 @@ class DashboardApp(KeyApp):
         # What is held back is taken back first, and told; the next time the dashboard is left.
         held = self.session.decisions.take_all_back()
         if held and self.main_screen is not None:
+            self.main_screen.return_to(held[-1])
             titles = ", ".join(self.session.titled(task.title, task) for task in held)
             again = "leaves" if switch is None else "switches"
             words = f"taken back, nothing was sent (once more {again}): {titles}"

@@ -24,7 +24,14 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.arguments import UsageError, parse
 from agentco_tui.atomic_write import AtomicWriteError
 from agentco_tui.commands.running import Exit, OutputError, ask, complain, logged, write
-from agentco_tui.config import Given, NothingSetError, Settings, SettingsError, Switch
+from agentco_tui.config import (
+    Given,
+    NothingSetError,
+    Settings,
+    SettingsError,
+    Switch,
+    ViewSettings,
+)
 from agentco_tui.config.resolve import load, load_any, of_profile, reread
 from agentco_tui.signs import ascii_wanted, use_ascii
 from agentco_tui.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
@@ -102,6 +109,10 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
         logging.getLogger().addHandler(logging.NullHandler())
     given = parse(argv)
     command: str | None = given["command"]
+    if command == "config":
+        from agentco_tui.commands import config
+
+        return config.run(given, env, _wrong_in_views)
     if command not in (None, "demo", "replay"):
         name = f"{command}_command" if command in ("history", "journal") else command
         name = "login" if command == "logout" else name
@@ -201,6 +212,15 @@ def _coloured(settings: Settings) -> Settings:
 def _reread(asked: tuple[Given, Mapping[str, str]], now: Settings) -> tuple[Settings, list[str]]:
     settings, kept = reread(now, *asked)
     return _coloured(settings), kept
+
+
+def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
+    """As `wrong_in_views`; the screens are imported only where there is a view to check."""
+    if not views:
+        return []
+    from agentco_tui.screens.view_check import wrong_in_views
+
+    return wrong_in_views(views)
 
 
 def _run_replay(settings: Settings, recording: Recording) -> int:

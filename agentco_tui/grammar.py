@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import unicodedata
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -15,6 +16,8 @@ from agentco_tui.keys import SCREENS
 from agentco_tui.text import safe
 
 PROG: Final = "agentco-tui"
+_UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Control characters, what is no text, and ends of lines; joiners of emoji are none of them."""
 _ENVIRONMENT = """\
 environment:
   AGENTCO_BASE_URL   address of the platform
@@ -43,9 +46,13 @@ Oldest first, newest last. With --follow it goes on until it is stopped, and com
 when the platform does. It says on stderr when entries may have been missed.
 """
 _WRITE_MORE = """\
-exit codes: 0 done, 1 refused or not done, 2 wrong usage or read-only, 3 nothing was sent, 4 changed
-since it was read, 5 sent and not known to be done, 6 decided by somebody else. What was sent is
-never sent again: `agentco-tui journal` has it, and the next start reads what became of it.
+It is sent at once: nothing holds it back for a moment, as the dashboard does with a yes, and it
+can't be taken back. An argument or a variable AGENTCO_… that is empty is an error.
+
+exit codes: 0 done, 1 refused or not done, 2 wrong usage, unknown id or read-only, 3 nothing was
+sent, 4 changed since it was read, 5 sent and not known to be done, 6 decided by somebody else. What
+was sent is never sent again: `agentco-tui journal` has it, and the next start reads what became of
+it.
 """
 _REPLAY_MORE = """\
 Nothing is asked of the platform, and nothing can be changed. P pauses, < and > set the speed,
@@ -89,6 +96,22 @@ def _place(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
+def _not_blank(text: str) -> str:
+    """An argument with something in it. For a variable that is not set a shell passes an empty one,
+    and that must never stand for something that was not meant.
+    """
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must not be empty (is a variable not set?)")
+    return text
+
+
+def _one_line(text: str) -> str:
+    """An argument with something in it, and nothing that can't be seen."""
+    if not _UNSEEN.isdisjoint(map(unicodedata.category, _not_blank(text))):
+        raise argparse.ArgumentTypeError("must be one line without control characters")
+    return text
+
+
 class Flag:
     """A flag ("--limit N", "--follow -f": one without a value) or a word without dashes."""
 
@@ -99,7 +122,7 @@ class Flag:
             self.options = {"action": "store_true", "help": help_, **options}
         else:
             self.names = names
-            self.options = {"metavar": last, "help": help_, **options}
+            self.options = {"metavar": last, "help": help_, "type": _not_blank, **options}
 
 
 class Subcommand(NamedTuple):
@@ -198,7 +221,8 @@ _GET = (
     _CSV,
     Flag("--table", "in columns, for people (the default)"),
     Flag("--filter WORDS", "as typed after / on the screen: “agent:linus priority>=high age>2h”"),
-    Flag("--status WORD", "tasks of this status, or all (default: pending)"),
+    Flag("--status WORD", "only of this status or state; all: of any (default for tasks: pending,"
+        " else all)"),
     _AGENT,
     Flag("--limit N", "no more than so many", type=_number(1, 1_000_000)),
 )  # fmt: skip
@@ -240,17 +264,21 @@ COMMANDS: dict[str, Subcommand] = {
         (*_PLATFORM, *_GET)),
     "approve": Subcommand("approve a task that is what was read, and tell what became of it",
         ("approve tsk_42 --expect 9b33f707a34270900cb5e35becd672",),
-        (*_WRITE, Flag("id ID", "of the task"), Flag("--expect FINGERPRINT", "what `get task` told;"
-            " nothing is sent if it changed since")), _WRITE_MORE),
+        (*_WRITE, Flag("id ID", "of the task", type=_one_line), Flag("--expect FINGERPRINT",
+            "what `get task` told; nothing is sent if it changed since", type=_one_line)),
+        _WRITE_MORE),
     "create-task": Subcommand("give an agent something to do",
         ("create-task --agent linus --title 'Close the books' --priority high",),
-        (*_WRITE, Flag("--agent ID", "which, or its name", required=True), Flag("--title TEXT",
-            "what is to be done", required=True), Flag("--priority WORD", "as the platform calls it"
-            " (default medium)", default="medium")), _WRITE_MORE),
+        (*_WRITE, Flag("--agent ID", "which, or its name", required=True, type=_one_line),
+            Flag("--title TEXT", "what is to be done", required=True, type=_one_line),
+            Flag("--priority WORD", "as the platform calls it (default medium)", default="medium",
+                type=_one_line)), _WRITE_MORE),
     "set-limit": Subcommand("set what an agent may spend in a month",
         ("set-limit linus 250.00", "set-limit linus 250.00 --expect 200  # only if it is 200 now"),
-        (*_WRITE, Flag("agent AGENT", "its id or name"), Flag("limit AMOUNT", "in whole units"),
-            Flag("--expect AMOUNT", "the limit that was read; else nothing is sent")), _WRITE_MORE),
+        (*_WRITE, Flag("agent AGENT", "its id or name", type=_one_line),
+            Flag("limit AMOUNT", "in whole units", type=_one_line),
+            Flag("--expect AMOUNT", "the limit that was read; nothing is sent if it is another now",
+                type=_one_line)), _WRITE_MORE),
     "export": Subcommand("write what the platform exports",
         ("export activity --out log.csv --names",), (*_PLATFORM, *_EXPORT)),
     "replay": Subcommand("the dashboard on a recording, at any time of it",

@@ -29,6 +29,7 @@ FILE_MODE = 0o600
 REMEMBERED_FILE = "remembered.json"
 HISTORY_FILE = "history.sqlite3"
 SNOOZED_FILE = "snoozed.json"
+NOTIFIED_FILE = "notified.json"
 LONGEST_FILTER = 200
 MOST_PROFILES = 50
 
@@ -115,8 +116,14 @@ def recall(path: Path) -> dict[str, Remembered]:
 
 
 def remember(path: Path, profile: str, remembered: Remembered) -> None:
-    """Write how a profile is left; other profiles stay as they are."""
-    known = {**recall(path), profile: remembered}
+    """Write how a profile is left; other profiles stay as they are.
+
+    The profiles are kept in the order in which they were left. The one that was left the longest
+    time ago gives way to one too many.
+    """
+    known = recall(path)
+    known.pop(profile, None)  # assigned to its old place it would be the first to give way
+    known[profile] = remembered
     while len(known) > MOST_PROFILES:
         known.pop(next(iter(known)))
     try:

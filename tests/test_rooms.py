@@ -20,6 +20,7 @@ LEAVES = {
     "format",
     "keys",
     "patterns",
+    "key_arrivals",
     "key_names",
     "child_process",
     "clipboard",

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.state_folder import ListMemory, Remembered, recall, remember
+from agentco_tui.state_folder import (
+    MOST_PROFILES,
+    ListMemory,
+    Remembered,
+    recall,
+    remember,
+)
 
 
 def test_each_profile_is_remembered_by_itself(tmp_path: Path) -> None:
@@ -18,6 +24,20 @@ def test_each_profile_is_remembered_by_itself(tmp_path: Path) -> None:
     assert recall(memory)["prod"] == prod
     assert recall(memory)["demo"].screen == "budget"
     assert "other" not in recall(memory)
+
+
+def test_the_profile_left_the_longest_time_ago_gives_way(tmp_path: Path) -> None:
+    memory = tmp_path / "remembered.json"
+    remember(memory, "daily", Remembered("tasks"))
+    for number in range(MOST_PROFILES + 10):
+        remember(memory, f"seldom-{number}", Remembered("agents"))
+        assert recall(memory)["daily"].screen == "tasks"
+        remember(memory, "daily", Remembered("tasks"))
+    known = recall(memory)
+    assert len(known) == MOST_PROFILES
+    assert known["daily"].screen == "tasks"
+    assert "seldom-0" not in known
+    assert f"seldom-{MOST_PROFILES + 9}" in known
 
 
 def test_only_the_owner_can_read_it(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ more than that.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from itertools import islice
 from typing import ClassVar
 
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agentco_tui import format as form
 from agentco_tui.actions.fingerprint import differences
+from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
 from agentco_tui.actions.outcome import (
     AFTER_ALL,
@@ -42,8 +43,8 @@ from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import Invalid, KeyRejected, NotFound, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import Activity, Moment, Receipt, SharedTask, Task, TaskState
-from agentco_tui.text import plain, safe
+from agentco_tui.model import Activity, Moment, Receipt, Task, TaskState
+from agentco_tui.text import SafeText, plain, safe
 
 DEAR = 3.0  # seconds; where reading all tasks takes longer, a yes and the pending list must do
 AFTER_ALL_READS = 7
@@ -73,6 +74,10 @@ class Approval(Write[Task]):
         """The task's own company, where the lists of all companies are read."""
         if scope is not None and (company or shown.id not in services.store.pending.records):
             scope = company
+        self._earlier: Earlier | None = None
+        """The last attempt at the task from this machine before this one."""
+        self._in_all_before: Task | None = None
+        """The task as the store had it in the list of all tasks when the read began."""
         self.scope = scope
         """The company whose lists are read, None for those of all: the one on the screen unless the
         task is another's, or may be."""
@@ -85,20 +90,25 @@ class Approval(Write[Task]):
 
     # ---- before it is sent
 
+    def named_records(self) -> Iterable[Task | None]:
+        store = self.services.store
+        return self.shown, store.pending.get(self.subject), store.tasks.get(self.subject)
+
     async def prepare(self) -> Attempt | Outcome:
         """Read the pending list anew, and compare the task with what was shown."""
         shown = self.shown
-        if isinstance(shown, SharedTask):
-            return self.unsent(shown.refusal)
         if shown.cut is not None:
             return self.unsent(f"nothing was sent: not all of it can be shown: {shown.cut}")
+        if self.attempt_id is None:  # later the last attempt is this one
+            self._earlier = self.services.earlier(Verb.APPROVE, self.subject)
+        self._in_all_before = self.services.store.tasks.get(self.subject)
         check = await self._seen(self.gather)
+        self.read_began = check.began
         if check.found in (Found.PARTIAL, Found.FAILED):
             words = f"it could not be read again, so nothing was sent: {check.why}"
             return self.unsent(words, error=check.error)
         if check.found is Found.DONE:
-            earlier = self.services.earlier(Verb.APPROVE, self.subject)
-            before = None if earlier is None else earlier.settled
+            before = None if self._earlier is None else self._earlier.settled
             if before is not None and before.outcome != OutcomeKind.APPROVED_HERE:
                 before = None
             found = await self._decided(check.record, before)
@@ -125,8 +135,41 @@ class Approval(Write[Task]):
             store.publish(store.pending.put(now))
         return self.changed(now, found)
 
+    def why_overtaken(self) -> SafeText | None:
+        """Compares the task as the store has it now, in the list of those that wait and in that of
+        all, with what the user saw and with what the store had when the read began.
+
+        That the list of those that wait lacks it counts as a change, where that list is the one
+        that was read and is whole.
+        """
+        store = self.services.store
+        pending = store.pending.get(self.subject)
+        if pending is None and self._store_lists_all_pending():
+            return plain("it left the list of pending tasks")
+        if pending is not None and differences(self.shown, pending):
+            return plain("it changed in the list of pending tasks")
+        in_all = store.tasks.get(self.subject)
+        before = self._in_all_before
+        if in_all is not None and before is not None and differences(before, in_all):
+            return plain("it changed in the list of all tasks")
+        return None
+
+    def _store_lists_all_pending(self) -> bool:
+        """Whether a task that waits would be in the store's list: it is the list that was read for
+        this decision, and its last answer was whole.
+        """
+        store = self.services.store
+        freshness = store.freshness[FeedName.PENDING]
+        is_answered = freshness.answered_at is not None and freshness.failure is None
+        is_same_list = self.services.reader.is_shown(FeedName.PENDING, self.scope)
+        is_whole = store.pending.listing.whole and not freshness.narrowed
+        return is_answered and is_same_list and is_whole
+
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
-        return self.services.decision_client.approve_task(self.subject, attempt_id=attempt_id)
+        client = self.services.decision_client
+        return client.approve_task(
+            self.subject, attempt_id=attempt_id, why_withheld=self.why_withheld
+        )
 
     # ---- what a read shows
 
@@ -159,8 +202,8 @@ class Approval(Write[Task]):
                 # It may have moved to another company.
                 tasks = await self._list(FeedName.TASKS, None)
         task, found = tasks.tasks.get(self.subject), Found.PARTIAL
-        if isinstance(task, SharedTask):
-            task = None  # which of them is meant can't be told
+        if task is not None and task.unwritable is not None:
+            task = None  # whether it is the one that is meant can't be told
         elif tasks.error is not None:
             found = Found.FAILED
         elif task is not None or (of_all and tasks.why is None):
@@ -231,13 +274,17 @@ class Approval(Write[Task]):
         words = f"approved: the platform said yes, and {now}"
         return self.outcome(OutcomeKind.APPROVED_HERE, words, record=record)
 
-    async def after_all(self, attempt_id: str | None) -> Outcome | None:
+    async def after_all(
+        self, attempt_id: str | None, *, was_refused: bool = False
+    ) -> Outcome | None:
         """The task has left the list of those that wait, and its attempt was settled otherwise.
 
         Returns, and writes into the journal, what a read shows to have become of it; None if no
-        read shows it decided.
+        read shows it decided. Where the attempt `was_refused`, only an approval differs from that:
+        whatever else became of the task, the refusal stays what became of the attempt.
         """
         self.attempt_id = attempt_id
+        self.is_sent = attempt_id is not None
         for pause in islice(self.services.timing.pauses(), AFTER_ALL_READS):
             seen = await self._in_any_list()
             record = seen.record
@@ -247,11 +294,15 @@ class Approval(Write[Task]):
             await self.services.timing.sleep(pause)
         if record is None or record.state is None or waits:
             return None
+        if was_refused and record.state not in SET_GOING:
+            return None
         now = self.services.clock.now()
         if record.state in SET_GOING:
             entry = None if record.decided is not None else await self._log_entry()
             moment = record.decided or (entry and entry.at) or Moment(now)
             words = f"{AFTER_ALL}, at {form.clock(moment, moment.at)}: {shown_as(record)}"
+            if was_refused:
+                words = f"{words}; this request was refused before that"
             found = self.outcome(OutcomeKind.APPROVED, words, record=record)
         else:
             words = elsewhere(record, None, now)
@@ -341,7 +392,7 @@ class Approval(Write[Task]):
         entry = decision_about(self.subject, self.services.store.activity, self.waited_at)
         if entry is None and (record is None or record.decided is None):
             entry = await self._log_entry()
-        sent = self.attempt_id is not None
+        sent = self.is_sent
         refused = f"refused: {answer.told}; " if sent else ""
         word = decided_as(record, entry)
         who = "" if word is None else by_whom(record, entry, word, now)

@@ -13,7 +13,7 @@ import msgspec
 from agentco_tui.format import money
 from agentco_tui.live.insight import priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.store import Names
-from agentco_tui.model import Money, SharedTask, Task, extra_fields
+from agentco_tui.model import Money, Task, extra_fields
 from agentco_tui.text import SafeText, plain, safe, signs
 
 MOST = Decimal("0.75")  # a share of the set that must agree before the others count as unlike it
@@ -115,8 +115,8 @@ def kind_of(task: Task) -> SafeText | None:
 
 
 def _refusal(task: Task) -> SafeText | None:
-    if isinstance(task, SharedTask):
-        return task.refusal
+    if task.unwritable is not None:
+        return task.unwritable
     if task.cut is not None:
         return plain(f"not all of it can be shown: {task.cut}")
     if not waits_for_person(task):

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
-    DOUBTFUL,
     ENDED_WAITING,
     GOOD,
+    NOT_CARRIED_OUT,
     KnownBy,
     Outcome,
     OutcomeKind,
@@ -200,7 +200,8 @@ class Decisions:
         """The list of pending tasks has changed. Returns the decisions to be looked at again.
 
         A task that waits again was restored: what was said of it before is over. One that was not
-        approved, as far as could be read, and leaves the list now, may have been all the same.
+        approved, as far as could be read or by a refusal, and leaves the list now, may have been
+        all the same.
         """
         if change.feed is not FeedName.PENDING:
             return []
@@ -219,9 +220,7 @@ class Decisions:
         return [
             known
             for known in gone
-            if known.outcome
-            and known.outcome.attempt_id
-            and known.outcome.kind in (*DOUBTFUL, OutcomeKind.GONE)
+            if known.outcome and known.outcome.attempt_id and known.outcome.kind in NOT_CARRIED_OUT
         ]
 
     def put(self, task_id: str, decision: Decision | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from agentco_tui import format as fmt
-from agentco_tui.model import Moment, Money, Ref, SharedTask, Task, extra_fields
+from agentco_tui.model import Moment, Money, Ref, Task, extra_fields
 from agentco_tui.reading.content import without_volatile
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.unknown_fields import CUT
@@ -42,7 +42,7 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
     contents differ: what changed in a part that isn't kept is told as such.
     """
     ids = [
-        f"{task.sent_id}, of {task.sharers} tasks" if isinstance(task, SharedTask) else task.id
+        f"{task.sent_id}, of {task.sharers} tasks" if task.shared_id else task.id
         for task in (shown, now)
     ]
     told = [("id", *ids)]

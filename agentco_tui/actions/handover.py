@@ -35,6 +35,7 @@ def markdown(title: SafeText, about: SafeText, chapters: Iterable[Chapter], now:
     for chapter in chapters:
         told = chapter.happenings
         lines += ["", f"## {chapter.name}", ""]
+        lines += (f"- {as_code(note)}" for note in chapter.notes)
         lines += (f"- {_line(each, now)}" for each in told[:MOST_LINES])
         if not told:
             lines.append(f"- {chapter.none}")

@@ -4,13 +4,13 @@ One file for all dashboards of a person on a machine, of JSON lines in plain ASC
 written before its request is sent, its outcome when that is known. The journal is also what keeps
 two dashboards from sending the same thing: under its lock an attempt is written only if no other
 at the same subject is open, and no line about it came after the read that the decision rests on.
-What this process has in flight it knows without the file, too.
+What this process has in flight it knows without the file, too. Where the file was changed by
+anything else, nothing is sent: before each attempt all of it is compared with what was read.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import logging
 import os
 import socket
@@ -18,7 +18,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -41,6 +40,7 @@ from agentco_tui.actions.journal_file import (
     os_errors,
     to_line,
 )
+from agentco_tui.api.origin import fold_host, platform_of
 from agentco_tui.format import stamp
 from agentco_tui.text import SafeText, safe
 
@@ -53,20 +53,6 @@ LOOKUP_PATIENCE = 2.0  # seconds that the first write waits for the platform's h
 MOST_ADDRESSES = 16  # of a host, that are kept with an attempt
 
 # ---- which platform an address leads to
-
-
-@lru_cache(maxsize=256)
-def platform_of(origin: str) -> str:
-    """One name for all ways to write an address, such as http://localhost:8000: with other case, a
-    default port, a dot or slash at the end, another spelling of an IP address or of the loopback.
-    """
-    try:
-        parts = urlsplit(origin)
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
-    except ValueError:
-        return origin
-    host = _folded((parts.hostname or "").removesuffix("."))
-    return f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
 
 
 def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, ...]:
@@ -91,30 +77,15 @@ def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, .
     return tuple(sorted(set(found)))[:MOST_ADDRESSES]
 
 
-def _folded(host: str) -> str:
-    """One name for all spellings of a host or IP address; this machine's own is localhost."""
-    try:
-        address = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        with contextlib.suppress(UnicodeError):
-            return host.encode("idna").decode("ascii").lower()
-        return host
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    if address.is_loopback or address.is_unspecified:
-        return "localhost"
-    return f"[{address}]" if address.version == 6 else str(address)
-
-
 def _of_machine(family: int, address: str) -> str:
     """An IP address in its usual spelling; any of this machine's own is localhost."""
     try:
         # Sends nothing: only the route is looked up, and one to oneself begins where it ends.
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((address, 9))
-            return "localhost" if probe.getsockname()[0] == address else _folded(address)
+            return "localhost" if probe.getsockname()[0] == address else fold_host(address)
     except OSError:
-        return _folded(address)
+        return fold_host(address)
 
 
 # ---- the journal
@@ -205,6 +176,7 @@ class Journal:
             self._refuse_if_lost()
             with self._locked():
                 self._refuse_if_lost()
+                self._refuse_if_changed()
                 left = self._left_behind(attempt, self._open.values())
                 if left is not None:
                     raise Unsettled(self._sign(left))
@@ -358,9 +330,20 @@ class Journal:
     def _refuse_if_lost(self) -> bool:
         """Whether there are lines to take in. Raises JournalError."""
         grown = self.lost is None and self._grown()
+        self.lost = self.lost or self._file.damage
         if self.lost is not None:
             raise self.lost
         return grown
+
+    def _refuse_if_changed(self) -> None:
+        """Compare all of the file with what was read from it; the lock is held. Raises
+        JournalError.
+        """
+        try:
+            self._file.check_whole()
+        except JournalLostError as lost:
+            self.lost = self.lost or lost
+            raise
 
     def _left_behind(self, attempt: Attempt, others: Iterable[Attempt]) -> Attempt | None:
         """The one of the others at the same thing that nobody works on; raises InFlight if

@@ -3,6 +3,12 @@
 Beside it lies a lock file, and a folder in which each process that writes keeps a file of its own
 locked (flock) while it lives; the kernel frees that however the process ends. A pid alone would
 not do: it is used again, and means nothing on a shared home directory.
+
+Each line ends with a running digest: of all bytes of the file before it, and of its own up to the
+digest. Whatever is changed, taken out or put in before a line is found by reading that line. What
+this can't show is that the file ends too early: a process that has the file open notices that by
+its length, one that starts later can't. Lines without a digest, which older versions write, are
+covered by the next line that has one.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,6 +38,13 @@ LONGEST_LINE = 256 * 1024
 LOCK_PATIENCE = 3.0  # seconds to wait for another process that is writing a line
 _LOCK_PAUSE = 0.005
 _TAIL = 512  # bytes before the place that was read to, compared each time
+_DIGEST_SIZE = 16  # bytes
+_SEALED = b'{"sealed":true,'
+"""What a line with a digest begins with, far from the digest at its end: a line that has lost its
+digest is told from one that never had one."""
+_DIGEST = b',"digest":"'
+_SEAL = re.compile(_DIGEST + b'([0-9a-f]{32})"}')
+_PIECE = 1024 * 1024  # bytes that are read at once
 _TOKEN = re.compile(r"[0-9]{1,10}-[0-9a-f]{12}")
 
 
@@ -137,6 +151,18 @@ class JournalLostError(JournalError):
     """What is at the path is not the file, or not the content, that was read before."""
 
 
+class JournalDamagedError(JournalLostError):
+    """The running digest doesn't fit: something was changed, taken out or put in."""
+
+    def __init__(self, path: Path, line: int) -> None:
+        super().__init__(
+            f"the journal {safe(str(path), 200)} was changed by something else, in or before line "
+            f"{line:,}",
+            "keep it for whoever looks into that, move it out of the way, and start again: "
+            "a new one is begun then",
+        )
+
+
 @contextlib.contextmanager
 def os_errors(what: str) -> Iterator[None]:
     """An OSError inside becomes a JournalError about `what`."""
@@ -158,6 +184,84 @@ def lines(file: BinaryIO, start: int = 0) -> Iterator[bytes]:
         while not line.endswith(b"\n") and (line := file.readline(LONGEST_LINE)):
             whole = b""
         yield whole
+
+
+class RunningDigest:
+    """The digest of all bytes of a journal so far, checked at each line that has one.
+
+    Feed it every line as it is in the file, with its newline, a long one in pieces.
+    """
+
+    def __init__(self) -> None:
+        self._hash = blake2b(digest_size=_DIGEST_SIZE)
+        self._number = 1  # of the line that is being fed
+        self._begun = False  # whether a piece of that line was fed already
+        self._is_sealed_file = False  # whether a line with a digest came
+        self.damaged_line: int | None = None
+        """The number of the first line at which the digest doesn't fit; None if all fit."""
+        self._suspect_line: int | None = None
+
+    @property
+    def value(self) -> bytes:
+        return self._hash.digest()
+
+    def seal(self, line: bytes, before: bytes = b"") -> bytes:
+        """A line, as `to_line` makes it, with the digest that it has next in the file; `before` is
+        written between what was fed and the line.
+        """
+        body = _SEALED + line.removeprefix(b"{").removesuffix(b"}\n") + _DIGEST
+        digest = self._hash.copy()
+        digest.update(before + body)
+        return body + digest.hexdigest().encode("ascii") + b'"}\n'
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next line, or a piece of it."""
+        if not self._begun:
+            # A line that can't be read, or has lost its digest, is what a process left that died
+            # while it wrote it: the next one has ended it and covers it. As the last line of all
+            # it can't be that, if it is complete.
+            self._suspect_line = None
+            self._check(piece)
+        self._hash.update(piece)
+        self._begun = not piece.endswith(b"\n")
+        if not self._begun:
+            self._number += 1
+
+    def damage(self) -> int | None:
+        """The number of the first line that shows that the file was changed, None if none does;
+        asked when all lines were fed.
+        """
+        return self.damaged_line if self.damaged_line is not None else self._suspect_line
+
+    def _check(self, line: bytes) -> None:
+        content = line.removesuffix(b"\n")
+        seal = _SEAL.search(content)
+        is_complete = line.endswith(b"\n")
+        is_whole_seal = seal is not None and seal.end() == len(content)
+        if seal is not None and is_whole_seal:
+            self._is_sealed_file = True
+            digest = self._hash.copy()
+            digest.update(content[: seal.start(1)])
+            is_right = digest.hexdigest().encode("ascii") == seal[1]
+        else:
+            is_right = seal is None  # nothing can stand behind a whole seal
+        if not is_right and self.damaged_line is None:
+            self.damaged_line = self._number
+        if self._is_sealed_file and is_complete and seal is None and content.strip():
+            is_of_older_version = not content.startswith(_SEALED) and from_line(line) is not None
+            self._suspect_line = None if is_of_older_version else self._number
+
+
+def damaged_line(file: BinaryIO) -> int | None:
+    """The number of the first line of a journal that shows that it was changed; None if none does.
+
+    Memory is bounded, whatever the file holds.
+    """
+    digest = RunningDigest()
+    file.seek(0)
+    while piece := file.readline(LONGEST_LINE):
+        digest.feed(piece)
+    return digest.damage()
 
 
 Story = tuple[Attempt, list[Settled]]
@@ -196,6 +300,7 @@ class JournalFile:
         self._name = f"the journal {safe(str(path), 200)}"
         self.read_to = 0
         self._tail = (0, b"")
+        self._digest = RunningDigest()  # of what was read
         self._fd: int | None = None
         self._links = 0 if follow_links else os.O_NOFOLLOW
 
@@ -237,10 +342,44 @@ class JournalFile:
         process that is dead. Raises JournalLostError.
         """
         fd = self._checked()
-        if fd is not None and (size := os.fstat(fd).st_size) != self.read_to:
-            yield from self.since(self.read_to)
-            self.read_to, start = size, max(0, size - _TAIL)
-            self._tail = (start, os.pread(fd, size - start, start))
+        if fd is None:
+            return
+        size = os.fstat(fd).st_size
+        if size == self.read_to:
+            return
+        with os_errors(self._name), os.fdopen(os.dup(fd), "rb") as file:
+            file.seek(self.read_to)
+            while piece := file.readline(LONGEST_LINE):
+                self._digest.feed(piece)
+        yield from self.since(self.read_to)
+        self.read_to = size
+        start = max(0, size - _TAIL)
+        self._tail = (start, os.pread(fd, size - start, start))
+
+    @property
+    def damage(self) -> JournalDamagedError | None:
+        """That the file was changed, by the digests of what was read from it; None if it wasn't."""
+        line = self._digest.damage()
+        return None if line is None else JournalDamagedError(self.path, line)
+
+    def check_whole(self) -> None:
+        """Read all that was read before once more; with the lock held. Raises JournalLostError if
+        it is not what it was then.
+        """
+        fd = self._checked()
+        if fd is None:
+            return
+        digest = blake2b(digest_size=_DIGEST_SIZE)
+        with os_errors(self._name):
+            offset = 0
+            while offset < self.read_to:
+                piece = os.pread(fd, min(_PIECE, self.read_to - offset), offset)
+                if not piece:
+                    break
+                digest.update(piece)
+                offset += len(piece)
+        if digest.digest() != self._digest.value:
+            raise self._lost("was written over")
 
     def since(self, offset: int) -> Iterator[Entry]:
         """What stands in the file from an offset on; with the lock held."""
@@ -251,7 +390,8 @@ class JournalFile:
                         yield entry
 
     def append(self, line: bytes) -> None:
-        """Add one line, on the disk and at the path when this returns; with the lock held.
+        """Add one line with its digest, on the disk and at the path when this returns; with the
+        lock held, and all lines before it read (`added`).
 
         A torn line before it is ended first. If the line doesn't fit, what was written of it is
         taken back.
@@ -261,8 +401,9 @@ class JournalFile:
             fd = self._opened(os.O_CREAT | os.O_EXCL if created else 0)
             size = os.fstat(fd).st_size
             try:
-                whole = size == 0 or os.pread(fd, 1, size - 1) == b"\n"
-                data = line if whole else b"\n" + line
+                is_torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+                ending = b"\n" if is_torn else b""
+                data = ending + self._digest.seal(line, ending)
                 while data:
                     data = data[os.write(fd, data) :]
                 os.fsync(fd)

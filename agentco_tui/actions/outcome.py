@@ -58,6 +58,14 @@ ENDED_WAITING = frozenset(
 """Of a task: it is in the list of pending tasks no more."""
 DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.NOT_DONE, OutcomeKind.STILL_PENDING})
 """Sent without its being known to have done anything."""
+NOT_CARRIED_OUT = DOUBTFUL | {
+    OutcomeKind.GONE,
+    OutcomeKind.REFUSED,
+    OutcomeKind.KEY_REJECTED,
+    OutcomeKind.NOT_ALLOWED,
+}
+"""Sent, and not known to have been carried out. Platforms do so later all the same, also after a
+clear no: some queue a request before they answer, some answer for another instance."""
 AFTER_ALL = "approved after all"
 """So begins the sentence of an approval that came about later than it was waited for."""
 

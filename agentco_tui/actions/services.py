@@ -28,6 +28,9 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     still_pending: float = 10.0
     """Over how long reads must show that nothing happened before a write whose answer was lost
     counts as not done, and of one with a clear yes the answer alone must do."""
+    after_conflict: float = 2.0
+    """Over how long reads must show that nothing happened before a 409 counts as a refusal: it says
+    that something has changed, and that may be this very request, in another instance's hands."""
     first: float = 0.4  # the pause after the first read that settled nothing; doubles from there
     ceiling: float = 5.0  # the longest pause between two reads
     spacing: float = 0.5  # between the starts of two list reads that the tasks of a set share

@@ -22,7 +22,7 @@ from agentco_tui.api.errors import ApiError, Unreadable
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.poller import Poller, SingleFlight, Take
-from agentco_tui.model import Activity, SharedTask, Task, TaskState
+from agentco_tui.model import Activity, Task, TaskState
 from agentco_tui.text import SafeText, plain
 
 log = logging.getLogger(__name__)
@@ -51,8 +51,8 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
         began, error, task = self.began, self.error, self.tasks.get(task_id)
         if error is not None:
             return Check(found=Found.FAILED, began=began, error=error, why=error.sentence)
-        if isinstance(task, SharedTask):
-            return Check(found=Found.PARTIAL, began=began, why=task.refusal)
+        if task is not None and task.unwritable is not None:
+            return Check(found=Found.PARTIAL, began=began, why=task.unwritable)
         if task is not None:
             # What says itself that it is past waiting was not filtered out.
             found = Found.BEFORE if waits_for_person(task) else Found.DONE
@@ -109,7 +109,7 @@ class TaskReader:
                 why = _NOTHING
             by_id = {task.id: task for task in listing.records}
             tasks = TaskList(began=began, tasks=by_id, why=why)
-            if self._is_shown(feed, company):
+            if self.is_shown(feed, company):
                 store = self._poller.store
                 compared = await store.collections[feed].compare(listing)
                 found = partial(store.take, feed, listing, compared)
@@ -120,11 +120,11 @@ class TaskReader:
             log.exception("reading the list of tasks failed")
             words = plain(f"the list can't be read, by a fault here ({type(error).__name__})")
             return TaskList(began=began, error=Unreadable(words, path="/api/tasks"))
-        if found is not None and self._is_shown(feed, company):
+        if found is not None and self.is_shown(feed, company):
             self._poller.supersede(feed, began, found)
         return tasks
 
-    def _is_shown(self, feed: FeedName, company: str | None) -> bool:
+    def is_shown(self, feed: FeedName, company: str | None) -> bool:
         """Whether the store holds this list, and it is kept up to date."""
         return company == self._poller.query.company and (
             feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF

@@ -1,8 +1,10 @@
 """The one flow of every write: read, compare, write ahead, send once, reconcile.
 
-A write is in the journal, on disk, before it is sent; it is sent at most once. Where the answer
-leaves open what happened, reads go on until one settles it, and the outcome says no more than what
-was read. What differs between the writes is in the subclasses of `Write`.
+A write is in the journal, on disk, before it is sent; it is sent at most once, and only while the
+read before it is fresh (`read_age.py`) and the store knows nothing newer. Both are checked when the
+bytes leave, on a connection that is ready; where they don't hold, it is read and compared again.
+Where the answer leaves open what happened, reads go on until one settles it, and the outcome says
+no more than what was read. What differs between the writes is in the subclasses of `Write`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from msgspec.structs import replace
@@ -36,12 +39,14 @@ from agentco_tui.actions.outcome import (
     WriteAnswer,
     clarity,
 )
+from agentco_tui.actions.read_age import MOST_READS, OLDEST_READ, why_too_old
 from agentco_tui.actions.services import Services, age_of
-from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed
+from agentco_tui.api.errors import ApiError, Conflict, KeyRejected, NotAllowed, Withheld
 from agentco_tui.format import ago
 from agentco_tui.live.store import Names
 from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.reading.field_names import fold
+from agentco_tui.reading.identity import refusal
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import SafeText, joined, plain, safe
 
@@ -63,6 +68,8 @@ class Write(ABC, Generic[R]):
     """
 
     reads_after_no: ClassVar[bool] = False  # whether a clear no is explained by a read
+    reads_after_conflict: ClassVar[bool] = False
+    """Whether a read shows after a 409 that it came about all the same."""
     fields: Sequence[str] = ()
     texts: Sequence[str | None] = ()  # written by a person or an agent, beside the title
     on_progress: OnProgress = bool
@@ -76,16 +83,23 @@ class Write(ABC, Generic[R]):
         self.answer: WriteAnswer[R] = LEFT_BEHIND
         self.left_behind: Attempt | None = None
         """The attempt of an earlier run that is reconciled here."""
+        self.is_sent = False
+        """Whether the platform may have got it; False is proof that nothing left this machine."""
+        self.read_began = -inf  # steady clock: when the last read in `prepare` began
 
     # ---- what differs
 
     @abstractmethod
     async def prepare(self) -> Attempt | Outcome:
-        """Read and compare: what to write down (`attempt`), or why nothing is to be sent."""
+        """Read and compare: what to write down (`attempt`), or why nothing is to be sent.
+
+        Sets `read_began`. Called again, with the attempt in the journal, where the read before has
+        become too old.
+        """
 
     @abstractmethod
     def send(self, attempt_id: str) -> Awaitable[Receipt[R]]:
-        """Send it, once."""
+        """Send it, once, and pass `why_withheld` on to the transport."""
 
     @abstractmethod
     async def check(self) -> Check[R]:
@@ -98,8 +112,22 @@ class Write(ABC, Generic[R]):
     def done(self, record: R | None) -> str:
         raise NotImplementedError
 
+    @abstractmethod
+    def why_overtaken(self) -> SafeText | None:
+        """What the store knows that is newer than the read, so that it must be read again; None if
+        nothing. Asked when the bytes are about to leave; reads nothing.
+        """
+
+    def named_ids(self) -> Iterable[str | None]:
+        """The ids of records that the request names, in its path or its body."""
+        return (self.subject,)
+
+    def named_records(self) -> Iterable[Record | None]:
+        """What is known of the records that the request names; asked before anything is read."""
+        return ()
+
     def recheck(self) -> Outcome | None:
-        """Why it is not to be sent after all, asked when it is written down; reads nothing."""
+        """Why it is not to be sent after all, by what the store knows; reads nothing."""
         return None
 
     @abstractmethod
@@ -122,10 +150,17 @@ class Write(ABC, Generic[R]):
         denied = services.permissions.denied(self.verb)
         if denied is not None:
             return self.unsent(denied, off=True)
+        refused = refusal(self.named_ids(), self.named_records())
+        if refused is not None:
+            return self.unsent(refused)
+        self.attempt_id = None
+        self.is_sent = False
+        self.answer = LEFT_BEHIND
         try:
             for _ in range(OVERTAKINGS):
                 self.on_progress(Step.READING)
                 mark = await services.journaled(services.journal.mark, services.origin)
+                services.decision_client.connect_ahead()
                 attempt = await self.prepare()
                 if isinstance(attempt, Outcome):
                     return attempt
@@ -142,13 +177,58 @@ class Write(ABC, Generic[R]):
         except Unsettled as left:
             self.take_up(left.attempt)
             return None
-        if (changed := self.recheck()) is not None:
-            return await self.written(changed)
-        self.on_progress(Step.SENDING)
-        self.answer = await self._answered(self.attempt_id)
+        unsent = await self._send_while_fresh(begun.attempt)
+        if unsent is not None:
+            return await self.written(unsent)
         if isinstance(self.answer.error, NotAllowed):
             services.permissions.refused(self.verb, self.answer.error)
         return None
+
+    async def _send_while_fresh(self, attempt_id: str) -> Outcome | None:
+        """Send the attempt that is in the journal; None if it was tried to send it.
+
+        Where the read is too old, or the store knows something newer, it is read and compared
+        again: the attempt stays in the journal meanwhile, and keeps others from doing the same.
+        Returns the outcome if nothing was sent.
+        """
+        reason: SafeText | None = None
+        for number in range(MOST_READS):
+            if number > 0:
+                self.on_progress(Step.READING)
+                self.services.decision_client.connect_ahead()
+                found = await self.prepare()
+                if isinstance(found, Outcome):
+                    return found
+            changed = self.recheck()
+            if changed is not None:
+                return changed
+            reason = self._why_stale()
+            if reason is not None:
+                continue
+            self.on_progress(Step.SENDING)
+            self.answer = await self._answered(attempt_id)
+            if not isinstance(self.answer.error, Withheld):
+                return None
+            reason = self.answer.error.sentence
+        error = Withheld(reason or plain("it was read too long ago"), method="POST")
+        words = (
+            f"nothing was sent: it was read {MOST_READS} times, and each time {reason}; "
+            f"a yes applies to what was read within {OLDEST_READ:g} s: "
+            "see whether the disk, the line or the platform is slow, and try again"
+        )
+        return self.unsent(words, error=error)
+
+    def why_withheld(self) -> SafeText | None:
+        """Why the request must not leave; asked by the transport right before its first byte.
+
+        None is a yes: from then on the platform may act on it.
+        """
+        reason = self._why_stale()
+        self.is_sent = reason is None
+        return reason
+
+    def _why_stale(self) -> SafeText | None:
+        return why_too_old(self.services.clock, self.read_began) or self.why_overtaken()
 
     async def reconcile(self) -> Outcome:
         """The second half: read until it is known what became of it, and write that down."""
@@ -164,8 +244,11 @@ class Write(ABC, Generic[R]):
 
     def take_up(self, attempt: Attempt) -> Self:
         """From here on, reconcile an attempt at the same that was left behind; nothing is sent."""
-        self.left_behind, self.attempt_id = attempt, attempt.attempt
-        self.verb, self.subject = Verb(attempt.verb), attempt.subject
+        self.left_behind = attempt
+        self.attempt_id = attempt.attempt
+        self.is_sent = True
+        self.verb = Verb(attempt.verb)
+        self.subject = attempt.subject
         self.title = safe(attempt.title) or self.title
         self.recall(attempt)
         return self
@@ -216,7 +299,9 @@ class Write(ABC, Generic[R]):
             return self.outcome(OutcomeKind.NOT_ALLOWED, reason, KnownBy.ANSWER)
         if answer.kind is AnswerKind.UNSENT:
             return self.unsent(f"nothing was sent: {answer.told}")
-        if answer.kind is AnswerKind.NO and not self.reads_after_no:
+        is_conflict = isinstance(answer.error, Conflict)
+        reads_after_this = self.reads_after_no or (is_conflict and self.reads_after_conflict)
+        if answer.kind is AnswerKind.NO and not reads_after_this:
             return await self.conclude(None)
         step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
         since: dict[Found, float] = {}
@@ -233,6 +318,8 @@ class Write(ABC, Generic[R]):
                 limit = None if found is Found.FAILED else timing.still_pending
             elif answer.kind is AnswerKind.YES and found not in (Found.DONE, Found.PARTIAL):
                 limit = timing.still_pending
+            elif is_conflict and found is Found.BEFORE:
+                limit = timing.after_conflict
             if limit is not None and check.began - began >= limit:
                 return await self.conclude(check)
             await timing.sleep(pause)
@@ -242,6 +329,9 @@ class Write(ABC, Generic[R]):
         """What became of it; None where nothing was read, after a clear no."""
         answer = self.answer
         yes = answer.kind is AnswerKind.YES
+        if answer.kind is AnswerKind.NO and check is not None and check.found is Found.DONE:
+            words = f"{self.done(check.record)}, though the platform had refused it: {answer.told}"
+            return self.outcome(OutcomeKind.DONE, words, record=check.record)
         if check is None or not (yes or answer.kind is AnswerKind.LOST):
             if check is not None and isinstance(check.error, KeyRejected):
                 words = "the key is missing or invalid: nothing was changed"

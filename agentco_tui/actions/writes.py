@@ -11,9 +11,9 @@ import hashlib
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import task_of
@@ -35,7 +35,8 @@ from agentco_tui.format import money
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.poller import of_all_companies
 from agentco_tui.live.store import Collection
-from agentco_tui.model import Budget, Company, Listing, Receipt, Record, Ref, Task
+from agentco_tui.model import Agent, Budget, Company, Listing, Receipt, Record, Ref, Task
+from agentco_tui.reading.identity import refusal
 from agentco_tui.text import SafeText, plain, safe, signs
 
 R = TypeVar("R", bound=Record)
@@ -63,7 +64,7 @@ def check_form(values: Mapping[str, str]) -> dict[str, SafeText]:
     problems: dict[str, SafeText] = {}
     for field, text in values.items():
         lines = dict.fromkeys(map(ord, "\n\t\u2028\u2029"), " ") if field == "mission" else {}
-        if not text and field in NEEDED:
+        if not text.strip() and field in NEEDED:
             problems[field] = plain(NEEDED[field])
         elif len(text) > LONGEST:
             problems[field] = plain(f"no more than {LONGEST:,} characters")
@@ -86,14 +87,25 @@ class ListedWrite(Write[R], ABC):
         """Read the list."""
 
     @abstractmethod
+    def remember_store(self) -> None:
+        """Keep what the store has of all that this write rests on, for `why_overtaken`; called when
+        a read begins.
+        """
+
+    @abstractmethod
     def compare(self, listing: Listing[R] | None) -> Mapping[str, Any] | Outcome:
-        """The details for the journal, or why nothing is to be sent; None if no list is given."""
+        """The details for the journal, or why nothing is to be sent; `listing` is None where the
+        platform doesn't give the list. Where an attempt is in the journal already (`attempt_id`),
+        it also compares with the read before that.
+        """
 
     @abstractmethod
     def judge(self, listing: Listing[R]) -> tuple[Found, R | None, str]:
         """What a read shows of whether it came about, by which record, and why no more is told."""
 
     async def prepare(self) -> Attempt | Outcome:
+        self.read_began = self.services.clock.monotonic()
+        self.remember_store()
         try:
             listing = await self.listing()
         except ApiError as error:
@@ -129,15 +141,54 @@ class Creation(ListedWrite[T], ABC):
     known: Sequence[str] | None = None
     """Ids of those alike that were there before the attempt; None if that could not be read."""
     began_at = 0.0  # the platform's time of the attempt, seconds since 1970
+    _rests_on: Mapping[str, Agent | Company] = {}
+    """What the store had, when the first read began, of the records that the new one is made from
+    or belongs to: by what they are called in a sentence."""
 
     @abstractmethod
     def is_alike(self, record: T) -> bool:
         """Whether a record could be the one that is to be made."""
 
-    def compare(self, listing: Listing[T] | None) -> Mapping[str, Any]:
-        self.known = None
+    @abstractmethod
+    def rests_on(self) -> Mapping[str, Agent | Company]:
+        """The records in the store that the new one is made from or belongs to, by what they are
+        called in a sentence; without those that the store doesn't have.
+        """
+
+    def remember_store(self) -> None:
+        if self.attempt_id is None:  # what was there for the first read must be there to the end
+            self._rests_on = self.rests_on()
+
+    def why_overtaken(self) -> SafeText | None:
+        """There is no subject yet: what must still be listed is what the new record is made from or
+        belongs to. Whether one like it was made meanwhile is compared at each read (`compare`).
+        """
+        now = self.rests_on()
+        for what in self._rests_on:
+            if what not in now:
+                return plain(f"{what} is not listed any more")
+        return None
+
+    def recheck(self) -> Outcome | None:
+        gone = self.why_overtaken()
+        if gone is None:
+            return None
+        return self.unsent(f"nothing was sent: since you asked for it, {gone}")
+
+    def compare(self, listing: Listing[T] | None) -> Mapping[str, Any] | Outcome:
+        alike: list[T] | None = None
         if listing is not None and listing.whole:
-            self.known = [record.id for record in listing.records if self.is_alike(record)]
+            alike = [record for record in listing.records if self.is_alike(record)]
+        if self.attempt_id is not None:
+            # The journal has the first read, with which the new record is told from older ones.
+            known = self.known
+            new = [record for record in alike or () if known is not None and record.id not in known]
+            if new:
+                which = f"one like it was created ({safe(new[0].id)})"
+                words = f"nothing was sent: since it was read first, {which}; look at it"
+                return self.outcome(OutcomeKind.CHANGED, words, KnownBy.READ, record=new[0])
+            return {}
+        self.known = None if alike is None else [record.id for record in alike]
         self.began_at = self.services.clock.now()
         kept = None if self.known is None or len(self.known) > KEPT else self.known
         return {"before": kept, "platform_time": self.began_at, **self.details}
@@ -188,9 +239,27 @@ class TaskCreation(Creation[Task]):
         self.company, self.agent = Ref(id=form["company_id"]), Ref(id=form["agent_id"])
         self.details = {"title": form["title"], "priority": form["priority"]}
 
+    def rests_on(self) -> Mapping[str, Agent | Company]:
+        store = self.services.store
+        agent = store.agents.get(self.form["agent_id"])
+        company = store.companies.get(self.form["company_id"])
+        found: dict[str, Agent | Company] = {}
+        if agent is not None:
+            found["the agent"] = agent
+        if company is not None:
+            found["the company"] = company
+        return found
+
     async def listing(self) -> Listing[Task]:
         company = self.form["company_id"]
         return await self.services.decision_client.tasks(company_id=company or None)
+
+    def named_ids(self) -> Iterable[str | None]:
+        return self.form["company_id"], self.form["agent_id"]
+
+    def named_records(self) -> Iterable[Record | None]:
+        store = self.services.store
+        return store.companies.get(self.form["company_id"]), store.agents.get(self.form["agent_id"])
 
     def is_alike(self, record: Task) -> bool:
         agent, company = record.agent or Ref(), record.company or Ref()
@@ -202,7 +271,9 @@ class TaskCreation(Creation[Task]):
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
         client = self.services.decision_client
-        return client.create_task(**self.form, attempt_id=attempt_id)
+        return client.create_task(
+            **self.form, attempt_id=attempt_id, why_withheld=self.why_withheld
+        )
 
     def take(self, outcome: Outcome) -> None:
         record, store = outcome.record, self.services.store
@@ -233,8 +304,20 @@ class CompanyCreation(Creation[Company]):
         self.company = None if source is None else Ref(id=source.id, name=source.name)
         self.details = {"name": name}
 
+    def rests_on(self) -> Mapping[str, Agent | Company]:
+        source = None if self.source is None else self.collection.get(self.source.id)
+        return {} if source is None else {"the company to clone": source}
+
     async def listing(self) -> Listing[Company]:
         return await self.services.decision_client.companies()
+
+    def named_ids(self) -> Iterable[str | None]:
+        return () if self.source is None else (self.source.id,)
+
+    def named_records(self) -> Iterable[Record | None]:
+        if self.source is None:
+            return ()
+        return self.source, self.services.store.companies.get(self.source.id)
 
     def is_alike(self, record: Company) -> bool:
         return record.name == self.title
@@ -243,8 +326,15 @@ class CompanyCreation(Creation[Company]):
         client = self.services.decision_client
         filled_in = {name: text for name, text in self.form.items() if text}
         if self.source is not None:
-            return client.clone_company(self.source.id, **filled_in, attempt_id=attempt_id)
-        return client.create_company(**filled_in, attempt_id=attempt_id)
+            return client.clone_company(
+                self.source.id,
+                **filled_in,
+                attempt_id=attempt_id,
+                why_withheld=self.why_withheld,
+            )
+        return client.create_company(
+            **filled_in, attempt_id=attempt_id, why_withheld=self.why_withheld
+        )
 
 
 def subject_of(*parts: str) -> str:
@@ -283,6 +373,7 @@ class LimitChange(ListedWrite[Budget]):
     """
 
     fields = ("monthly_limit",)
+    reads_after_conflict: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -298,6 +389,10 @@ class LimitChange(ListedWrite[Budget]):
         self.agent, self.company, self.shown, self.wanted = agent, company, shown, wanted
         self.collection = services.store.agent_budgets
         self.before: str | None = None  # the limit before the attempt, as `_written` writes it
+        self._read: Budget | None = None
+        """The budget as the first read showed it."""
+        self._in_store: Budget | None = None
+        """The budget as the store had it when the last read began."""
 
     def recall(self, attempt: Attempt) -> None:
         limit, old = attempt.details.get("limit"), attempt.details.get("old")
@@ -312,10 +407,34 @@ class LimitChange(ListedWrite[Budget]):
         listing = await of_all_companies(ask, store, scope, client.companies)
         return Listing(records=tuple(one for one in listing.records if one.id == self.subject))
 
+    def named_records(self) -> Iterable[Record | None]:
+        store = self.services.store
+        return self.shown, store.agent_budgets.get(self.subject), store.agents.get(self.subject)
+
+    def remember_store(self) -> None:
+        self._in_store = self.collection.get(self.subject)
+
+    def why_overtaken(self) -> SafeText | None:
+        """Compares the limit as the store has it now with what it had when the read began."""
+        now = self.collection.get(self.subject)
+        if self._in_store is not None and now is None:
+            return plain("the agent left the list of budgets")
+        if now is not None and _written(now) != _written(self._in_store):
+            return plain("the limit changed in the list of budgets")
+        return None
+
     def compare(self, listing: Listing[Budget] | None) -> Mapping[str, Any] | Outcome:
-        """Whether it is still what was shown."""
+        """Whether it may be written to and is still what was shown, else what was read first."""
         now = next(iter(listing.records), None) if listing is not None else None
-        shown, store = self.shown, self.services.store
+        refused = refusal((self.subject,), (now,))
+        if refused is not None:
+            return self.unsent(refused)
+        store = self.services.store
+        shown = self.shown
+        if self.attempt_id is None:
+            self._read = now
+        elif shown is None:
+            shown = self._read
         if now is not None and shown is not None and _written(shown) != _written(now):
             store.publish(store.agent_budgets.put(now))
             difference = Difference("limit", limit_words(shown), limit_words(now))
@@ -328,7 +447,9 @@ class LimitChange(ListedWrite[Budget]):
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Budget]]:
         client = self.services.decision_client
-        return client.set_agent_limit(self.subject, self.wanted, attempt_id=attempt_id)
+        return client.set_agent_limit(
+            self.subject, self.wanted, attempt_id=attempt_id, why_withheld=self.why_withheld
+        )
 
     def judge(self, listing: Listing[Budget]) -> tuple[Found, Budget | None, str]:
         """Whether the limit is the one wanted, or still the one from before."""

@@ -10,12 +10,24 @@ from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from agentco_tui.api import errors
+from agentco_tui.api.arguments_check import (
+    check_attempt_id,
+    check_count,
+    check_days,
+    check_id,
+    check_limit,
+    check_optional_id,
+    check_optional_text,
+    check_text,
+    check_type,
+)
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import KEY_SOURCE, error_for, failed_inside, unusable
 from agentco_tui.api.fetcher import Fetcher
@@ -46,23 +58,34 @@ from agentco_tui.reading.schema import Around, Json, Kind, Row
 from agentco_tui.reading.write_response import read_write_response
 
 if TYPE_CHECKING:
-    from agentco_tui.api.transport import Limits
+    from agentco_tui.api.transport import Limits, WhyWithheld
+
+__all__ = ["Client", "open_client"]
 
 R = TypeVar("R", bound=Record)
 
-_LONGEST_ID: Final = 2_000
-_MOST_DIGITS: Final = 30  # on either side of a limit's point
 _ACCEPTED: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/json"}
 
 
 class Client(Fetcher):
-    """The platform as methods. Use it with `async with`, in one event loop."""
+    """The platform as methods. Use it with `async with`, in one event loop.
+
+    Arguments are checked before anything is sent: WrongArgumentType is a TypeError, WrongArgument a
+    ValueError, and both are an ApiError.
+    """
+
+    read_only = False
+    """True: every write raises NotSent."""
 
     def for_decisions(self) -> Client:
         """With connections of its own: a decision waits for no other request."""
         other = copy(self)
         other.transport, other.prefetch = self.transport.for_decisions(), None
         return other
+
+    def connect_ahead(self) -> None:
+        """As `Transport.connect_ahead`, for a write that comes soon."""
+        self.transport.connect_ahead()
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -80,7 +103,7 @@ class Client(Fetcher):
 
     async def company(self, company_id: str) -> Company:
         """GET /api/companies/:id."""
-        return await self._one(COMPANIES, "/api/companies", company_id)
+        return await self._one(COMPANIES, "/api/companies", check_id(company_id, "company_id"))
 
     async def create_company(
         self,
@@ -89,12 +112,17 @@ class Client(Fetcher):
         mission: str | None = None,
         *,
         attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Company]:
         """POST /api/companies. `attempt_id`, here and below, goes out as Idempotency-Key; what is
-        None is left out.
+        None is left out. `why_withheld`: as in `Transport.request`.
         """
-        fields = {"name": name, "template": template, "mission": mission}
-        return await self._write(COMPANIES, "/api/companies", fields, attempt_id)
+        fields = {
+            "name": check_text(name, "name"),
+            "template": check_optional_text(template, "template"),
+            "mission": check_optional_text(mission, "mission"),
+        }
+        return await self._write(COMPANIES, "/api/companies", fields, attempt_id, why_withheld)
 
     async def clone_company(
         self,
@@ -103,18 +131,25 @@ class Client(Fetcher):
         mission: str | None = None,
         *,
         attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Company]:
-        """POST /api/companies/:id/clone."""
-        path = self._path("POST", "/api/companies", company_id, "/clone")
-        return await self._write(COMPANIES, path, {"name": name, "mission": mission}, attempt_id)
+        """POST /api/companies/:id/clone. Raises as `approve_task`."""
+        path = self._path("/api/companies", check_id(company_id, "company_id"), "/clone")
+        self._check_writable(path, company=company_id)
+        fields = {
+            "name": check_text(name, "name"),
+            "mission": check_optional_text(mission, "mission"),
+        }
+        return await self._write(COMPANIES, path, fields, attempt_id, why_withheld)
 
     async def agents(self, company_id: str | None = None) -> Listing[Agent]:
         """GET /api/agents."""
-        return await self._listing(AGENTS, "/api/agents", {"company_id": company_id})
+        filters = {"company_id": check_optional_id(company_id, "company_id")}
+        return await self._listing(AGENTS, "/api/agents", filters)
 
     async def agent(self, agent_id: str) -> Agent:
         """GET /api/agents/:id."""
-        return await self._one(AGENTS, "/api/agents", agent_id)
+        return await self._one(AGENTS, "/api/agents", check_id(agent_id, "agent_id"))
 
     async def tasks(
         self,
@@ -124,7 +159,10 @@ class Client(Fetcher):
         begins: Callable[[Sequence[Task]], None] | None = None,
     ) -> Listing[Task]:
         """GET /api/tasks. `begins` gets the first rows of a list that is long and new."""
-        filters = {"company_id": company_id, "status": status}
+        filters = {
+            "company_id": check_optional_id(company_id, "company_id"),
+            "status": None if status is None else check_text(status, "status"),
+        }
         return await self._listing(TASKS, "/api/tasks", filters, begins=begins)
 
     async def create_task(
@@ -135,27 +173,42 @@ class Client(Fetcher):
         priority: str,
         *,
         attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Task]:
-        """POST /api/tasks."""
+        """POST /api/tasks. Raises as `approve_task`."""
         fields = {
-            "company_id": company_id,
-            "title": title,
-            "agent_id": agent_id,
-            "priority": priority,
+            "company_id": check_id(company_id, "company_id"),
+            "title": check_text(title, "title"),
+            "agent_id": check_id(agent_id, "agent_id"),
+            "priority": check_text(priority, "priority"),
         }
-        return await self._write(TASKS, "/api/tasks", fields, attempt_id)
+        self._check_writable("/api/tasks", company=company_id, agent=agent_id)
+        return await self._write(TASKS, "/api/tasks", fields, attempt_id, why_withheld)
 
-    async def approve_task(self, task_id: str, *, attempt_id: str | None = None) -> Receipt[Task]:
-        """POST /api/tasks/:id/approve, without a body; sent once, whatever happens."""
-        path = self._path("POST", "/api/tasks", task_id, "/approve")
-        return await self._write(TASKS, path, None, attempt_id)
+    async def approve_task(
+        self,
+        task_id: str,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Task]:
+        """POST /api/tasks/:id/approve, without a body; sent once, whatever happens.
+
+        Raises WrongArgument, a ValueError, for an id with a control character in it: it is made up
+        (`Record.id`).
+        Raises Unwritable if the last listing with a task of this id said that no write may name it
+        (`Record.unwritable`). Nothing is sent in either case.
+        """
+        path = self._path("/api/tasks", check_id(task_id, "task_id"), "/approve")
+        self._check_writable(path, task=task_id)
+        return await self._write(TASKS, path, None, attempt_id, why_withheld)
 
     async def task_trace(self, task_id: str) -> Trace:
         """GET /api/tasks/:id/trace."""
         # A quarter of a megabyte that most hours of a day need nothing of.
         from agentco_tui.reading.kinds.trace import read_trace  # noqa: PLC0415
 
-        path = self._path("GET", "/api/tasks", task_id, "/trace")
+        path = self._path("/api/tasks", check_id(task_id, "task_id"), "/trace")
         return await self._read(await self.transport.request("GET", path), read_trace)
 
     async def activity(
@@ -172,12 +225,13 @@ class Client(Fetcher):
 
         `once`: the question won't be put again, so that its answer need not be kept.
         """
-        # Dates go out as YYYY-MM-DD, also those of a datetime, which is one.
+        first_day, last_day = check_days(from_date, to_date)
+        limit = check_count(limit, "limit")
         filters = {
-            "company_id": company_id,
-            "agent_id": agent_id,
-            "from": None if from_date is None else from_date.isoformat()[:10],
-            "to": None if to_date is None else to_date.isoformat()[:10],
+            "company_id": check_optional_id(company_id, "company_id"),
+            "agent_id": check_optional_id(agent_id, "agent_id"),
+            "from": None if first_day is None else first_day.isoformat(),
+            "to": None if last_day is None else last_day.isoformat(),
             "limit": None if limit is None else str(limit),
         }
         return await self._listing(ACTIVITY, "/api/activity", filters, at_most=limit, once=once)
@@ -191,6 +245,8 @@ class Client(Fetcher):
         Nothing is handed out before it is known to be no web page and no error in JSON. There is
         no time limit for the whole, one of `Limits.read` between arrivals. `cap` is in bytes.
         """
+        check_text(file_format, "file_format")
+        check_count(cap, "cap")
         accepted = _ACCEPTED.get(file_format)
         async with self.transport.stream(
             "/api/activity/export",
@@ -240,22 +296,28 @@ class Client(Fetcher):
 
     async def agent_budgets(self, company_id: str | None = None) -> Listing[Budget]:
         """GET /api/budget/agents."""
-        return await self._listing(AGENT_BUDGETS, "/api/budget/agents", {"company_id": company_id})
+        filters = {"company_id": check_optional_id(company_id, "company_id")}
+        return await self._listing(AGENT_BUDGETS, "/api/budget/agents", filters)
 
     async def set_agent_limit(
-        self, agent_id: str, monthly_limit: Decimal, *, attempt_id: str | None = None
+        self,
+        agent_id: str,
+        monthly_limit: Decimal | int,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Budget]:
         """POST /api/budget/agents/:id. `monthly_limit`, in whole units, goes out as a JSON
-        number, digit for digit, in the unit that the profile tells of sums.
+        number, digit for digit, in the unit that the profile tells of sums. Raises as
+        `approve_task`.
         """
-        path = self._path("POST", "/api/budget/agents", agent_id)
-        # A number of a few signs may stand for one of a million digits.
-        usable = monthly_limit.is_finite() and monthly_limit.adjusted() < _MOST_DIGITS
-        if not usable or int(monthly_limit.as_tuple().exponent) < -_MOST_DIGITS:
-            words = "the monthly limit is no usable number"
-            raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
-        number = msgspec.Raw(f"{self.mapping.amount_sent(monthly_limit):f}".encode())
-        return await self._write(AGENT_BUDGETS, path, {"monthly_limit": number}, attempt_id)
+        path = self._path("/api/budget/agents", check_id(agent_id, "agent_id"))
+        amount = check_limit(monthly_limit, "monthly_limit")
+        self._check_writable(path, agent_budget=agent_id, agent=agent_id)
+        number = msgspec.Raw(f"{self.mapping.amount_sent(amount):f}".encode())
+        return await self._write(
+            AGENT_BUDGETS, path, {"monthly_limit": number}, attempt_id, why_withheld
+        )
 
     async def budget_alerts(self) -> Listing[Alert]:
         """GET /api/budget/alerts."""
@@ -281,7 +343,7 @@ class Client(Fetcher):
         return found.get(sent_id, {})
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
-        path = self._path("GET", collection, identifier)
+        path = self._path(collection, identifier)
         read = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
         return await self._read(await self.transport.request("GET", path), read)
 
@@ -291,36 +353,52 @@ class Client(Fetcher):
         path: str,
         fields: Mapping[str, str | msgspec.Raw | None] | None,
         attempt: str | None,
+        why_withheld: WhyWithheld | None = None,
     ) -> Receipt[R]:
         """Send `fields` as JSON, or no body, and read the receipt."""
-        told = {name: value for name, value in (fields or {}).items() if value is not None}
-        body: bytes | None = None
-        with suppress(UnicodeError):
-            body = None if fields is None else msgspec.json.encode(told)
-        if body is None and fields is not None:
-            words = "a field holds a character that cannot be sent"
+        attempt = check_attempt_id(attempt)
+        if self.read_only:
+            words = "the client is read-only: nothing was sent"
             raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
+        body: bytes | None = None
+        if fields is not None:
+            given = {name: value for name, value in fields.items() if value is not None}
+            body = msgspec.json.encode(given)
         headers = () if attempt is None else (("Idempotency-Key", attempt),)
-        reply = await self.transport.request("POST", path, json_body=body, headers=headers)
+        reply = await self.transport.request(
+            "POST", path, json_body=body, headers=headers, why_withheld=why_withheld
+        )
         read = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
         return await self._read(reply, read)
 
-    def _path(self, method: str, collection: str, identifier: str, rest: str = "") -> str:
-        """A path with an identifier as exactly one segment of it; NotSent without it in its text.
+    def _check_writable(self, path: str, **ids: str) -> None:
+        """Raise before anything is sent if a write names what it may not; `ids` by kind."""
+        for kind, record_id in ids.items():
+            record = self._last_listed(kind, record_id)
+            if record is not None and record.unwritable is not None:
+                asked = self.transport.asked("POST", path)
+                words = f"nothing was sent: {record.unwritable}"
+                raise error_for(errors.Unwritable, words, asked)
+
+    def _last_listed(self, kind: str, record_id: str) -> Record | None:
+        """The record with this id in the newest listing of that kind that has one, as sent."""
+        for (name, *_), last in reversed(self._last.items()):
+            records: Sequence[Record] = last.listing.records if name == kind else ()
+            for record in records:
+                if record.id == record_id:
+                    return record
+        return None
+
+    @staticmethod
+    def _path(collection: str, identifier: str, rest: str = "") -> str:
+        """A path with an identifier as exactly one segment of it.
 
         The dots of "." and ".." are encoded, too: clients and proxies would take them away.
         """
-        words = "the id is too long" if len(identifier) > _LONGEST_ID else "the id is empty"
-        try:
-            segment = identifier.replace(".", "%2E") if identifier in (".", "..") else None
-            segment = segment or quote(identifier, safe="")
-        except UnicodeError:
-            segment, words = "", "the id holds a character that cannot be sent"
-        if segment and len(identifier) <= _LONGEST_ID:
-            return f"{collection}/{segment}{rest}"
-        raise error_for(
-            errors.NotSent, words, self.transport.asked(method, f"{collection}/?{rest}")
-        )
+        segment = quote(identifier, safe="")
+        if identifier in (".", ".."):
+            segment = identifier.replace(".", "%2E")
+        return f"{collection}/{segment}{rest}"
 
 
 def open_client(
@@ -348,6 +426,9 @@ def open_client(
     # Here and not above: what only asks for the settings need not wait for it.
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
+    check_type(base_url, BaseUrl, "base_url", "a BaseUrl (BaseUrl.parse makes one of a text)")
+    check_type(key, (ApiKey, KeyInUse, NoneType), "key", "an ApiKey (ApiKey.parse makes one)")
+    check_type(mapping, (ProfileMapping, NoneType), "mapping", "a ProfileMapping or None")
     if key is None:
         raise CredentialError(f"there is no API key: set {KEY_SOURCE}")
     transport = Transport(

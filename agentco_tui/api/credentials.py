@@ -16,6 +16,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from agentco_tui.api.arguments_check import check_type
+from agentco_tui.api.errors import AgentcoError
+
+__all__ = ["ApiKey", "BaseUrl", "CredentialError"]
+
 _LONGEST_KEY: Final = 4096
 _LONGEST_ADDRESS: Final = 2048
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -30,7 +35,7 @@ _LIKE: Final = "it looks like https://agents.example.com"
 _DOTS: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
 
 
-class CredentialError(ValueError):
+class CredentialError(AgentcoError, ValueError):
     """A key or an address that cannot be used; `str()` is the sentence for the person."""
 
 
@@ -41,6 +46,7 @@ class ApiKey:
 
     def __init__(self, text: str) -> None:
         """Without the blanks and the newline around it. Raises CredentialError."""
+        check_type(text, str, "the key", "a str")
         cleaned = text.strip(" \t\r\n")
         _check(cleaned, "the key is empty: put the API key there, and nothing else")
         _check(
@@ -165,6 +171,7 @@ class BaseUrl(msgspec.Struct, frozen=True):
         would send the first instead of the key and would join the others wrongly. Plain http is
         for loopback, unless `allow_http`. Raises CredentialError.
         """
+        check_type(text, str, "the address", "a str")
         text = text.strip(" \t\r\n")
         scheme, colon, rest = text.partition("://")
         scheme = scheme.lower()

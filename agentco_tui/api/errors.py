@@ -11,6 +11,37 @@ from typing import Self
 
 from agentco_tui.text import SafeText
 
+__all__ = [
+    "AgentcoError",
+    "Answered",
+    "ApiError",
+    "Broken",
+    "Conflict",
+    "Invalid",
+    "KeyRejected",
+    "NameNotFound",
+    "NotAllowed",
+    "NotFound",
+    "NotJson",
+    "NotSent",
+    "OtherStatus",
+    "PlatformFailed",
+    "RateLimited",
+    "Redirected",
+    "Refused",
+    "Sent",
+    "TimedOut",
+    "TlsFailure",
+    "TooLarge",
+    "Unreachable",
+    "Unreadable",
+    "Unwritable",
+    "WebPage",
+    "Withheld",
+    "WrongArgument",
+    "WrongArgumentType",
+]
+
 
 class Sent(StrEnum):
     """Whether the platform may have acted on the request."""
@@ -19,7 +50,14 @@ class Sent(StrEnum):
     UNKNOWN = "unknown"  # it may have been applied: read before doing anything
 
 
-class ApiError(Exception):
+class AgentcoError(Exception):
+    """Base class of every error that the client, its credentials or the settings raise.
+
+    `str()` is a sentence for a person.
+    """
+
+
+class ApiError(AgentcoError):
     """`str(error)` is the sentence with the platform's own words after it, `repr` is for a log.
 
     Neither holds the key, a query or a body.
@@ -82,6 +120,22 @@ class ApiError(Exception):
 
 class NotSent(ApiError, sent=Sent.NO):
     """Refused here: wrong origin, no key, an argument that cannot be sent."""
+
+
+class Withheld(ApiError, sent=Sent.NO):
+    """A write was held back here: when it was about to leave, its reason was no longer valid."""
+
+
+class Unwritable(NotSent):
+    """Refused here: by the last listing, the id does not identify one record to write to."""
+
+
+class WrongArgument(NotSent, ValueError, kind="not_sent"):
+    """An argument of the right type that can't be used, such as an empty id."""
+
+
+class WrongArgumentType(NotSent, TypeError, kind="not_sent"):
+    """An argument of another type than the method takes."""
 
 
 class Unreachable(ApiError, sent=Sent.NO):

@@ -27,8 +27,8 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS, ListRest, PageRequest, next_page
 from agentco_tui.background import beside
 from agentco_tui.model import Listing, Record, Task
-from agentco_tui.reading.content import identity, marked
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_page
+from agentco_tui.reading.identity import mark_shared, same_row
 from agentco_tui.reading.json_body import BodyError, OverfullBodyError, parse_json
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Json, Kind
@@ -166,6 +166,13 @@ class Fetcher:
             raise outcome
         self.transport.measured.reached = True
         return outcome
+
+    async def read_with(
+        self, path: str, params: Sequence[tuple[str, str]], work: Callable[[Json], T]
+    ) -> T:
+        """What `work` makes of the answer to one GET; errors are those of every other read."""
+        reply = await self.transport.request("GET", path, params=tuple(params))
+        return await self._read(reply, work)
 
     async def _listing(
         self,
@@ -336,8 +343,8 @@ def _joined(leaves: list[_Leaf[R]], most: int, *, stuck: bool, capped: bool) -> 
     if len(leaves) > 1:
         # Of a record that moved from page to page between two requests, the later one counts.
         rows = (row for leaf in leaves for row in leaf.page.records)
-        records = tuple({identity(row): row for row in rows}.values())
-    records = tuple(marked(records))
+        records = tuple({same_row(row): row for row in rows}.values())
+    records = tuple(mark_shared(records))
     if len(records) > most:
         records, capped = records[:most], True
     digests = [leaf.signature[2] for leaf in leaves]

@@ -10,12 +10,13 @@ come that nobody asked for.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import select
 import socket
 import ssl
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from importlib.util import find_spec
@@ -29,6 +30,7 @@ import httpcore
 import httpx
 
 from agentco_tui.api.credentials import CredentialError
+from agentco_tui.api.errors import ApiError
 from agentco_tui.text import safe
 
 if TYPE_CHECKING:
@@ -50,6 +52,43 @@ _BLANK: Final = b"\r\n"  # what some servers send behind a body, and is no answe
 _WHOLE: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)  # the other side, after a whole answer
 
 
+class LastCheck:
+    """Decides whether a write may leave, at the moment in which its first byte would.
+
+    Getting there can take seconds: a place in the pool, a name, a connection, a TLS handshake, a
+    process that is stopped. Head and body leave in one piece, so that nothing comes between them.
+    """
+
+    def __init__(self, check: Callable[[], None], method: str, *, has_body: bool) -> None:
+        """`check` raises ApiError if the request must not leave any more."""
+        self._check = check
+        self._begins_with = f"{method} ".encode("ascii")
+        self._waits_for_body = has_body
+        self._head = b""
+
+    def pass_on(self, data: bytes) -> bytes:
+        """The bytes that may leave now; b"" while the body is still to come. Raises ApiError.
+
+        What a connection sends before the request (to a proxy, for example) is not held back.
+        """
+        if self._waits_for_body and not self._head and data.startswith(self._begins_with):
+            self._head = data
+            return b""
+        if self._head:
+            data = self._head + data
+            self._head = b""
+            self._waits_for_body = False
+        self._check()
+        return data
+
+
+_last_check: Final[contextvars.ContextVar[LastCheck | None]] = contextvars.ContextVar(
+    "last_check", default=None
+)
+"""Of the request that the current task sends. httpcore passes nothing of a request on to the
+connection that writes it, and sends each request in the task that asked for it."""
+
+
 class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
     """One TCP connection, plain or with TLS. Raises httpcore's exceptions."""
 
@@ -68,6 +107,8 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._between = True  # no byte of a request has left since the last answer
         self._requests = 0
         self._unanswered = False  # no byte came since the last request began
+        self.secured_for: str | None = None
+        """The host name of a TLS handshake that was made ahead, until a request takes it."""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
         self._between = True
@@ -94,6 +135,7 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         """A kept connection on which something came unasked is given up before a byte has left."""
         if not buffer:
             return
+        last_check = _last_check.get()
         if self._between:
             self._transport.resume_reading()
             is_kept = self._requests > 0
@@ -105,14 +147,21 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
             self._requests += 1
         if self._transport.is_closing():
             raise httpcore.WriteError("the connection broke") from self._error
+        if last_check is not None:
+            buffer = last_check.pass_on(buffer)
+        # Nothing may be awaited between the check and this.
         self._transport.write(buffer)
         if not self._writable.is_set():
             await _within(timeout, self._writable.wait(), httpcore.WriteTimeout)
 
     async def aclose(self) -> None:
         """Close at once; what was not sent by now is not sent."""
-        self._transport.abort()
+        self.abort()
         await asyncio.sleep(0)
+
+    def abort(self) -> None:
+        """The same, without waiting for the end of it."""
+        self._transport.abort()
 
     async def start_tls(
         self,
@@ -121,6 +170,10 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> Connection:
         loop = asyncio.get_running_loop()
+        made_ahead_for = self.secured_for
+        self.secured_for = None  # a second handshake on it is one inside the first
+        if made_ahead_for is not None and made_ahead_for == server_hostname:
+            return self
         self._between, self._requests = True, 0
         if self._chunks:
             await self.aclose()
@@ -155,6 +208,11 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
                 await asyncio.sleep(0)
         return any(chunk.strip(_BLANK) for chunk in self._chunks)
 
+    async def is_usable(self) -> bool:
+        """Whether a connection that was made ahead is still open, and nothing came on it."""
+        has_more = await self.has_more()
+        return not (has_more or self._ended or self._transport.is_closing())
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
         # Nothing is read before it is known whether it is to be TLS.
@@ -185,6 +243,48 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
 class Network(httpcore.AsyncNetworkBackend):
     def __init__(self, *, resends: bool) -> None:
         self._resends = resends
+        self._ahead: dict[tuple[str, int], asyncio.Task[Connection]] = {}
+        """Connections that were begun before a request asked for them, by host and port."""
+
+    def connect_ahead(
+        self, host: str, port: int, context: ssl.SSLContext | None, timeout: float
+    ) -> None:
+        """Begin a connection, with its TLS handshake if there is a `context`.
+
+        The next request takes it. If none does within `WRITES_KEPT` seconds, it is closed.
+        """
+        place = host, port
+        if place in self._ahead:
+            return
+
+        async def connect() -> Connection:
+            connection = await self._connect(host, port, timeout)
+            if context is not None:
+                context.set_alpn_protocols(["http/1.1"])
+                await connection.start_tls(context, host, timeout)
+                connection.secured_for = host
+            return connection
+
+        connecting = asyncio.create_task(connect(), name="connection made ahead")
+        self._ahead[place] = connecting
+
+        def close_unless_taken() -> None:
+            if self._ahead.get(place) is connecting:
+                del self._ahead[place]
+                _drop(connecting)
+
+        def ended(_: asyncio.Task[Connection]) -> None:
+            asyncio.get_running_loop().call_later(WRITES_KEPT, close_unless_taken)
+
+        connecting.add_done_callback(ended)
+
+    async def aclose(self) -> None:
+        """Close what was made ahead and not used."""
+        made_ahead = list(self._ahead.values())
+        self._ahead.clear()
+        for connecting in made_ahead:
+            _drop(connecting)
+        await asyncio.gather(*made_ahead, return_exceptions=True)
 
     async def connect_tcp(
         self,
@@ -194,6 +294,22 @@ class Network(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> Connection:
+        """One that was made ahead, else a new one."""
+        connecting = self._ahead.pop((host, port), None)
+        if connecting is not None:
+            try:
+                connection = await _within(timeout, connecting, httpcore.ConnectTimeout)
+                if await connection.is_usable():
+                    return connection
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                pass  # the new one below says why there is no connection
+            except BaseException:
+                _drop(connecting)
+                raise
+            _drop(connecting)
+        return await self._connect(host, port, timeout)
+
+    async def _connect(self, host: str, port: int, timeout: float | None) -> Connection:  # noqa: ASYNC109
         try:
             return await _within(timeout, self._made(host, port), httpcore.ConnectTimeout)
         except (OSError, UnicodeError) as error:
@@ -237,6 +353,17 @@ class Network(httpcore.AsyncNetworkBackend):
                     each.result().close()
         _, made = await loop.create_connection(lambda: Connection(resends=self._resends), sock=won)
         return made
+
+
+def _drop(connecting: asyncio.Task[Connection]) -> None:
+    """End the making of a connection, or close the one that was made."""
+
+    def close(done: asyncio.Task[Connection]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            done.result().abort()
+
+    connecting.cancel()
+    connecting.add_done_callback(close)
 
 
 async def _connected(family: int, kind: int, protocol: int, _: str, address: Any) -> socket.socket:
@@ -313,10 +440,9 @@ class Pools(httpx.AsyncBaseTransport):
     ) -> None:
         self._context, self._kept_for, self._proxy = context, kept_for, proxy
         self._pools: dict[Lane, httpcore.AsyncConnectionPool] = {}
+        self._networks = {lane: Network(resends=lane is not Lane.WRITES) for lane in Lane}
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Part of httpx's interface; whatever is no GET goes out on the lane of the writes."""
-        lane = request.extensions["lane"] if request.method == "GET" else Lane.WRITES
+    def _pool(self, lane: Lane) -> httpcore.AsyncConnectionPool:
         if lane not in self._pools:
             self._pools[lane] = httpcore.AsyncConnectionPool(
                 ssl_context=self._context,
@@ -324,21 +450,48 @@ class Pools(httpx.AsyncBaseTransport):
                 max_connections=lane.value[0],
                 max_keepalive_connections=_KEPT if watch_answers() else 0,
                 keepalive_expiry=WRITES_KEPT if lane is Lane.WRITES else self._kept_for,
-                network_backend=Network(resends=lane is not Lane.WRITES),
+                network_backend=self._networks[lane],
             )
+        return self._pools[lane]
+
+    def connect_ahead(self, url: httpx.URL, timeout: float) -> None:
+        """Begin the connection of a write that comes soon, unless one is kept for it.
+
+        Through a proxy nothing is made ahead: the write makes its own connection then.
+        """
+        kept = any(connection.is_idle() for connection in self._pool(Lane.WRITES).connections)
+        if self._proxy is not None or kept:
+            return
+        is_https = url.scheme == "https"
+        port = url.port or (443 if is_https else 80)
+        context = self._context if is_https else None
+        host = url.raw_host.decode("ascii")
+        self._networks[Lane.WRITES].connect_ahead(host, port, context, timeout)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Part of httpx's interface; whatever is no GET goes out on the lane of the writes."""
+        lane = request.extensions["lane"] if request.method == "GET" else Lane.WRITES
+        pool = self._pool(lane)
         url = request.url
-        with _as_httpx():
-            response = await self._pools[lane].handle_async_request(
-                httpcore.Request(
-                    request.method,
-                    httpcore.URL(
-                        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-                    ),
-                    headers=request.headers.raw,
-                    content=request.stream,
-                    extensions=request.extensions,
+        last_check = _last_check.set(request.extensions.get("last_check"))
+        try:
+            with _as_httpx():
+                response = await pool.handle_async_request(
+                    httpcore.Request(
+                        request.method,
+                        httpcore.URL(
+                            scheme=url.raw_scheme,
+                            host=url.raw_host,
+                            port=url.port,
+                            target=url.raw_path,
+                        ),
+                        headers=request.headers.raw,
+                        content=request.stream,
+                        extensions=request.extensions,
+                    )
                 )
-            )
+        finally:
+            _last_check.reset(last_check)
         return httpx.Response(
             response.status,
             headers=response.headers,
@@ -347,6 +500,8 @@ class Pools(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
+        for network in self._networks.values():
+            await network.aclose()
         for pool in self._pools.values():
             await pool.aclose()
 
@@ -383,9 +538,14 @@ class Replayed(httpx.AsyncBaseTransport):
 
 @contextmanager
 def _as_httpx() -> Iterator[None]:
-    """Httpcore's exceptions as httpx's of the same name; any other as a plain TransportError."""
+    """Httpcore's exceptions as httpx's of the same name; any other as a plain TransportError.
+
+    An ApiError, which `LastCheck` raises, stays what it is.
+    """
     try:
         yield
+    except ApiError:
+        raise
     except Exception as error:
         is_theirs = type(error).__module__.startswith("httpcore")
         kind = getattr(httpx, type(error).__name__, None) if is_theirs else None

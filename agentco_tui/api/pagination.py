@@ -112,10 +112,13 @@ class _Meta(dict[str, Json]):
     def __init__(self, body: Json, headers: Mapping[str, str]) -> None:
         super().__init__()
         self.spelt: dict[str, str] = {}  # how the answer itself spells a name
+        self.has_links = False  # an object or a list of links, in which `next` may be missing
         todo = [(body, 0)] if type(body) is dict else []
         for holder, depth in todo:
             for key, value in islice(holder.items(), 200):
                 name = fold(key)
+                if name == "links" and depth == 0 and type(value) in (dict, list) and value:
+                    self.has_links = True
                 if name == "links" and type(value) is list:
                     # As in `[{"rel": "next", "href": …}]`.
                     for link in value[:50]:
@@ -174,7 +177,7 @@ def next_page(
     if meta and meta.more is not False:
         following = _from_token(meta, request, page_len)
         if following is None and page_len:
-            following = _from_numbers(meta, request, page_len)
+            following = _from_numbers(meta, request, page_len, before)
             if following is None and meta.more and not _ABOUT_NUMBERS.intersection(meta):
                 following = _from_last_item(body, request)
     total = meta.count(_TOTALS)
@@ -307,8 +310,13 @@ def _to_address(address: str, request: PageRequest) -> PageRequest | None:
     return None if made == request else made
 
 
-def _from_numbers(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest | None:
-    """By page number or offset, where the answer names one of its own."""
+def _from_numbers(
+    meta: _Meta, request: PageRequest, page_len: int, before: int
+) -> PageRequest | None:
+    """By page number or offset, where the answer names one of its own.
+
+    `before` rows were on the pages before this one.
+    """
     total, pages = meta.count(_TOTALS), meta.count(_PAGE_COUNTS)
     page = to_count(next((meta[name] for name in _PAGE_NUMBERS if name in meta), None))
     if page is None and (number := meta.count(("number", "pagenumber"))) is not None:
@@ -316,6 +324,12 @@ def _from_numbers(meta: _Meta, request: PageRequest, page_len: int) -> PageReque
             # Spring counts from 0 in its answers; some take requests counted from 1 all the same
             # (spring-data-commons 3433)
             if pages is not None and number + 1 >= pages:
+                return None
+            elements = meta.count(("totalelements",))
+            all_seen = elements is not None and before + page_len >= elements
+            # HAL: the last page has no link to a next one.
+            is_last = pages is None and meta.has_links and not meta.get("next")
+            if meta.more is None and (all_seen or is_last):
                 return None
             counts_from_one = to_count(request.get("page")) == number + 1
             return request.next_by(str(number + 1 + counts_from_one), "page")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.api.errors import ApiError
+from agentco_tui.api.errors import AgentcoError, ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS
 from agentco_tui.reading.mapping import Mapped
 from agentco_tui.text import SafeText, plain, safe
@@ -48,7 +48,7 @@ FailedWith: TypeAlias = tuple[str, str, str]
 """The class of an ApiError, its `sent` and its words."""
 
 
-class RecordingError(Exception):
+class RecordingError(AgentcoError):
     """A file that can't be written or is no recording; `str()` is a sentence for a person."""
 
 

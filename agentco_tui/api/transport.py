@@ -37,7 +37,7 @@ from agentco_tui.api.error_messages import KEY_SOURCE, Asked, error_for, larger_
 from agentco_tui.api.errors import ApiError, Sent
 from agentco_tui.background import beside
 from agentco_tui.reading.stream import ListReader, TooMuchMemoryError, UnstreamableError
-from agentco_tui.text import safe
+from agentco_tui.text import SafeText, safe
 
 if "httpx" not in sys.modules:
     # Where click is installed, httpx would import its command line program too, and with it rich's
@@ -46,7 +46,14 @@ if "httpx" not in sys.modules:
 
 import httpx
 
-from agentco_tui.api.network import Lane, Pools, Replayed, proxy_of_environment, tls_context
+from agentco_tui.api.network import (
+    Lane,
+    LastCheck,
+    Pools,
+    Replayed,
+    proxy_of_environment,
+    tls_context,
+)
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recorder, Replay
@@ -55,6 +62,9 @@ _log = logging.getLogger(__name__)
 
 Pairs = Iterable[tuple[str, str]]  # names and values of a query or of headers, in order
 T = TypeVar("T")
+WhyWithheld = Callable[[], SafeText | None]
+"""Asked when a write's bytes are about to leave: why they must not, None if they may. What it
+returns is the last word: if it is None, the platform may act on the request."""
 MakeReader = Callable[[Asked], ListReader[Any]]
 """Makes what reads a body of more than four megabytes, anew for each attempt."""
 
@@ -188,10 +198,11 @@ class Transport:
         times = {name: getattr(self.limits, name) for name in ("connect", "read", "write", "pool")}
         try:
             proxy = proxy_of_environment(base.scheme, base.host) if trust_env else None
+            self._pools: Pools | None = None
+            if replay is None:
+                self._pools = Pools(context, kept_for=self.limits.idle, proxy=proxy)
             self._client = httpx.AsyncClient(
-                transport=Replayed(replay)
-                if replay
-                else Pools(context, kept_for=self.limits.idle, proxy=proxy),
+                transport=Replayed(replay) if replay is not None else self._pools,
                 verify=context,
                 trust_env=False,
                 follow_redirects=False,
@@ -232,16 +243,23 @@ class Transport:
         headers: Pairs = (),
         etag: str | None = None,
         stream: MakeReader | None = None,
+        why_withheld: WhyWithheld | None = None,
     ) -> Reply:
         """Send a request and read the whole answer; a failed read is tried again, a write never.
 
         `path` begins with /api, identifiers in it percent-encoded. With `etag` a 304 is an answer,
-        too. Without `stream` a body of more than four megabytes is refused. Raises ApiError.
+        too. Without `stream` a body of more than four megabytes is refused. `why_withheld` is asked
+        on a connection that is ready, right before the bytes leave; if it gives a reason, nothing
+        is sent, and Withheld is raised. Raises ApiError.
         """
         asked = self.asked(method, path)
         if etag is not None and _ETAG.fullmatch(etag):
             headers = [*headers, ("If-None-Match", etag)]
         request = self._built(asked, params, json_body, "application/json", headers)
+        if why_withheld is not None:
+            check = partial(_raise_withheld, why_withheld, asked)
+            last_check = LastCheck(check, asked.method, has_body=bool(json_body))
+            request.extensions["last_check"] = last_check
         started, failed = time.monotonic(), 0
         about = {"request": os.urandom(4).hex(), "target": request.extensions["question"]}
         while True:
@@ -289,6 +307,14 @@ class Transport:
 
         async with aclosing(opened), aclosing(pieces), aclosing(chunks()) as told:
             yield Reply(asked, opened.status_code, dict(opened.headers.items())), told
+
+    def connect_ahead(self) -> None:
+        """Begin the connection of a write that comes soon, so that it need not wait for one.
+
+        Nothing is sent on it. That it can't be made is reported by the write.
+        """
+        if self._pools is not None and not self._client.is_closed:
+            self._pools.connect_ahead(httpx.URL(self.root), self.limits.connect)
 
     async def aclose(self) -> None:
         """Close all connections, also when cancelled meanwhile."""
@@ -466,3 +492,10 @@ class Transport:
             raise DamagedBodyError
         if held:
             yield self.key.clean(held, is_last=True)[0]
+
+
+def _raise_withheld(why_withheld: WhyWithheld, asked: Asked) -> None:
+    """Raises Withheld if there is a reason not to send."""
+    reason = why_withheld()
+    if reason is not None:
+        raise error_for(errors.Withheld, reason, asked)

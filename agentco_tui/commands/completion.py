@@ -63,8 +63,8 @@ def _seen(kind: str, profile: str | None) -> Mapping[str, str]:
     """Names, and the ids behind them, that the history has of a profile, else of all."""
     about = kind, profile or os.environ.get("AGENTCO_PROFILE")
     path = (state_folder() / HISTORY_FILE).as_uri()
-    known = """SELECT name, key FROM subject JOIN platform ON id = platform
-        WHERE kind = ?1 AND name > '' AND coalesce(profile = ?2, 1)"""
+    known = """SELECT name, key FROM subject WHERE kind = ?1 AND name > '' AND (?2 IS NULL
+        OR platform IN (SELECT platform FROM viewer WHERE profile = ?2))"""
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as file:
         rows = file.execute(known, about)
         return {name: key for name, key in rows if f"{name}{key}".isprintable()}

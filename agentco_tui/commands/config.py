@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,19 @@ from msgspec.structs import asdict
 
 from agentco_tui import config
 from agentco_tui.commands.running import Exit, complain, say, say_json
-from agentco_tui.config import Given
+from agentco_tui.config import Given, ViewSettings
 from agentco_tui.config.file import ALERTS
-from agentco_tui.config.resolve import PICKED, Resolver, config_path
+from agentco_tui.config.resolve import IN_SECTIONS, PICKED, Resolver, config_path
 from agentco_tui.config.validators import duration_text
 from agentco_tui.keys import COMMANDS, UNBOUND, keys_of
 from agentco_tui.state_folder import write_private
 
+WrongInViews = Callable[[Sequence[ViewSettings]], list[tuple[str, str]]]
+"""Says what is wrong with views: each setting by its full name, and why. The lists that views are
+of belong to the screens, which commands don't import."""
 
-def run(given: Given, env: Mapping[str, str]) -> Exit:
+
+def run(given: Given, env: Mapping[str, str], wrong_in_views: WrongInViews) -> Exit:
     """The exit code is 2 if `check` or `show` found a problem.
 
     JSON of `path`: {"path": str, "source": str, "exists": bool}, of `check`: {"path", "exists":
@@ -47,6 +51,10 @@ def run(given: Given, env: Mapping[str, str]) -> Exit:
     path, exists, rows = str(resolved.path), resolved.file.exists, _rows(resolved)
     # The key is not fetched: no command is run and no keyring is asked.
     resolved.check_all()
+    if what == "check":
+        resolved.problems += resolved.broken_themes()
+        for setting, why in wrong_in_views(resolved.file.views):
+            resolved.problems.append(resolved.file.problem(setting, why))
     problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
     if resolved.entry:
         # Without a profile nothing says that this file is meant to hold an address and a key.
@@ -102,8 +110,8 @@ def _rows(resolved: Resolver) -> list[dict[str, str | None]]:
         value = getattr(resolved.values["alerts"], name)
         is_wait = name.startswith("waiting_")
         values[f"alerts.{name}"] = duration_text(value) if is_wait else value
-    values["approve.hold"] = resolved.values["hold"]
-    values["list.advance"] = resolved.values["advance"]
+    for name, section in IN_SECTIONS.items():
+        values[f"{section}.{name}"] = resolved.values[name]
     for binding, keys in resolved.file.keys.items():
         values[f"keys.{binding}"] = "no key" if keys == UNBOUND else keys
     source = resolved.key_place.words if resolved.key_place else "not set"

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,11 +15,19 @@ from msgspec.structs import asdict, replace
 
 from agentco_tui import __version__
 from agentco_tui import format as figures
-from agentco_tui.actions.journal import platform_of
 from agentco_tui.actions.journal_file import seconds_of, stories
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
-from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable, Unreadable
+from agentco_tui.api.errors import (
+    ApiError,
+    Broken,
+    KeyRejected,
+    NotAllowed,
+    TimedOut,
+    Unreachable,
+    Unreadable,
+)
+from agentco_tui.api.origin import platform_of
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.clipboard import tools
 from agentco_tui.commands.naming import company_or_words
@@ -30,10 +39,11 @@ from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import fetch, of_all_companies
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Listing, Moment, Trace
-from agentco_tui.reading.decode import Unshaped
-from agentco_tui.reading.json_body import BodyError, parse_json
+from agentco_tui.reading.field_meanings import MEANINGS
+from agentco_tui.reading.field_report import FieldReport, report_fields, report_unreadable
 from agentco_tui.reading.kinds import PATHS, mappable
-from agentco_tui.reading.mapping import FieldReport, report_fields
+from agentco_tui.reading.mapping import ProfileMapping
+from agentco_tui.reading.schema import Kind
 from agentco_tui.state_folder import state_folder
 from agentco_tui.terminal.fitness import Fitness, check
 from agentco_tui.text import SafeText, fit, plain, safe, signs
@@ -95,11 +105,18 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 
 async def examine(
-    settings: Settings, recorder: Recorder | None, *, as_lines: bool
+    settings: Settings,
+    recorder: Recorder | None,
+    *,
+    as_lines: bool,
+    answer_within: float | None = None,
 ) -> tuple[list[ReadResult], Measured, list[SafeText]]:
     """Ask every read operation once; about one record, for the first of the list before it. And
     what can't be had of the log: of a day before its newest ones a few entries are asked for.
+
+    `answer_within`: seconds for each read; the first that has no answer by then is the last.
     """
+    is_cut_short = False
     reads: list[ReadResult] = []
     log: Listing[Activity] = Listing(records=())
     async with connected(settings) as client:
@@ -134,9 +151,13 @@ async def examine(
                 note = plain(f"not asked: no {kind} is known")
             else:
                 try:
-                    answer = await ask(record_id or "")
+                    async with asyncio.timeout(answer_within):
+                        answer = await ask(record_id or "")
                 except ApiError as error:
                     failure = error
+                except TimeoutError:
+                    words = f"no whole answer within {answer_within:g} s: it is silent or too slow"
+                    failure = TimedOut(plain(words), path=f"/api{path}")
                 took = time.monotonic() - began
             if kind == "log" and isinstance(answer, Listing):
                 log = answer
@@ -148,9 +169,14 @@ async def examine(
             if isinstance(failure, Unreachable | KeyRejected):
                 # Nothing else can be answered; eleven more of the same help nobody.
                 break
+            if answer_within is not None and isinstance(failure, TimedOut | Broken):
+                is_cut_short = True
+                break
         reader = LogReader(client)
-        with suppress(ApiError):
-            await reader.try_days(ActivityFilter(company=company), log, _ENTRIES)
+        if not is_cut_short:
+            with suppress(ApiError, TimeoutError):
+                async with asyncio.timeout(answer_within):
+                    await reader.try_days(ActivityFilter(company=company), log, _ENTRIES)
         if recorder is not None and any(read.answered for read in reads):
             # Ask what the dashboard would, for its pictures.
             for feed in FeedName:
@@ -167,7 +193,10 @@ def _bundle(file: str, settings: Settings) -> tuple[Recorder, Pseudonyms]:
     nowhere = BaseUrl.parse(NOWHERE)
     masked = replace(settings, base_url=nowhere, profile="bundle", company=None)
     key = None if settings.key is None else KeyInUse(settings.key)
-    names = Pseudonyms(str(settings.base_url))
+    mapped = settings.mapping.told
+    kept = [name for names_by_field in mapped.fields.values() for name in names_by_field.values()]
+    kept += [word for words in mapped.status.values() for word in words]
+    names = Pseudonyms(str(settings.base_url), kept)
     return begun(file, masked, key, alter=names.alter), names
 
 
@@ -179,8 +208,8 @@ def _bundled(recorder: Recorder, names: Pseudonyms, log: Path | None) -> list[st
         return [f"{path}: {recorder.trouble}"]
     return [
         f"{path} holds one answer to each read.",
-        "Names, ids and texts are replaced; numbers, times, words of status and names of fields"
-        " are not.",
+        "All is replaced but what this program's own tables have: names of fields, words of status,"
+        " and the figures and times under these names.",
         f"Look before you send it: agentco-tui replay {path}",
         *([_log_beside(recorder.path, names, log)] if log else []),
     ]
@@ -296,11 +325,7 @@ def conclusions(
     if any(isinstance(read.error, KeyRejected) for read in reads):
         lines.append(f"{signs.critical} the key is not accepted")
     else:
-        denied = [read.operation for read in reads if isinstance(read.error, NotAllowed)]
-        if denied:
-            lines.append(f"{signs.warning} the key may not: {', '.join(denied)}")
-        elif answered:
-            lines.append("the key may read everything that was asked")
+        lines += _permission_lines(reads)
         lines.append(f"writes were not tried ({len(set(WRITES.values()))} operations)")
         for verb, operation in WRITES.items():
             told, when = written.get(operation, ("not known: never done from here", None))
@@ -321,6 +346,25 @@ def conclusions(
         )
     else:
         lines.append("the clocks agree")
+    return lines
+
+
+def _permission_lines(reads: Sequence[ReadResult]) -> list[str]:
+    """What the reads show of what the key may read; what was not answered shows nothing."""
+    asked = [read for read in reads if read.note is None]
+    denied = [read.operation for read in asked if isinstance(read.error, NotAllowed)]
+    answered = sum(read.answered for read in asked)
+    not_known = len(asked) - answered - len(denied)
+    lines: list[str] = []
+    if denied:
+        lines.append(f"{signs.warning} the key may not: {', '.join(denied)}")
+    if not_known and not (answered or denied):
+        lines.append(f"{signs.unknown} what the key may read is not known: no read was answered")
+    elif not_known:
+        others = "1 read that" if not_known == 1 else f"{not_known} reads that"
+        lines.append(f"{signs.unknown} whether the key may make {others} failed is not known")
+    elif answered and not denied:
+        lines.append("the key may read everything that was asked")
     return lines
 
 
@@ -410,37 +454,109 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
             scoped = company is not None and name in ("agent", "task", "agent_budget")
             params = (("company_id", str(company)),) if scoped else ()
             failure: ApiError | None = None
+            report: FieldReport | None = None
+            bodies: list[Any] = []
+            read = partial(_report_of, kind, client.mapping, bodies)
             try:
-                reply = await client.transport.request("GET", PATHS[name], params=params)
-                report = report_fields(client.mapping.kind(kind), parse_json(reply.body))
+                report = await client.read_with(PATHS[name], params, read)
             except ApiError as error:
                 failure = error
-            except (Unshaped, BodyError) as error:
-                failure = Unreadable(safe(str(error)))
-            if failure is None:
-                read = {each.field: asdict(each) for each in report.read}
-                told[name], lines = asdict(report) | {"read": read}, _field_lines(name, report)
-            else:
-                failed, told[name] = True, {"error": error_json(failure)}
-                lines = [f"{signs.warning} {name} ({PATHS[name]}): {failure}"]
+                failed = True
+                if isinstance(error, Unreadable) and bodies:
+                    report = report_unreadable(kind, bodies[0], client.mapping)
+            told[name] = _fields_as_json(report, failure)
             if not as_json:
-                say(*lines, "")
+                say(*_field_lines(name, settings.profile, report, failure), "")
             if isinstance(failure, Unreachable | KeyRejected):
                 break
     if as_json:
         say_json({"kinds": told})
     else:
-        say('what is left over can be read: [profiles.NAME.fields.KIND] our_field = "its.name"')
+        say(
+            "Lines under [profiles.…] can be pasted into the config file; those that begin with #"
+            " name the nearest of our fields, and need a look first."
+        )
     return Exit.NO_ANSWER if failed else Exit.OK
 
 
-def _field_lines(kind: str, found: FieldReport) -> list[str]:
-    lines = [f"{kind} ({PATHS[kind]}), {found.records} records"]
-    for each in found.read:
+def _report_of(
+    kind: Kind[Any], mapping: ProfileMapping, bodies: list[Any], body: Any
+) -> FieldReport:
+    """What is read of a body, which is kept in `bodies` for where that fails."""
+    bodies.append(body)
+    return report_fields(kind, body, mapping)
+
+
+def _fields_as_json(report: FieldReport | None, failure: ApiError | None) -> dict[str, object]:
+    told: dict[str, object] = {} if failure is None else {"error": error_json(failure)}
+    if report is not None:
+        told |= asdict(report)
+        told["read"] = {each.field: asdict(each) for each in report.read}
+        for name in ("unread", "unmatched"):
+            told[name] = [asdict(each) for each in getattr(report, name)]
+    return told
+
+
+def _field_lines(
+    kind: str, profile: str, report: FieldReport | None, failure: ApiError | None
+) -> list[str]:
+    """What is read of one kind, and what of it could be mapped, as lines of a config file."""
+    if failure is not None:
+        lines = [f"{signs.warning} {kind} ({PATHS[kind]}): {failure}"]
+    else:
+        assert report is not None
+        lines = [f"{kind} ({PATHS[kind]}), {_records_words(report)}"]
+    if report is None:
+        return lines
+    for each in report.read:
         unit = f", {each.unit}" if each.unit else ""
         lines.append(f"  {fit(SafeText(each.field), 15)} {each.name}{unit}: {each.sample}")
-    if found.missing:
-        lines.append(f"  missing:   {', '.join(found.missing)}")
-    if found.left_over:
-        lines.append(f"  left over: {', '.join(found.left_over)}")
+    lines += [f"  {signs.warning} {risk}" for risk in report.risks]
+    for wrong in report.unmatched:
+        lines.append(f'  {signs.warning} {wrong.field} = "{wrong.path}": {wrong.reason}')
+    if report.unread:
+        lines += ["", f"  [profiles.{_toml_key(profile)}.fields.{kind}]"]
+        lines += [f"  {line}" for line in _mapping_lines(kind, report)]
+    if report.always_null:
+        lines.append(f"  # null in every record: {', '.join(report.always_null)}")
+    if report.missing and (report.records or report.unread):
+        lines.append("  not read, and can be mapped:")
+        lines += [
+            f"    {fit(SafeText(field), 15)} {MEANINGS[kind][field]}" for field in report.missing
+        ]
     return lines
+
+
+def _records_words(report: FieldReport) -> str:
+    records = "1 record" if report.records == 1 else f"{figures.count(report.records)} records"
+    if not report.unread_records:
+        return records
+    why = f" ({'; '.join(report.unread_reasons)})" if report.unread_reasons else ""
+    return f"{records}, {figures.count(report.unread_records)} could not be read{why}"
+
+
+def _mapping_lines(kind: str, report: FieldReport) -> list[str]:
+    """A line for each field that nothing was read from; what is only a hint begins with `#`."""
+    lines = []
+    for each in sorted(report.unread, key=lambda each: not each.proposed):
+        if each.similar is None:
+            lines.append(f"# {_toml_text(each.path)}: {each.sample}")
+            continue
+        begin = "" if each.proposed else "# "
+        meaning = MEANINGS[kind][each.similar]
+        line = f"{begin}{each.similar} = {_toml_text(each.path)}"
+        lines.append(f"{line}  # {each.sample}: {meaning}?")
+    return lines
+
+
+def _toml_text(text: str) -> str:
+    """A text as TOML writes it: in single quotes where it has double ones in it."""
+    if "'" not in text and ('"' in text or "\\" in text):
+        return f"'{text}'"
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _toml_key(name: str) -> str:
+    """The name of a table as TOML writes it."""
+    is_bare = all(char.isascii() and (char.isalnum() or char in "-_") for char in name) and name
+    return name if is_bare else json.dumps(name, ensure_ascii=False)

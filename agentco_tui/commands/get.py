@@ -10,17 +10,31 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
 from agentco_tui.arguments import UsageError
+from agentco_tui.commands.get_selection import (
+    ALL,
+    WAITING,
+    of_agent,
+    refuse_flags,
+    shared_name,
+    unknown_id,
+    with_id_or_name,
+    with_status,
+)
 from agentco_tui.commands.naming import agent_of
 from agentco_tui.commands.running import Exit, complain, running, say, say_json, write
 from agentco_tui.commands.watch import watching
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
-from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority, waits_for_person
+from agentco_tui.live.filtered_log import FilteredLog
+from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
 from agentco_tui.live.needs import of_company
 from agentco_tui.live.record_export import as_json, columns, csv_row, flat, flat_names, text_of
-from agentco_tui.live.store import Names
-from agentco_tui.model import Moment, Money, Record, Ref, Task
+from agentco_tui.live.store import Collection, Names
+from agentco_tui.live.watcher import Watcher
+from agentco_tui.model import Moment, Money, Record, Task
+from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.row_filter import ColumnKind, Filter, FilterColumn, parse
 from agentco_tui.text import plain, safe
 from agentco_tui.width import cell_width, fit
@@ -61,8 +75,8 @@ Row: TypeAlias = tuple[Record, dict[str, object]]  # with what `as_json` tells o
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """0; 2 if the question makes no sense or there is nobody of that name; 3 if the platform did
-    not give all of it, or has no such task. What was read is written all the same.
+    """0; 2 if the question makes no sense or there is no record of that id or name; 3 if the
+    platform did not give all of it. What was read is written all the same.
     """
     what = given["what"]
     is_one = what in ("company", "agent", "task", "trace")
@@ -70,60 +84,138 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         raise UsageError(f"get {what} {'needs an' if is_one else 'takes no'} id")
     if given["json"] + given["csv"] + given["table"] > 1:
         raise UsageError("--json, --csv and --table are three forms: choose one")
+    refuse_flags(given)
     with running(given, env) as settings:
         return asyncio.run(_get(settings, given))
 
 
 async def _get(settings: Settings, given: Given) -> int:
-    what, wanted, agent = given["what"], given["id"], given["agent"]
+    what = given["what"]
     kind = {"companies": "company", "trace": "step"}.get(what, what.removesuffix("s"))
-    feeds, code, records = FEEDS[kind], Exit.OK, list[Any]()
-    if what == "tasks":
-        feeds = (feeds[given["status"] not in (None, "pending")],)
     async with watching(replace(settings, history=False)) as watcher:
-        poller, store, client = watcher.poller, watcher.store, watcher.poller.client
-        if agent is not None:
-            agent = await agent_of(agent, client, poller.query.company)
-        asked = ActivityFilter(agent=agent, limit=given["limit"])
-        poller.query = replace(poller.query, activity=asked)
+        query = watcher.poller.query
+        agent_id: str | None = None
+        if given["agent"] is not None:
+            agent_id = await agent_of(given["agent"], watcher.poller.client, query.company)
+        log = FilteredLog(
+            watcher.poller.client,
+            watcher.clock,
+            ActivityFilter(company=query.company, agent=agent_id, limit=given["limit"]),
+            watcher.names,
+        )
         if what == "trace":
-            records += (await client.task_trace(wanted)).steps
-        await asyncio.gather(*map(poller.read_again, NAMES - {*feeds} if kind != "company" else ()))
-        for feed in feeds:
-            if (failure := (await poller.read_again(feed)).failure) is not None:
-                complain(f"{feed}: {failure}")
-                code = Exit.NO_ANSWER
-            held = store.collections.get(feed, store.activity)
-            records += reversed([*held]) if held is store.activity else held
-            if held.listing.unread:
-                complain(f"{feed}: {held.listing.unread} could not be read")
-            if held.listing.capped or held.listing.more:
-                complain(f"{feed}: there are more than were read")
-            called = ((each, getattr(each, "name", None)) for each in records)
-            if wanted and (records := [each for each, name in called if wanted in (each.id, name)]):
-                break
-    if wanted is None:
-        ours = of_company(store, poller.query.company) if kind != "company" else bool
-        records = [each for each in records if ours(each) and _is_wanted(each, given, agent)]
-    elif what != "trace" and len(records) != 1:
-        complain(f"{len(records) or 'no'} {what} that was read has the id or name {safe(wanted)}")
-        return Exit.NO_ANSWER
+            records = await _steps(watcher, given["id"])
+            code = Exit.OK
+        else:
+            # Names of companies and agents stand beside their ids, where they can be read.
+            named_beside = NAMES - {*FEEDS[kind]} if kind != "company" else ()
+            await asyncio.gather(*map(watcher.poller.read_again, named_beside))
+            records, code = await _read(watcher, kind, given, log)
+    if given["id"] is not None and what != "trace":
+        if not records:
+            return Exit.NO_ANSWER
+        rows = [(records[0], as_json(records[0], watcher.names))]
+        _write(given, kind, rows, watcher.names, one=True)
+        return code
+    if agent_id is not None:
+        records = of_agent(records, agent_id)
+    status = given["status"] or (WAITING if kind == "task" else ALL)
+    records = with_status(records, kind, status)
     rows = [(record, as_json(record, watcher.names)) for record in records]
-    if wanted is None:
-        rows = _filtered(rows, kind, given["filter"] or "", watcher.clock.now())[: given["limit"]]
-    _write(given, kind, rows, watcher.names, one=wanted is not None and what != "trace")
+    rows = _filtered(rows, kind, given["filter"] or "", watcher.clock.now())
+    _write(given, kind, rows[: given["limit"]], watcher.names, one=False)
     return code
 
 
-def _is_wanted(record: Record, given: Given, agent: str | None) -> bool:
-    """Whether a record is of that status (`pending`: waits for a person) and of that agent."""
-    of, status = getattr(record, "agent", None) or Ref(), (given["status"] or "pending").casefold()
-    if agent is not None and agent not in (record.id, of.id):
-        return False
-    if not isinstance(record, Task) or status == "all":
-        return True
-    own = (record.status or record.state or "").casefold()
-    return waits_for_person(record) if status == "pending" else own == status
+async def _steps(watcher: Watcher, task_id: str) -> list[Any]:
+    """The steps of a task's trace. Raises UsageError if no list has the task, and ApiError."""
+    try:
+        return list((await watcher.poller.client.task_trace(task_id)).steps)
+    except (Invalid, NotFound, NotSent):
+        # A task may have no trace.
+        for feed in FEEDS["task"]:
+            freshness = await watcher.poller.read_again(feed)
+            collection = watcher.store.collections[feed]
+            may_be_elsewhere = freshness.failure is not None or not collection.listing.whole
+            if may_be_elsewhere or collection.get(task_id) is not None:
+                raise
+        raise unknown_id("task", task_id, ()) from None
+
+
+async def _read(
+    watcher: Watcher, kind: str, given: Given, log: FilteredLog
+) -> tuple[list[Any], Exit]:
+    """The records of a kind in scope, or the one with the wanted id or name, and the exit code.
+
+    No record and NO_ANSWER, with the reason on stderr, if the wanted one may be among what could
+    not be read. Raises UsageError if it is in no list, or if several have the name.
+    """
+    wanted = given["id"]
+    store = watcher.store
+    company = watcher.poller.query.company
+    code = Exit.OK
+    is_whole = True
+    records: list[Any] = []
+    for feed in _feeds(kind, given):
+        collection: Collection[Any] | FilteredLog
+        if feed is FeedName.ACTIVITY:
+            collection = log
+            failure = await _failure_of(log)
+        else:
+            collection = store.collections[feed]
+            failure = (await watcher.poller.read_again(feed)).failure
+        if failure is not None:
+            complain(f"{feed}: {failure}")
+            code = Exit.NO_ANSWER
+        listing = collection.listing
+        if listing.unread:
+            complain(f"{feed}: {listing.unread} could not be read")
+        if listing.capped or listing.more:
+            complain(f"{feed}: there are more than were read")
+        is_whole = is_whole and failure is None and listing.whole
+        newest_last = list(collection)
+        records += reversed(newest_last) if feed is FeedName.ACTIVITY else newest_last
+        if kind != "company":
+            is_in_scope = of_company(store, company)
+            records = [record for record in records if is_in_scope(record)]
+        if wanted is not None and (found := with_id_or_name(records, wanted)):
+            if len(found) > 1:
+                raise shared_name(wanted, found)
+            return found, code
+    if wanted is None:
+        return records, code
+    if is_whole:
+        raise unknown_id(kind, wanted, records)
+    if code is Exit.OK and kind in ("company", "agent"):
+        return [await _ask_for_one(watcher, kind, wanted, records)], code
+    complain(f"no {kind} that was read has the id or name {safe(wanted)}")
+    return [], Exit.NO_ANSWER
+
+
+async def _failure_of(log: FilteredLog) -> ApiError | None:
+    """Read the log once; the error if that fails."""
+    try:
+        await log.read()
+    except ApiError as error:
+        return error
+    return None
+
+
+async def _ask_for_one(watcher: Watcher, kind: str, wanted: str, records: Sequence[Any]) -> Record:
+    """A record that a list may lack because it isn't whole. Raises UsageError and ApiError."""
+    client = watcher.poller.client
+    try:
+        return await (client.company(wanted) if kind == "company" else client.agent(wanted))
+    except (Invalid, NotFound, NotSent):
+        raise unknown_id(kind, wanted, records) from None
+
+
+def _feeds(kind: str, given: Given) -> Sequence[FeedName]:
+    """The feeds to read: of tasks the pending ones, all, or for one task both in turn."""
+    if kind != "task" or given["id"] is not None:
+        return FEEDS[kind]
+    wants_pending = fold_word(given["status"] or WAITING) == WAITING
+    return (FeedName.PENDING if wants_pending else FeedName.TASKS,)
 
 
 def _filtered(rows: Sequence[Row], kind: str, words: str, now: float) -> list[Row]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from agentco_tui.api.origin import platform_of
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.journal_command import since_when
 from agentco_tui.commands.running import Exit, complain, say, say_json, write
@@ -24,7 +25,10 @@ from agentco_tui.width import fit
 if TYPE_CHECKING:
     import sqlite3
 
-TIMES: Final = ("at", "until", "oldest", "waiting_since", "decided", "ended")
+TIMES: Final = (
+    *("at", "until", "oldest", "waiting_since", "decided", "ended"),
+    *("departed", "departed_after"),
+)
 SUMS: Final = ("spent", "limit", "trust", "estimate", "cost")  # that are texts in the file
 HEAD: Final = ("at", "what", "company", "agent", "company_name", "agent_name")
 _SAMPLES: Final = """FROM sample JOIN series ON series.id = sample.series
@@ -42,10 +46,10 @@ ROWS: Final = {
         kind, severity, n AS count FROM counted JOIN tally ON tally.id = counted.tally
         WHERE platform = :platform AND at >= :since""",
     "task": """SELECT first_seen AS at, company, agent, id, title, state, waiting_since, decided,
-        decided_by, ended, estimate, cost, currency
+        decided_by, departed, departed_after, ended, estimate, cost, currency
         FROM life WHERE platform = :platform AND changed >= :since""",
     "alert": """SELECT first_seen AS at, iif(scope = 'company', subject, NULL) AS company,
-        iif(scope = 'agent', subject, NULL) AS agent, id, severity, gone AS until
+        iif(scope = 'agent', subject, NULL) AS agent, id, severity, text, gone AS until
         FROM alert WHERE platform = :platform AND max(first_seen, COALESCE(gone, 0)) >= :since""",
     "seen": """SELECT since AS at, NULLIF(scope, '') AS company, NULL AS agent, feed, until
         FROM seen WHERE platform = :platform AND until >= :since""",
@@ -86,8 +90,13 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         from agentco_tui.live.history_file import reading  # noqa: PLC0415
 
         with reading(path) as connection:
-            sql = "SELECT id, origin FROM platform WHERE profile = ? AND ifnull(?, origin) = origin"
-            chosen = connection.execute(sql, (profile, origin)).fetchall()
+            # Without an address, all platforms that the profile has led to.
+            sql = "SELECT id, origin FROM platform JOIN viewer ON platform = id WHERE profile = ?"
+            about_platform = profile
+            if origin is not None:
+                sql = "SELECT id, origin FROM platform WHERE key = ?"
+                about_platform = platform_of(origin)
+            chosen = connection.execute(sql, (about_platform,)).fetchall()
             for platform, of in chosen:
                 words = {"company": resolved.values["company"], "agent": given["agent"]}
                 who = {kind: _found(connection, platform, kind, words[kind]) for kind in words}

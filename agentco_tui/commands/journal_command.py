@@ -12,7 +12,14 @@ from pathlib import Path
 import msgspec
 
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of, stories
+from agentco_tui.actions.journal_file import (
+    Attempt,
+    JournalDamagedError,
+    Settled,
+    damaged_line,
+    seconds_of,
+    stories,
+)
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.running import Exit, complain, say, say_json
 from agentco_tui.config import Given
@@ -53,7 +60,10 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 
 def show(path: Path, *, as_json: bool, since: float | None) -> int:
-    """A line for each attempt with its outcome, the oldest first; `since` in seconds since 1970."""
+    """A line for each attempt with its outcome, the oldest first; `since` in seconds since 1970.
+
+    If the file was changed by something else, that is reported after them, and the code is 1.
+    """
     try:
         with path.open("rb") as file:
             for attempt, outcomes in stories(file):
@@ -67,6 +77,10 @@ def show(path: Path, *, as_json: bool, since: float | None) -> int:
                     say_json(told)
                 else:
                     say(_line(attempt, outcomes))
+            changed_at = damaged_line(file)
+        if changed_at is not None:
+            complain(JournalDamagedError(path, changed_at).sentence)
+            return Exit.FAILED
     except FileNotFoundError:
         if not as_json:
             say(f"nothing was approved or changed from here yet ({path})")

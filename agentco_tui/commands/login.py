@@ -14,8 +14,10 @@ from functools import partial
 from getpass import getpass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.errors import Broken, TimedOut
 from agentco_tui.arguments import UsageError
 from agentco_tui.child_process import CommandError
 from agentco_tui.commands import doctor
@@ -27,6 +29,8 @@ from agentco_tui.config.resolve import VARIABLES, Resolver
 from agentco_tui.config.validators import WrongError
 from agentco_tui.state_folder import write_private
 
+ANSWER_WITHIN: Final = 10.0  # seconds for each read of the platform
+FIELDS_WITHIN: Final = 60.0  # seconds for the reads of one page of each kind
 _WAYS = """\
 # one of these, with what is to do first:
 api_key_command = "pass show agentco/NAME"  # pass insert agentco/NAME
@@ -101,13 +105,22 @@ async def _answers(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
     """Ask the platform all that can be read, and tell; False if nothing was answered."""
     values = {**resolved.values, "profile": resolved.profile, "company": None}
     settings = Settings(base_url=url, key=key, key_source="what was given", **values)
-    say("", f"reads of {url}:")
-    reads, measured, _ = await doctor.examine(settings, None, as_lines=True)
+    say("", f"reads of {url}, until one is not answered within {ANSWER_WITHIN:g} s:")
+    reads, measured, _ = await doctor.examine(
+        settings, None, as_lines=True, answer_within=ANSWER_WITHIN
+    )
     if not any(read.answered for read in reads):
         return False
+    if isinstance(reads[-1].error, TimedOut | Broken):
+        say("it stopped there: what comes after it was not asked")
     say("", *doctor.conclusions(reads, measured, doctor.written_before(settings)))
-    if agreed("\nShow which of its fields are read? (agentco-tui doctor --fields)"):
-        await doctor.examine_fields(settings, as_json=False)
+    question = f"Show which of its fields are read, in {FIELDS_WITHIN:g} s at most?"
+    if agreed(f"\n{question} (agentco-tui doctor --fields)"):
+        try:
+            async with asyncio.timeout(FIELDS_WITHIN):
+                await doctor.examine_fields(settings, as_json=False)
+        except TimeoutError:
+            complain(f"not all was answered within {FIELDS_WITHIN:g} s")
     return True
 
 

@@ -39,8 +39,13 @@ async def company_or_words(settings: Settings, client: Client) -> str | None:
 
 async def agent_of(words: str, client: Client, company: str | None) -> str:
     """The id of the agent that `--agent` names, in that company or in all. Raises as `id_of`."""
+    return (await named_agent(words, client, company)).id
+
+
+async def named_agent(words: str, client: Client, company: str | None) -> Agent:
+    """The agent that `--agent` names, in that company or in all. Raises as `id_of`."""
     agents = await of_all_companies(client.agents, Store(), company, client.companies)
-    return await id_of("agent", words, "--agent", agents, client.agent)
+    return await record_of("agent", words, "--agent", agents, client.agent)
 
 
 async def id_of(
@@ -50,20 +55,31 @@ async def id_of(
     listing: Listing[R],
     ask_one: Callable[[str], Awaitable[R]],
 ) -> str:
-    """The id of the record with that id or name; `setting` says where the words are from, `ask_one`
-    asks for a record that a listing may lack because it isn't whole.
+    """The id of the record with that id or name; parameters and errors as of `record_of`."""
+    return (await record_of(kind, words, setting, listing, ask_one)).id
+
+
+async def record_of(
+    kind: str,
+    words: str,
+    setting: str,
+    listing: Listing[R],
+    ask_one: Callable[[str], Awaitable[R]],
+) -> R:
+    """The record with that id or name; `setting` says where the words are from, `ask_one` asks for
+    a record that a listing may lack because it isn't whole.
 
     Raises SettingsError if there is none, or if several have the name, and ApiError.
     """
     found, shown = named(words, listing.records), safe(words, 60)
     if len(found) == 1:
-        return found[0].id
+        return found[0]
     if not found and not listing.whole:
         with suppress(NotFound, Invalid, NotSent):
-            return (await ask_one(words)).id
+            return await ask_one(words)
     text = f"no {kind} has the name or id {shown}"
     if found:
-        ids = ", ".join(safe(record.id, 60) for record in found[:5])
+        ids = ", ".join(dict.fromkeys(safe(record.sent_id, 60) for record in found[:5]))
         text = f"{len(found)} have the name {shown}: say which by its id ({ids})"
     elif known := [record.name or safe(record.id) for record in listing.records]:
         text += f"; the nearest is {nearest(words, known)}"

@@ -19,6 +19,7 @@ from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Record, Task
 
 PROMPT = "number, a N approve, t N trace, r refresh, q quit> "
+SENT_AT_ONCE = "a yes is sent at once and can't be taken back"
 WAIT = 60.0  # seconds in which a read is to tell what became of a yes
 
 
@@ -60,9 +61,13 @@ async def _tell(watcher: Watcher) -> None:
 
 
 async def _approve(task: Task, watcher: Watcher, services: Services) -> None:
-    """Show all of it, and send it by the dashboard's flow after a typed yes."""
+    """Show all of it, and send it by the dashboard's flow after a typed yes.
+
+    Nothing holds it back as in the dashboard, where `u` takes a yes back: nobody could type that
+    while lines are being read out, and a word in full is no slip of a finger. The prompt says so.
+    """
     say(*lines_of(task, watcher.names))
-    if _line(f'approve "{task.title}"? type yes: ') == "yes":
+    if _line(f'{SENT_AT_ONCE}; approve "{task.title}"? type yes: ') == "yes":
         say(str((await settled(Approval(services, task), WAIT)).sentence))
 
 

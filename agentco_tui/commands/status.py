@@ -22,13 +22,14 @@ from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, is_open
 from agentco_tui.live.need_words import sentence_of
-from agentco_tui.live.needs import Need, Queue, of_company
+from agentco_tui.live.needs import Need, Queue, count_levels, of_company
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.store import Names
-from agentco_tui.model import Budget
+from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
+MOST_SUMS = 3  # companies whose sums stand in the first line, where no total was sent
 TOLD = 20  # how many reasons are written out below the first line; `--json` has all of them
 
 
@@ -58,8 +59,13 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     pending: int | None = None
     pending_is_least: bool = False  # more may be pending than were counted
     oldest_wait: float | None = None
+    needs: Mapping[Level, int] = msgspec.field(default_factory=dict)
+    """How many needs there are of each level, as the dashboard's header counts them."""
+    snoozed: int = 0  # needs that the user has put off; they are in no count of `needs`
     alerts: dict[str, int] | None = None  # open ones by level: critical, warning, info
-    budget: Budget | None = None  # of all, or of the company that was asked for
+    budget: Budget | None = None  # the total, or that of the company that was asked for
+    sums: tuple[tuple[SafeText, Budget], ...] = ()
+    """The budgets that say what is spent in scope, each with the name of its owner."""
     failed: Mapping[FeedName, ApiError] = msgspec.field(default_factory=dict)
 
 
@@ -144,6 +150,8 @@ def judge(
     critical = levels.count(Level.CRITICAL)
     warning = levels.count(Level.WARNING)
     by_level = {"critical": critical, "warning": warning, "info": len(levels) - critical - warning}
+    budgets = store.budgets_of_scope(company)
+    has_total = company is not None or len(store.budget) > 0
     return Judgement(
         level=findings[0].level if findings else Level.OK,
         company=company,
@@ -154,34 +162,72 @@ def judge(
         pending=known(FeedName.PENDING, waits.count),
         pending_is_least=store.pending.listing.capped or store.pending.listing.more,
         oldest_wait=None if waits.oldest is None else max(0.0, now - waits.oldest),
+        needs=count_levels(waits, needs),
+        snoozed=sum(need.snooze is not None for need in needs),
         alerts=None if FeedName.ALERTS in failed else by_level,
-        budget=store.company_budgets.get(company) if company else next(iter(store.budget), None),
+        budget=budgets[0] if budgets and has_total else None,
+        sums=tuple((_owner(budget, names), budget) for budget in budgets),
         failed=failed,
     )
 
 
 def headline(judged: Judgement) -> str:
-    """The figures in words: `37 pending, oldest 3 h; alerts: 2 critical; spent $43 of $90`."""
-    parts = [] if judged.company_name is None else [f"only {judged.company_name}"]
+    """The figures in words, which the dashboard shows as well.
+
+    `5 critical, 2 warning; 37 pending, oldest 3 h; 9 alerts; all companies spent $43 of $90`. A sum
+    always stands behind its owner.
+    """
+    parts: list[str] = []
+    if judged.company_name is not None:
+        parts.append(f"only {judged.company_name}")
+    levels = (Level.CRITICAL, Level.WARNING)
+    counts = [f"{count} {each.name.lower()}" for each in levels if (count := _count(judged, each))]
+    if judged.snoozed:
+        counts.append(f"{judged.snoozed} snoozed")
+    if counts:
+        parts.append(", ".join(counts))
     if judged.pending is not None:
         least = "at least " if judged.pending_is_least else ""
         wait = "" if judged.oldest_wait is None else f", oldest {figures.age(judged.oldest_wait)}"
         parts.append(f"{least}{figures.count(judged.pending)} pending{wait}")
     if judged.alerts is not None:
-        told = [f"{number} {name}" for name, number in judged.alerts.items() if number]
-        parts.append(f"alerts: {', '.join(told)}" if told else "no alerts")
-    if judged.budget is not None:
-        spent, limit = judged.budget.spent, judged.budget.limit
-        of = ", no limit" if judged.budget.unlimited else f" of {figures.money(limit)}"
-        if figures.money(spent) != signs.missing or limit is not None:
-            parts.append(f"spent {figures.money(spent)}{of}")
+        parts.append(_alerts_in_words(sum(judged.alerts.values())))
+    parts += _sums_in_words(judged.sums)
     if judged.failed:
         [(reason, about), *others] = _reasons(judged.failed)
         failed = f"{len(judged.failed)} of {len(PARTS)} questions without an answer"
-        parts.append(
-            f"{failed}, {len(about)} of them: {reason}" if others else f"{failed}: {reason}"
-        )
+        if others:
+            failed += f", {len(about)} of them"
+        parts.append(f"{failed}: {reason}")
     return "; ".join(parts)
+
+
+def _count(judged: Judgement, level: Level) -> int:
+    return judged.needs.get(level, 0)
+
+
+def _alerts_in_words(count: int) -> str:
+    if count == 0:
+        return "no alerts"
+    return "1 alert" if count == 1 else f"{figures.count(count)} alerts"
+
+
+def _owner(budget: Budget, names: Names) -> SafeText:
+    return plain("all companies") if budget.scope is BudgetScope.ALL else names.budget(budget)
+
+
+def _sums_in_words(sums: Sequence[tuple[SafeText, Budget]]) -> list[str]:
+    """What is spent, each sum with its owner; of many companies the first few."""
+    words: list[str] = []
+    for owner, budget in sums:
+        spent = figures.money(budget.spent)
+        if spent == signs.missing and budget.limit is None:
+            continue
+        limit = ", no limit" if budget.unlimited else f" of {figures.money(budget.limit)}"
+        words.append(f"{owner} spent {spent}{limit}")
+    if len(words) > MOST_SUMS:
+        words[MOST_SUMS:] = [f"and {len(words) - MOST_SUMS} more companies"]
+    return words
 
 
 def _reasons(failed: Mapping[FeedName, ApiError]) -> list[tuple[str, list[str]]]:
@@ -207,14 +253,26 @@ def _as_json(judged: Judgement, settings: Settings) -> dict[str, object]:
             "at_least": judged.pending_is_least,
             "oldest_seconds": None if judged.oldest_wait is None else round(judged.oldest_wait),
         },
+        "needs": {
+            "critical": _count(judged, Level.CRITICAL),
+            "warning": _count(judged, Level.WARNING),
+            "snoozed": judged.snoozed,
+        },
         "alerts": judged.alerts,
         "budget": None if judged.budget is None else _budget(judged.budget),
+        "sums": [
+            {"of": owner, **_whose(budget), **_budget(budget)} for owner, budget in judged.sums
+        ],
         "findings": [
             {"status": level.name.lower(), "kind": kind, "id": record_id, "text": safe(text)}
             for level, kind, record_id, text in judged.findings
         ],
         "failed": [{"part": feed, **error_json(error)} for feed, error in judged.failed.items()],
     }
+
+
+def _whose(budget: Budget) -> dict[str, object]:
+    return {"scope": budget.scope, "id": budget.subject or None}
 
 
 def _budget(budget: Budget) -> dict[str, object]:

@@ -25,9 +25,9 @@ from agentco_tui.commands.naming import agent_of, company_of, learn_names
 from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
-from agentco_tui.live.backfill import Backfill
-from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
-from agentco_tui.live.poller import after_failure, fetch
+from agentco_tui.live.feeds import ActivityFilter, Clock, Query
+from agentco_tui.live.filtered_log import FilteredLog
+from agentco_tui.live.poller import after_failure
 from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.store import Names, Store
@@ -90,6 +90,12 @@ async def _tail(settings: Settings, options: Given) -> int:
                 raise BrokenPipeError
 
 
+async def let_others_run() -> bool:
+    """Wait for nothing before a request that fills a gap; True, because it is always wanted."""
+    await asyncio.sleep(0)
+    return True
+
+
 class News:
     """What each poll brings that is new."""
 
@@ -98,14 +104,13 @@ class News:
         self._settings, self._agent = settings, options["agent"]
         words = (("agent", self._agent), ("company", settings.company))
         self.about = "".join(f" of {kind} {safe(name, 60)}" for kind, name in words if name)
-        self._query: Query | None = None  # until it is known that there is what was asked for
+        self._log: FilteredLog | None = None  # until it is known that there is what was asked for
         self._store = Store()
         self.names = Names(self._store)
         self._unnamed = set[str]()  # ids that were asked about in vain
-        self._behind: Backfill | None = None
         self.answered = False
 
-    async def _ask_for(self, client: Client) -> Query:
+    async def _ask_for(self, client: Client) -> ActivityFilter:
         """The ids of the company and the agent that were named. Raises SettingsError, ApiError."""
         company, agent = self._settings.company, self._agent
         try:
@@ -114,27 +119,24 @@ class News:
                 agent = await agent_of(agent, client, company)
         except (NotAllowed, NotFound) as error:
             complain(f"{error}; so what was named{self.about} is taken for an id")
-        return Query(company=company, activity=ActivityFilter(agent=agent, limit=self._limit))
+        return ActivityFilter(company=company, agent=agent, limit=self._limit)
 
     async def poll(self, client: Client) -> list[Activity]:
         """What is new, oldest first, with a mark where entries may be missing.
 
         A poll that reached further back to close a gap brings the past, too: that is no news.
         """
-        if self._query is None or self._behind is None:
-            self._query = query = await self._ask_for(client)
-            self._behind = Backfill(
-                client, self._store, Clock(), lambda: query, lambda: asyncio.sleep(0, result=True)
-            )
-        window = self._store.activity
-        before = {entry.id for entry in window}
-        (await fetch(FeedName.ACTIVITY, client, self._store, self._query))()
+        if self._log is None:
+            asked = await self._ask_for(client)
+            self._log = FilteredLog(client, Clock(), asked, self.names, rest=let_others_run)
+        before = {entry.id for entry in self._log}
+        await self._log.read()
         with suppress(ApiError):  # what it didn't bring is told as missing
-            await self._behind.fill()
-        if window.listing.unread:
-            complain(f"{window.listing.unread} entries could not be read")
-        entries = list(window)
-        await self._learn_names(client, self._query, entries)
+            await self._log.fill_gaps()
+        if self._log.listing.unread:
+            complain(f"{self._log.listing.unread} entries could not be read")
+        entries = list(self._log)
+        await self._learn_names(client, Query(company=self._log.asked.company), entries)
         if not self.answered:
             self.answered = True
             return entries[-self._limit :]

@@ -5,25 +5,27 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
-from agentco_tui.actions.journal import platform_of
 from agentco_tui.api.credentials import KeyInUse
+from agentco_tui.api.origin import platform_of
 from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, complain, connected, logged, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load
 from agentco_tui.format import stamp
 from agentco_tui.live.history import History
-from agentco_tui.live.notifier import CriticalCommand, Notifier
+from agentco_tui.live.notified import Notified, NotifiedFile
+from agentco_tui.live.notifier import Cause, CriticalCommand, Notifier
 from agentco_tui.live.snooze import Snoozes
-from agentco_tui.live.watcher import FEEDS, Watcher
-from agentco_tui.state_folder import HISTORY_FILE, SNOOZED_FILE, state_folder
+from agentco_tui.live.watcher import FEEDS, GLANCE, Watcher
+from agentco_tui.state_folder import HISTORY_FILE, NOTIFIED_FILE, SNOOZED_FILE, state_folder
 
 SECONDS: Final = 25.0  # for the first answers, before anything is written
+SAVE_EVERY: Final = 300.0  # seconds after which what still stands is written as standing again
 CLOSING: Final = 10.0  # seconds in which what is to be remembered is written at the end
 
 Tell = Callable[[Watcher, Settings], Coroutine[Any, Any, int]]
@@ -35,21 +37,113 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 
 async def _tell(given: Given, env: Mapping[str, str], watcher: Watcher, settings: Settings) -> int:
-    notifier = Notifier(watcher.outlook, settings.notify, at_start=True)
+    words = given["on_critical"] or settings.notify.on_critical
+    origin = platform_of(str(settings.base_url))
+    scope = watcher.poller.query.company or ""
+    memory = NotifiedFile(state_folder() / NOTIFIED_FILE, origin, scope, *words)
+    remembered = await asyncio.to_thread(memory.load)
+    notify = settings.notify
+    notifier = Notifier(watcher.outlook, notify, at_start=True, remembered=remembered)
     about = {"AGENTCO_PROFILE": settings.profile, "AGENTCO_BASE_URL": str(settings.base_url)}
     command = CriticalCommand({**env, **about}, watcher.key.redact)
     command.on_trouble = complain
-    words = given["on_critical"] or settings.notify.on_critical
+    command.waiting += [Cause(*fields) for fields in remembered.unsent]
     complain(f"watching {settings.base_url} ({settings.profile})")
-    async with asyncio.TaskGroup() as calls:
-        while True:
-            await watcher.next_look()
-            freshness = {feed: watcher.store.freshness[feed] for feed in FEEDS}
-            if causes := notifier.look(watcher.needs, freshness):
-                at, text = stamp(time.time()), notifier.words(causes)
-                told = {"at": at, "text": text, "causes": [cause._asdict() for cause in causes]}
-                say_json(told) if given["json"] else say(f"{at} {text}")
-                calls.create_task(command.run(words, causes))
+    calls = _Calls(command, words, notifier, memory, remembered)
+    until = asyncio.get_running_loop().time() + SECONDS
+    first_answers = asyncio.create_task(watcher.first_answers(until))
+    first_answers.add_done_callback(lambda _done: watcher.look_soon())
+    was_complete = False
+    try:
+        async with asyncio.TaskGroup() as running:
+            while True:
+                is_complete = first_answers.done()
+                await watcher.next_look(min(GLANCE, max(1.0, notify.outage / 2)))
+                causes = notifier.look(
+                    watcher.needs,
+                    {feed: watcher.store.freshness[feed] for feed in FEEDS},
+                    asked_since=watcher.poller.asked_since(),
+                    is_complete=is_complete,
+                )
+                about_feeds = [each for each in causes if each.kind == "feed"]
+                about_needs = [each for each in causes if each.kind != "feed"]
+                for group in (about_needs, about_feeds):
+                    if group:
+                        _report(group, notifier.words(group), as_json=given["json"])
+                if causes or not calls.is_busy:
+                    running.create_task(calls.make(causes, as_one=not was_complete))
+                was_complete = is_complete
+    finally:
+        first_answers.cancel()
+        await calls.close()
+
+
+def _report(causes: Sequence[Cause], text: str, *, as_json: bool) -> None:
+    """Print one line for what was found together."""
+    at = stamp(time.time())
+    if as_json:
+        say_json({"at": at, "text": text, "causes": [cause._asdict() for cause in causes]})
+    else:
+        say(f"{at} {text}")
+
+
+class _Calls:
+    """Runs the command for what `watch` reports, and keeps in a file what it was run for."""
+
+    def __init__(
+        self,
+        command: CriticalCommand,
+        words: Sequence[str],
+        notifier: Notifier,
+        memory: NotifiedFile,
+        remembered: Notified,
+    ) -> None:
+        self._command = command
+        self._words = words
+        self._notifier = notifier
+        self._memory = memory
+        self._saved = remembered
+        self._saving = asyncio.Lock()
+        self._under_way = 0
+        self._trouble: str | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return self._under_way > 0
+
+    async def make(self, causes: Sequence[Cause], *, as_one: bool) -> None:
+        """Run the command for these and for what waits, and then save that it was."""
+        self._under_way += 1
+        try:
+            await self._command.run(self._words, causes, as_one=as_one)
+            await self._save()
+        finally:
+            self._under_way -= 1
+
+    async def close(self) -> None:
+        """Run the command for what waits, and save: nothing that was found is dropped."""
+        await self._command.close(self._words)
+        await self._save()
+
+    async def _save(self) -> None:
+        """Write what was notified, if the file has something else."""
+        async with self._saving:
+            new = self._notifier.remembered()
+            new.unsent = [tuple(cause) for cause in self._command.waiting]
+            saved = self._saved
+            is_same = (
+                new.stood.keys() == saved.stood.keys()
+                and new.outages == saved.outages
+                and new.unsent == saved.unsent
+            )
+            is_recent = new.saved_at - saved.saved_at < SAVE_EVERY
+            if is_same and (is_recent or not new.stood):
+                return
+            await asyncio.to_thread(self._memory.save, new)
+            self._saved = new
+            if self._memory.trouble is not None and self._memory.trouble != self._trouble:
+                complain(self._memory.trouble)
+            self._trouble = self._memory.trouble
 
 
 def watched(given: Given, env: Mapping[str, str], tell: Tell, *, goes_on: bool = True) -> int:
@@ -90,7 +184,6 @@ async def watching(
         with suppress(TimeoutError):
             async with asyncio.timeout(SECONDS):
                 company = await company_or_words(settings, client)
-        platform = f"{settings.profile} {platform_of(origin)}"
         try:
             yield Watcher(
                 client,
@@ -98,7 +191,7 @@ async def watching(
                 refresh=settings.refresh,
                 limits=settings.alerts,
                 history=history,
-                snoozes=Snoozes(folder / SNOOZED_FILE, platform),
+                snoozes=Snoozes(folder / SNOOZED_FILE, platform_of(origin)),
                 key_in_file=None if place is None else place.in_file,
             )
         finally:

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind
+from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind, Verb
 from agentco_tui.actions.services import Permissions, Services
+from agentco_tui.actions.task_reader import decision_about
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.actions.writes import LimitChange, TaskCreation, check_form, check_limit
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving
-from agentco_tui.commands.naming import agent_of
+from agentco_tui.commands.naming import named_agent
 from agentco_tui.commands.running import Exit, complain, running, say, say_json
 from agentco_tui.commands.watch import watching
 from agentco_tui.config import Given, Settings, off_by
+from agentco_tui.config.api_key import API_KEY
+from agentco_tui.config.resolve import CONFIG, VARIABLES
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Budget, BudgetScope, Money, Ref, Task
+from agentco_tui.reading.content import SIZE
 from agentco_tui.state_folder import state_folder
 from agentco_tui.text import safe
 
@@ -40,11 +46,24 @@ CODES: Final = {
 _TOLD: Final = ("verb", "kind", "subject", "title", "sentence", "known_by", "words", "attempt_id")
 
 
+_FINGERPRINT: Final = re.compile(f"[0-9a-f]{{{2 * SIZE}}}")
+
+
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """By outcome, as `--help` has it; JSON as `docs/records.md` has it."""
-    if given["command"] == "approve" and given["expect"] is None:
-        how = f"agentco-tui get task {safe(given['id'], 60)} --json"
-        raise UsageError(f"--expect FINGERPRINT is needed: what was read is approved. {how} has it")
+    """By outcome, as `--help` has it; JSON as `docs/records.md` has it.
+
+    Every argument is checked before anything is asked of the platform. Raises UsageError.
+    """
+    _refuse_empty_variables(env)
+    match given["command"]:
+        case "approve":
+            _check_fingerprint(given)
+        case "create-task":
+            _check_form({"title": given["title"], "priority": given["priority"]})
+        case _:
+            _limit(given["limit"], "AMOUNT")
+            if given["expect"] is not None:
+                _limit(given["expect"], "--expect")
     with running(given, env) as settings:
         outcome = asyncio.run(_run(settings, given))
     code = Exit.USAGE if outcome.off else CODES[outcome.kind]
@@ -53,6 +72,40 @@ def run(given: Given, env: Mapping[str, str]) -> int:
     else:
         say(f"{outcome.title}: {outcome.sentence}")
     return code
+
+
+def _refuse_empty_variables(env: Mapping[str, str]) -> None:
+    """Raises UsageError for a variable that is set and empty: elsewhere it counts as not set, but
+    here it might send a write to another platform than was meant, or in spite of a read-only.
+    """
+    for name in (*VARIABLES.values(), CONFIG, API_KEY):
+        if name in env and not env[name].strip():
+            raise UsageError(f"{name} is set and empty: give it a value, or unset it")
+
+
+def _check_fingerprint(given: Given) -> None:
+    if given["expect"] is None:
+        how = f"agentco-tui get task {safe(given['id'], 60)} --json"
+        raise UsageError(f"--expect FINGERPRINT is needed: what was read is approved. {how} has it")
+    if not _FINGERPRINT.fullmatch(given["expect"].strip().casefold()):
+        raise UsageError(
+            f"--expect must be the fingerprint that `get task` shows, {2 * SIZE} hexadecimal "
+            f"digits, is “{safe(given['expect'], 60)}”"
+        )
+
+
+def _check_form(form: Mapping[str, str]) -> None:
+    problems = check_form(form)
+    if problems:
+        raise UsageError("; ".join(f"{name}: {why}" for name, why in problems.items()))
+
+
+def _limit(text: str, argument: str) -> Decimal:
+    """The limit that an argument says. Raises UsageError."""
+    limit = check_limit(text)
+    if not isinstance(limit, Decimal):
+        raise UsageError(f"{argument}: {limit}, is “{safe(text, 60)}”")
+    return limit
 
 
 @asynccontextmanager
@@ -77,10 +130,46 @@ async def settled(write: Write[Any], wait: float) -> Outcome:
         async with asyncio.timeout(wait):
             return await write.run()
     except TimeoutError:
-        if write.attempt_id is None:
-            return write.unsent(f"nothing was sent: no answer within {wait:g} s")
+        if not write.is_sent:
+            unsent = write.unsent(f"nothing was sent: no answer within {wait:g} s")
+            return await write.written(unsent)
         words = f"it was sent, and no read has told within {wait:g} s what became of it"
         return write.outcome(OutcomeKind.UNCLEAR, words, KnownBy.HERE)
+
+
+class _FoundTask(NamedTuple):
+    """What the platform's lists and the journal know of a task id."""
+
+    task: Task | None
+    is_decided: bool
+    """Whether the journal has an attempt to approve it, or the platform's log a decision."""
+    error: str | None
+    """Why a task that was not found may exist all the same; None if no list can have it."""
+
+
+async def _find_task(services: Services, task_id: str, company: str | None) -> _FoundTask:
+    """Look for a task in the list of those that wait, in the list of all, and in the log."""
+    lists = [(FeedName.PENDING, company), (FeedName.TASKS, company)]
+    if company is not None:
+        lists.append((FeedName.TASKS, None))  # it may be another company's
+    last_seen: Task | None = None
+    error: str | None = None
+    for feed, scope in lists:
+        tasks = await services.reader.read(feed, scope)
+        seen = tasks.tasks.get(task_id)
+        last_seen = seen or last_seen
+        if seen is not None and waits_for_person(seen):
+            break
+        if seen is not None and feed is FeedName.TASKS:
+            break
+        error = error or tasks.why or (tasks.error and tasks.error.sentence)
+    following = await asyncio.to_thread(services.journal.follow, services.origin)
+    error = error or following.trouble
+    is_decided = services.earlier(Verb.APPROVE, task_id) is not None
+    if last_seen is None and not is_decided:
+        log = await services.reader.read(FeedName.ACTIVITY, company)
+        is_decided = decision_about(task_id, log, None) is not None
+    return _FoundTask(last_seen, is_decided, error)
 
 
 async def _run(settings: Settings, given: Given) -> Outcome:
@@ -88,28 +177,39 @@ async def _run(settings: Settings, given: Given) -> Outcome:
     async with opened(replace(settings, history=False)) as (watcher, services):
         client, company = services.client, watcher.poller.query.company
         if given["command"] == "approve":
-            task_id, expect = given["id"], given["expect"].casefold()
-            for feed in (FeedName.PENDING, FeedName.TASKS):
-                task = (await services.reader.read(feed, company)).tasks.get(task_id)
-                if task is not None and waits_for_person(task):
-                    break
-            task = task or Task(id=task_id, title=safe(task_id))
-            if waits_for_person(task) and task.content and task.content.hex() != expect:
+            task_id = given["id"]
+            expect = given["expect"].strip().casefold()
+            found = await _find_task(services, task_id, company)
+            if found.task is None and not found.is_decided:
+                if found.error is None:
+                    raise UsageError(f"no task has the id {safe(task_id, 60)}: nothing was sent")
+                unread = Approval(services, Task(id=task_id, title=safe(task_id)))
+                words = f"nothing was sent: it is in no list that could be read ({found.error})"
+                return unread.unsent(words)
+            task = found.task or Task(id=task_id, title=safe(task_id))
+            is_read = found.task is not None
+            if is_read and waits_for_person(task) and task.content.hex() != expect:
                 words = "nothing was sent: it is not what was read; `get task` has it as it is now"
                 return Approval(services, task).outcome(OutcomeKind.CHANGED, words, KnownBy.HERE)
             return await settled(Approval(services, task), given["wait"])
-        agent_id = await agent_of(given["agent"], client, company)
-        agent = await client.agent(agent_id)
+        listed = await named_agent(given["agent"], client, company)
+        agent_id = listed.id
+        agent = listed if listed.unwritable is not None else await client.agent(agent_id)
         if given["command"] == "create-task":
             form = {"agent_id": agent_id, "title": given["title"], "priority": given["priority"]}
             form["company_id"] = company or (agent.company or Ref()).id or ""
-            if problems := check_form(form):
-                raise UsageError("; ".join(f"{name}: {why}" for name, why in problems.items()))
-            return await settled(TaskCreation(services, form), given["wait"])
-        limit, seen = (check_limit(given[name] or "0") for name in ("limit", "expect"))
-        if isinstance(limit, str) or isinstance(seen, str):
-            raise UsageError(f"a limit: {limit if isinstance(limit, str) else seen}")
-        budget = Budget(id=agent_id, scope=BudgetScope.AGENT, limit=Money(seen))
-        shown, ref = budget if given["expect"] else None, Ref(id=agent_id, name=agent.name)
+            _check_form(form)
+            creation = TaskCreation(services, form)
+            if listed.unwritable is not None:
+                return creation.unsent(listed.unwritable)
+            return await settled(creation, given["wait"])
+        limit = _limit(given["limit"], "AMOUNT")
+        shown: Budget | None = None
+        if given["expect"] is not None:
+            seen = Money(_limit(given["expect"], "--expect"))
+            shown = Budget(id=agent_id, scope=BudgetScope.AGENT, limit=seen)
+        ref = Ref(id=agent_id, name=agent.name)
         write = LimitChange(services, ref, limit, shown=shown, company=agent.company)
+        if listed.unwritable is not None:
+            return write.unsent(listed.unwritable)
         return await settled(write, given["wait"])

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.errors import AgentcoError
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.keys import PLACE_OF, UNBOUND, Command
 from agentco_tui.model import AlertLimits, Notify
@@ -165,7 +166,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class SettingsError(Exception):
+class SettingsError(AgentcoError):
     """The settings cannot be used; `problems` holds every reason, at least one."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

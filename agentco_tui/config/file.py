@@ -16,8 +16,9 @@ from agentco_tui.config.toml_file import EACH, Table, TomlFile
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
-from agentco_tui.model import AlertLimits, TaskState
-from agentco_tui.reading.mapping import Mapped, ProfileMapping, field_names
+from agentco_tui.model import AgentState, AlertLimits, Severity, TaskState
+from agentco_tui.reading.mapping import NULL, OPEN, Mapped, ProfileMapping, field_names
+from agentco_tui.reading.values.status_word import fold_word
 
 T = TypeVar("T", ViewSettings, OwnCommand)
 
@@ -28,6 +29,7 @@ KEY_SOURCES: Table = {
     "keyring": validators.boolean,
 }
 """Where a profile's key can come from; exactly one may be set."""
+TASK_STATUS: Table = validators.status_words("tasks", [state.value for state in TaskState])
 PROFILE: Table = {
     "base_url": validators.text,
     **KEY_SOURCES,
@@ -47,7 +49,15 @@ PROFILE: Table = {
     "web_url": validators.web_url,
     "fields": {},  # by kind, see `_settings`
     "money": {"unit": validators.unit, "currency": validators.currency},
-    "status": dict.fromkeys((state.value for state in TaskState), validators.words),
+    "status": {
+        **TASK_STATUS,
+        "task": TASK_STATUS,
+        "agent": validators.status_words("agents", [state.value for state in AgentState]),
+        "alert": validators.status_words("alerts", OPEN),
+    },
+    "severity": dict.fromkeys(
+        (level.value for level in Severity if level is not Severity.UNKNOWN), validators.words
+    ),
 }
 ALERTS: Table = {
     "warn_percent": validators.percent,
@@ -105,7 +115,9 @@ ROLES = (
 )
 THEME: Table = {**dict.fromkeys(ROLES, validators.hex_colour), "dark": validators.boolean}
 
-PLAIN = ("alerts", "approve", "list", "notify")
+SECTIONS = tuple(
+    name for name, table in SETTINGS.items() if isinstance(table, Mapping) and EACH not in table
+)
 """The tables that are of no profile, and whose names are those of settings."""
 _KEY_ITSELF = ("api_key", "apikey", "key", "token", "api_token", "secret")
 
@@ -125,7 +137,7 @@ class ConfigFile(TomlFile):
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.top: Mapping[str, Any] = {}
         self.profiles: Mapping[str, dict[str, Any]] = {}
-        self.tables: Mapping[str, Mapping[str, Any]] = {table: {} for table in PLAIN}
+        self.tables: Mapping[str, Mapping[str, Any]] = {table: {} for table in SECTIONS}
         self.views: tuple[ViewSettings, ...] = ()
         self.commands: tuple[OwnCommand, ...] = ()
         self.keys: dict[str, str] = {}  # rebound keys by binding id
@@ -155,10 +167,10 @@ class ConfigFile(TomlFile):
                     f"the key comes from exactly one place, and {given[0]} is set already:"
                     " remove one of the two",
                 )
-            fields, money, status = (entry.pop(key, {}) for key in ("fields", "money", "status"))
-            if fields or money or status:
-                entry["mapping"] = ProfileMapping(Mapped(fields, status=status, **money))
-        self.tables = {table: right.pop(table, {}) for table in PLAIN}
+            mapped = self._mapped(table, entry)
+            if mapped != Mapped():
+                entry["mapping"] = ProfileMapping(mapped)
+        self.tables = {table: right.pop(table, {}) for table in SECTIONS}
         self.views = self._named("views", right, ViewSettings, "screen")
         alerts = AlertLimits(**self.tables["alerts"])
         for low, high in (
@@ -178,6 +190,44 @@ class ConfigFile(TomlFile):
         for setting, text in wrong:
             self._wrong(setting, text)
         self.top = right
+
+    def _mapped(self, table: str, entry: dict[str, Any]) -> Mapped:
+        """What a profile's entry says of its platform's names and words, taken out of the entry."""
+        status = entry.pop("status", {})
+        of_agents = status.pop("agent", {})
+        of_alerts = status.pop("alert", {})
+        of_tasks: dict[str, Any] = status.pop("task", {})
+        task_table = f"{table}.status.task" if of_tasks else f"{table}.status"
+        for state, words in status.items():
+            both = (*of_tasks.get(state, ()), *words)
+            of_tasks[state] = words if state == NULL else both
+        severity = entry.pop("severity", {})
+        null_status: dict[str, str] = {}
+        of_kinds = {"task": of_tasks, "agent": of_agents, "alert": of_alerts}
+        for kind, words_by_state in of_kinds.items():
+            if NULL in words_by_state:
+                null_status[kind] = words_by_state.pop(NULL)
+            written = task_table if kind == "task" else f"{table}.status.{kind}"
+            self._one_meaning(written, words_by_state)
+        self._one_meaning(f"{table}.severity", severity)
+        return Mapped(
+            entry.pop("fields", {}),
+            **entry.pop("money", {}),
+            status=of_tasks,
+            agent_status=of_agents,
+            alert_status=of_alerts,
+            severity=severity,
+            null_status=null_status,
+        )
+
+    def _one_meaning(self, table: str, words_by_state: Mapping[str, Any]) -> None:
+        """Report words that are written for two states of one table."""
+        state_of: dict[str, str] = {}
+        for state, words in words_by_state.items():
+            for word in words if state != NULL else ():
+                other = state_of.setdefault(fold_word(word), state)
+                if other != state:
+                    self._wrong(f"{table}.{state}", f'"{word}" means {other} already')
 
     def _named(
         self, table: str, right: dict[str, Any], kind: type[T], *needed: str
@@ -213,7 +263,7 @@ class ConfigFile(TomlFile):
             from agentco_tui.reading.kinds import mappable  # noqa: PLC0415 - few profiles have any
 
             profile["fields"] = {
-                kind: dict.fromkeys(field_names(slots), validators.dotted_name)
+                kind: dict.fromkeys(field_names(slots), validators.field_path)
                 for kind, slots in mappable().items()
             }
         return {**SETTINGS, "theme": self.theme, "profiles": {EACH: profile}}

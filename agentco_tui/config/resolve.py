@@ -21,7 +21,7 @@ from agentco_tui.config import (
     validators,
 )
 from agentco_tui.config.api_key import API_KEY, KeyPlace
-from agentco_tui.config.file import ALERTS, KEY_SOURCES, ConfigFile
+from agentco_tui.config.file import KEY_SOURCES, PROFILE, SECTIONS, SETTINGS, ConfigFile
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.model import AlertLimits, Notify
 from agentco_tui.reading.mapping import AS_SENT
@@ -33,20 +33,60 @@ VARIABLES = {
     "read_only": "AGENTCO_READ_ONLY",
 }
 """The settings that the environment may hold; a variable that is empty counts as not set."""
+VARIABLES_OF_START = frozenset({API_KEY, VARIABLES["base_url"], VARIABLES["profile"]})
+"""The variables that say what the dashboard begins with, and count for that profile only."""
 _WORDS: Mapping[str, Callable[[str], Any]] = {
     "read_only": validators.boolean_word,
     "log_file": validators.path,
 }
 """How the text of a variable or a flag is read where it is not what is wanted."""
-PICKED = (
-    *("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env"),
-    *("ca_file", "theme", "history", "history_mb", "log_file", "log_json"),
-    *("label", "colour", "danger", "protected", "web_url"),
-)
-"""Settings that a flag, a variable, the profile or the top of the file gives."""
 _DEFAULTS = dict(
     zip(reversed(Settings.__struct_fields__), reversed(Settings.__struct_defaults__), strict=False)
 )
+_FLAG_ONLY = ("thin", "log_file", "log_json")
+_READ_APART = ("profile", "base_url", *KEY_SOURCES, "fields", "money", "status", "severity")
+"""Names in the file that are no field of `Settings`, or are resolved by a method of their own."""
+RECORDS: Mapping[str, type[AlertLimits | Notify]] = {"alerts": AlertLimits, "notify": Notify}
+"""Sections of the file that are one setting each, a record with a field for each name."""
+IN_SECTIONS = {
+    name: section for section in SECTIONS if section not in RECORDS for name in SETTINGS[section]
+}
+"""Settings that stand in another section of the file, with the section."""
+
+
+def _declared() -> set[str]:
+    """The settings that a profile or the top of the file may hold."""
+    tables = {**SETTINGS, **PROFILE}
+    no_setting = {*_READ_APART, *SECTIONS, "profiles", "keys", "views", "commands"}
+    return tables.keys() - no_setting
+
+
+PICKED = tuple(
+    name for name in Settings.__struct_fields__ if name in _declared() or name in _FLAG_ONLY
+)
+"""Settings that a flag, a variable, the profile or the top of the file gives."""
+
+
+def _check_declared() -> None:
+    """Raise TypeError if the file may hold a setting that nothing would ever read.
+
+    A setting is declared in a table of `config.file`, and read as a field of `Settings` (of a
+    record, in the sections of `RECORDS`). One without the other would be accepted and ignored.
+    """
+    fields = {*Settings.__struct_fields__}
+    lost = [name for name in (*_declared(), *IN_SECTIONS) if name not in fields]
+    lost += [f"{name} (twice)" for name in IN_SECTIONS if name in PICKED]
+    for section, record in RECORDS.items():
+        known = record.__struct_fields__
+        lost += [f"{section}.{name}" for name in SETTINGS[section] if name not in known]
+    if sum(len(SETTINGS[each]) for each in SECTIONS if each not in RECORDS) != len(IN_SECTIONS):
+        lost.append("a name that two sections have")
+    if lost:
+        words = "settings that config/file.py declares and nothing reads; give each a field in"
+        raise TypeError(f"{words} config/__init__.py: {', '.join(sorted(lost))}")
+
+
+_check_declared()
 
 
 def load(given: Given, env: Mapping[str, str], *, with_key: bool = True) -> Settings:
@@ -73,16 +113,15 @@ def load(given: Given, env: Mapping[str, str], *, with_key: bool = True) -> Sett
 def of_profile(
     profile: str, first: str, given: Given, env: Mapping[str, str]
 ) -> tuple[Given, Mapping[str, str]]:
-    """What of arguments and environment is for a profile: address and key of the environment, and
-    what flags say of a platform, are for the `first` alone, that of the start.
+    """The arguments and the environment with which a profile is loaded: what flags and the
+    environment say of a platform counts only for the `first` profile, that of the start.
     """
     words = {"profile": profile} if profile != DEFAULT_PROFILE else {}
-    if profile != first:
+    is_other = profile != first
+    if is_other:
         of_first = {*VARIABLES, "company", "screen"} - {"read_only"}
         given = {name: each for name, each in given.items() if name not in of_first}
-        variables = {API_KEY, *VARIABLES.values()} - {VARIABLES["read_only"]}
-        env = {name: value for name, value in env.items() if name not in variables}
-    return {**given, **words, "first": first}, env
+    return {**given, **words, "first": first, "is_other": is_other}, env
 
 
 def load_any(given: Given, env: Mapping[str, str]) -> Settings:
@@ -108,7 +147,6 @@ def reread(now: Settings, given: Given, env: Mapping[str, str]) -> tuple[Setting
     only from the next start on. No key is read. Raises SettingsError.
     """
     resolved = Resolver(given, env, with_profile=now.key_place is not None)
-    resolved.problems += (each for own in resolved.file.themes.values() for each in own.problems)
     if resolved.problems or resolved.missing:
         raise resolved.error()
     changed = {"base_url": now.base_url, "key_place": None, **resolved.values}
@@ -153,8 +191,12 @@ class Resolver:
 
     def __init__(self, given: Given, env: Mapping[str, str], *, with_profile: bool = True) -> None:
         self._given = given
+        # Of another profile than that of the start: the address, the key and the profile that the
+        # environment holds don't count for it. A variable that it names itself does.
+        ignored = VARIABLES_OF_START if given.get("is_other") else frozenset[str]()
         self._whole_env = env
-        self._env = {name: value for name, value in env.items() if value.strip()}
+        self._own_env = {name: value for name, value in env.items() if name not in ignored}
+        self._env = {name: value for name, value in self._own_env.items() if value.strip()}
         self.path, path_source = config_path(given, env)
         self.file = ConfigFile(self.path, must_exist=path_source != "default")
         self.problems: list[Problem] = list(self.file.problems)
@@ -179,19 +221,22 @@ class Resolver:
         # That of the start may have no table; "" is none.
         first, names = filter(None, [given.get("first", self.profile)]), self.file.profiles
         tables = self.file.tables
-        told = {f"alerts.{name}": name in tables["alerts"] for name in ALERTS}
-        told |= {"approve.hold": bool(tables["approve"]), "list.advance": bool(tables["list"])}
+        told = {
+            f"{section}.{name}": name in tables[section]
+            for section in SECTIONS
+            for name in SETTINGS[section]
+        }
         told |= dict.fromkeys((f"keys.{binding}" for binding in self.file.keys), True)
         for setting, in_file in told.items():
             self.sources[setting] = f"config file, {self._place(setting)}" if in_file else "default"
         self.values = values | {
             "mapping": self.entry.get("mapping", AS_SENT),
             "keys": self.file.keys | {one.id: one.keys for one in own},
-            "alerts": AlertLimits(**tables["alerts"]),
-            **{"hold": _DEFAULTS["hold"], "advance": _DEFAULTS["advance"]},
-            **tables["approve"],
-            **tables["list"],
-            "notify": Notify(**tables["notify"]),
+            **{section: record(**tables[section]) for section, record in RECORDS.items()},
+            **{
+                name: tables[section].get(name, _DEFAULTS[name])
+                for name, section in IN_SECTIONS.items()
+            },
             "views": self.file.views,
             "profiles": tuple(dict.fromkeys((*first, *names))) if with_profile and names else (),
             "themes": {n: own.colours for n, own in self.file.themes.items() if not own.problems},
@@ -221,8 +266,7 @@ class Resolver:
             return None
 
     def check_all(self) -> None:
-        """Add what is wrong with every profile and theme; no command is run, no keyring asked."""
-        self.problems += (each for own in self.file.themes.values() for each in own.problems)
+        """Add what is wrong with every profile; no command is run, no keyring asked."""
         for name in self.file.profiles:
             other = Resolver({"config": str(self.path), "profile": name}, {})
             if other.key_place is not None and other.key_place.is_file:
@@ -230,6 +274,24 @@ class Resolver:
             self.problems += other.problems
         if self.key_place is not None and not self.key_place.can_change:
             self.fetch_key()
+
+    def broken_themes(self) -> list[Problem]:
+        """One problem for each theme file that can't be used and that no setting names: for those
+        that are named, the setting is what is wrong.
+        """
+        named = [problem.text for problem in self.problems]
+        found = list[Problem]()
+        for own in self.file.themes.values():
+            if not own.problems:
+                continue
+            first, *more = own.problems
+            if any(str(first) in text for text in named):
+                continue
+            words = f"{first.setting}: {first.text}" if first.setting else first.text
+            others = f" (and {len(more)} more)" if more else ""
+            text = f"this theme cannot be used: {words}{others}"
+            found.append(Problem(text=text, file=first.file, line=first.line))
+        return found
 
     def _choose_profile(self) -> None:
         names = tuple(self.file.profiles)
@@ -302,7 +364,8 @@ class Resolver:
         if name := API_KEY if API_KEY in self._env else next(iter(given), None):
             value: Any = self.entry.get(name)
             value = self._absolute(value) if name == "api_key_file" else value
-            self.key_place = KeyPlace(name, self.profile, value, self._whole_env)
+            env = self._whole_env if name == "api_key_env" else self._own_env
+            self.key_place = KeyPlace(name, self.profile, value, env)
             return
         if self._explained(*(f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)):
             return

@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Any
 
 from agentco_tui.keys import PLACE_OF, SCREENS
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.reading.mapping import UNITS
+from agentco_tui.reading.field_path import FieldPathError, parse_field_path
+from agentco_tui.reading.mapping import NULL, UNITS
 
 THEMES = (
     *("agentco-dark", "agentco-light", "agentco-contrast"),
@@ -109,10 +110,16 @@ def _matching(pattern: str, words: str) -> Callable[[object], str]:
 variable = _matching(
     r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, such as PROD_KEY, without a $"
 )
-dotted_name = _matching(
-    r"[^.]+(\.[^.]+)*", 'a name, or names with one dot between them: "usage.cost_cents"'
-)
-"""A field of the platform's: dots lead into objects."""
+
+
+def field_path(value: object) -> str:
+    """A field of the platform's: dots lead into objects, `[0]` into lists."""
+    written = text(value)
+    try:
+        parse_field_path(written)
+    except FieldPathError as error:
+        raise WrongError(f"{error}; is {written[:60]!r}") from None
+    return written
 
 
 def _number(
@@ -235,6 +242,13 @@ def words(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
         raise WrongError(f'must be a list of words, such as ["needs_ok"], is {what(value)}')
     return tuple(text(each) for each in value)
+
+
+def status_words(of: str, states: Iterable[str]) -> dict[str, Callable[[object], Any]]:
+    """What each state of some records may be called, and what a status of null means."""
+    names = tuple(states)
+    null = partial(_one_of, noun=f"a state of {of}", names=names)
+    return {**dict.fromkeys(names, words), NULL: null}
 
 
 def arguments(value: object) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ out, entries may be missing, and the window says so with a gap at that place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
 from msgspec.structs import replace
 
 from agentco_tui.model import Activity, Listing, Severity
+from agentco_tui.reading.identity import mark_shared
 from agentco_tui.text import plain
 
 GAP_PREFIX = "gap:"
@@ -68,13 +69,11 @@ class ActivityWindow:
         if listing is self._listing:
             return (), (), ()
         before = self._entries
-        # Oldest first; platforms send either order.
-        coming = list(listing.records)
-        timed = [entry.at.at for entry in coming if entry.at is not None]
-        if len(timed) < 2 or timed[0] >= timed[-1]:
-            coming.reverse()
-        coming.sort(key=lambda entry: entry.at.at if entry.at else timed[-1] if timed else 0.0)
-        merged = self._marked(self._merged(coming), coming, joined=self.joins(listing))
+        coming = _oldest_first(listing.records)
+        joined = self.joins(listing)
+        self._entries = self._without_repeats_of(coming)
+        coming = self._told_apart(coming)
+        merged = self._marked(self._merged(coming), coming, joined=joined)
         if is_poll:
             self._listing = listing
             self.listing = Listing(records=(), unread=listing.unread)
@@ -89,6 +88,29 @@ class ActivityWindow:
             tuple(key for key, entry in now.items() if before.get(key, entry) != entry),
             tuple(key for key in before if key not in now),
         )
+
+    def _without_repeats_of(self, coming: list[Activity]) -> dict[str, Activity]:
+        """The entries known before, without those that come again under an id of their own, because
+        another entry has the same id by now.
+        """
+        sharing = {entry.sent_id: entry for entry in coming if entry.shared_id}
+        alone = [key for key in sharing if key in self._entries]
+        if not alone:
+            return self._entries
+        sent = {(entry.sent_id, _told_by(entry)) for entry in coming if entry.shared_id}
+        repeated = {key for key in alone if (key, _told_by(self._entries[key])) in sent}
+        return {key: entry for key, entry in self._entries.items() if key not in repeated}
+
+    def _told_apart(self, coming: list[Activity]) -> list[Activity]:
+        """The entries of a poll; one that has the id of a different entry known before gets an id
+        of its own, so that neither takes the place of the other.
+        """
+        apart: list[Activity] = []
+        for entry in coming:
+            known = self._entries.get(entry.id)
+            is_other = known is not None and known.at != entry.at and _differ(known, entry)
+            apart.append(mark_shared((known, entry))[1] if known and is_other else entry)
+        return apart
 
     def _merged(self, coming: list[Activity]) -> list[Activity]:
         """Old and new in their places.
@@ -182,9 +204,39 @@ class ActivityWindow:
         return gone
 
 
+def _oldest_first(records: Sequence[Activity]) -> list[Activity]:
+    """The entries of an answer, oldest first; platforms send either order. An entry without a time
+    stays behind the one that is older than it in the answer.
+    """
+    entries = list(records)
+    times = [entry.at.at for entry in entries if entry.at is not None]
+    is_newest_first = len(times) < 2 or times[0] >= times[-1]
+    if is_newest_first:
+        entries.reverse()
+        times.reverse()
+    sort_times = list[float]()
+    last_time = times[0] if times else 0.0
+    for entry in entries:
+        if entry.at is not None:
+            last_time = entry.at.at
+        sort_times.append(last_time)
+    order = sorted(range(len(entries)), key=sort_times.__getitem__)
+    return [entries[place] for place in order]
+
+
+def _told_by(entry: Activity) -> tuple[object, ...]:
+    """What an entry tells, apart from its id and what may be filled in later."""
+    return entry.at, entry.text, entry.verb, entry.agent, entry.target
+
+
+def _differ(one: Activity, other: Activity) -> bool:
+    """Whether two entries tell of different things, at whatever time."""
+    return _told_by(one)[1:] != _told_by(other)[1:]
+
+
 def _number(entry: Activity) -> tuple[str, int] | None:
     """The number that an id ends in, behind what stands before it."""
-    found = None if entry.id_derived else _NUMBERED.fullmatch(entry.id)
+    found = None if entry.id_derived or entry.shared_id else _NUMBERED.fullmatch(entry.id)
     return found and (found[1], int(found[2]))
 
 

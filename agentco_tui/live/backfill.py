@@ -12,8 +12,9 @@ from typing import Final
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.live.activity_window import GAP_PREFIX
-from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Query
+from agentco_tui.live.activity_window import GAP_PREFIX, ActivityWindow
+from agentco_tui.live.departures import DepartureReader
+from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, Clock, FeedName, Query
 from agentco_tui.live.history import History
 from agentco_tui.live.history_reader import Reader
 from agentco_tui.live.history_records import HistoryError, Observed
@@ -28,6 +29,73 @@ _LONGEST_WAIT: Final = 600.0
 log = logging.getLogger(__name__)
 
 
+class GapFiller:
+    """Asks for what is missing at the gaps of one window, and marks what can't be had."""
+
+    def __init__(
+        self,
+        reader: LogReader,
+        window: ActivityWindow,
+        clock: Clock,
+        asked: Callable[[], ActivityFilter],
+        *,
+        rest: Rest,
+        publish: Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], object],
+    ) -> None:
+        """`asked` says which part of the log the window holds now; `publish` is called with the ids
+        that were added, changed and removed.
+        """
+        self.reader = reader
+        self._window, self._clock = window, clock
+        self._asked, self._rest, self._publish = asked, rest, publish
+        self._in_vain = 0
+        self._due = -inf  # steady clock: when a gap may be asked about again
+
+    async def fill(self) -> None:
+        """Fill the gaps of the window, the newest first, and mark what can't be had; after one that
+        was asked about in vain none for a while, longer each time. Raises ApiError.
+        """
+        while self._clock.monotonic() >= self._due and (gaps := self._window.gaps()):
+            await self._fill(*gaps[0])
+
+    def put_off(self, at_least: float = 0.0) -> None:
+        """Ask about no gap for a while (in seconds), twice as long with each time in vain."""
+        self._in_vain += 1
+        pause = max(PAUSE * 2.0 ** min(self._in_vain, 10), at_least)
+        self._due = self._clock.monotonic() + min(pause, _LONGEST_WAIT)
+
+    def seconds_until_due(self) -> float:
+        """Seconds until a gap may be asked about again, at least `PAUSE`."""
+        return max(PAUSE, self._due - self._clock.monotonic())
+
+    async def _fill(self, left: Activity, gap: Activity, right: Activity) -> None:
+        window, asked = self._window, self._asked()
+        since = None if left.at is None else left.at.at
+        until = None if right.at is None else right.at.at
+        tried = {gap.id}  # with those that stand behind what was read
+
+        def is_wanted() -> bool:
+            return asked == self._asked() and any(key in window for key in tried)
+
+        async def rest() -> bool:
+            return await self._rest() and is_wanted()
+
+        async with aclosing(self.reader.back(asked, since, until, rest)) as answers:
+            async for listing in answers:
+                if is_wanted():
+                    part = Listing(records=_within(listing, since, until))
+                    added, changed, removed = window.merge(part, is_poll=False)
+                    tried |= {key for key in added if key.startswith(GAP_PREFIX)}
+                    self._publish(added, changed, removed)
+                if not is_wanted():
+                    break
+        if lacking := window.give_up(tried):
+            self.put_off()
+            self._publish((), lacking, ())
+        else:
+            self._in_vain = 0
+
+
 class Backfill:
     """Reads one part of the log after the other, each question when `rest` has returned."""
 
@@ -40,13 +108,29 @@ class Backfill:
         rest: Rest,
     ) -> None:
         """`query` says what the feeds are asked about now."""
-        self.reader = LogReader(client)
         self._store, self._clock, self._query, self._rest = store, clock, query, rest
+        reader = LogReader(client)
+        self._gaps = GapFiller(
+            reader, store.activity, clock, self._asked, rest=rest, publish=self._publish
+        )
         self._wanted = asyncio.Event()
-        self._in_vain = 0
-        self._due = -inf  # steady clock: when a gap may be asked about again
         self._new: History | None = None  # where the past of the platform goes
+        self._client = client
+        self._departures: DepartureReader | None = None
+        self._is_remembering = asyncio.Event()
         store.subscribe(self._look)
+
+    @property
+    def reader(self) -> LogReader:
+        return self._gaps.reader
+
+    @reader.setter
+    def reader(self, reader: LogReader) -> None:
+        self._gaps.reader = reader
+
+    def _asked(self) -> ActivityFilter:
+        """Which part of the log the store holds: that of the company in scope."""
+        return ActivityFilter(company=self._query().company)
 
     async def remember(self, history: History) -> None:
         """Begin to observe the store for a history. Of a platform that it doesn't know yet the last
@@ -57,13 +141,38 @@ class Backfill:
         is_new = False
         with suppress(HistoryError):  # told where it is written
             is_new = await history.ask(Reader.first_seen) is None
-        Sampler(history, self._store, self._query, self._clock)
+        sampler = Sampler(history, self._store, self._query, self._clock, on_queue=self._note_queue)
+        self._departures = DepartureReader(
+            self._client,
+            history,
+            self._clock,
+            query=self._query,
+            wait_until_idle=self._rest,
+            life_of=sampler.life_of_record,
+        )
+        # What left the queue in an earlier run may not have been looked up yet.
+        self._departures.note_change()
+        self._is_remembering.set()
         if is_new:
             self._new = history
             self._wanted.set()
 
     async def run(self) -> None:
         """Do what is wanted until cancelled."""
+        async with asyncio.TaskGroup() as work:
+            work.create_task(self._read_log(), name="backfill of the log")
+            work.create_task(self._follow_departures(), name="departures")
+
+    def _note_queue(self) -> None:
+        if self._departures is not None:
+            self._departures.note_change()
+
+    async def _follow_departures(self) -> None:
+        await self._is_remembering.wait()
+        if self._departures is not None:
+            await self._departures.run()
+
+    async def _read_log(self) -> None:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -74,59 +183,24 @@ class Backfill:
                     self._new = None
             except ApiError as error:
                 log.info("a part of the log could not be read: %r", error)
-                self._put_off(error.retry_after or 0.0)
+                self._gaps.put_off(error.retry_after or 0.0)
             except Exception:
                 # A bug of ours here must not end what keeps the picture; the gap stays.
                 log.exception("reading a part of the log failed")
                 self._new = None
                 continue
             if self._new is not None or self._store.activity.gaps():
-                await asyncio.sleep(max(PAUSE, self._due - self._clock.monotonic()))
+                await asyncio.sleep(self._gaps.seconds_until_due())
                 self._wanted.set()
 
     async def fill(self) -> None:
-        """Fill the gaps of the window, the newest first, and mark what can't be had; after one that
-        was asked about in vain none for a while, longer each time. Raises ApiError.
-        """
-        while self._clock.monotonic() >= self._due and (gaps := self._store.activity.gaps()):
-            await self._fill(*gaps[0])
+        """Fill the gaps of the store's log, as `GapFiller.fill`. Raises ApiError."""
+        await self._gaps.fill()
 
     def _look(self, change: Change) -> None:
         """Begin if the log has got a gap."""
         if any(key.startswith(GAP_PREFIX) for key in change.added):
             self._wanted.set()
-
-    def _put_off(self, at_least: float) -> None:
-        self._in_vain += 1
-        pause = max(PAUSE * 2.0 ** min(self._in_vain, 10), at_least)
-        self._due = self._clock.monotonic() + min(pause, _LONGEST_WAIT)
-
-    async def _fill(self, left: Activity, gap: Activity, right: Activity) -> None:
-        window, of = self._store.activity, self._query().log
-        since = None if left.at is None else left.at.at
-        until = None if right.at is None else right.at.at
-        tried = {gap.id}  # with those that stand behind what was read
-
-        def stands() -> bool:
-            return of == self._query().log and any(key in window for key in tried)
-
-        async def rest() -> bool:
-            return await self._rest() and stands()
-
-        async with aclosing(self.reader.back(of, since, until, rest)) as answers:
-            async for listing in answers:
-                if stands():
-                    part = Listing(records=_within(listing, since, until))
-                    added, changed, removed = window.merge(part, is_poll=False)
-                    tried |= {key for key in added if key.startswith(GAP_PREFIX)}
-                    self._publish(added, changed, removed)
-                if not stands():
-                    break
-        if lacking := window.give_up(tried):
-            self._put_off(0.0)
-            self._publish((), lacking, ())
-        else:
-            self._in_vain = 0
 
     def _publish(self, *ids: tuple[str, ...]) -> None:
         self._store.publish(Change(FeedName.ACTIVITY, *ids))
@@ -135,7 +209,7 @@ class Backfill:
         """Read the last 24 hours of all companies, for the history; raises ApiError. What is read
         twice is counted once there, for minutes are told whole.
         """
-        of, since = ActivityFilter(), self._clock.now() - PAST
+        of, since = NO_LOG_FILTER, self._clock.now() - PAST
         await self._rest()
         await self.reader.try_days(of, Listing(records=tuple(self._store.activity)), 0)
         async for listing in self.reader.back(of, since, None, self._rest):

@@ -34,11 +34,22 @@ class Pace(StrEnum):
 
 SLOWER = 3  # how many refreshes a slow feed waits
 
+
+def interval(pace: Pace, refresh: float) -> float:
+    """Seconds between two polls at a pace, of a platform that answers in time."""
+    return refresh if pace is Pace.REFRESH else refresh * SLOWER
+
+
 ALWAYS = frozenset({FeedName.PENDING, FeedName.ALERTS, FeedName.ACTIVITY})
 """The tabs and the header count these on every screen."""
+NOTIFIED = frozenset({FeedName.PENDING, FeedName.ALERTS})
+"""What users are notified of wherever the dashboard was left; of these a late poll is a late
+notification."""
 NAMES = frozenset({FeedName.COMPANIES, FeedName.AGENTS})
 """Tasks, budgets and entries often carry ids only; these give the names."""
 _BUDGETS = frozenset({FeedName.BUDGET, FeedName.COMPANY_BUDGETS})
+SPENDING = _BUDGETS | {FeedName.AGENT_BUDGETS}
+"""Polled on every screen: an agent that burns its money has to be named within minutes."""
 ON_SCREEN = {
     "overview": (_BUDGETS | ALWAYS, NAMES | {FeedName.AGENT_BUDGETS}),
     "companies": (
@@ -58,7 +69,7 @@ def paces(screen: str, *, all_tasks: bool = False) -> dict[FeedName, Pace]:
     wanted, beside = ON_SCREEN[screen]
     if all_tasks:
         wanted = wanted | {FeedName.TASKS}
-    beside = ALWAYS | beside
+    beside = ALWAYS | SPENDING | beside
     return {
         feed: Pace.REFRESH if feed in wanted else Pace.SLOW if feed in beside else Pace.OFF
         for feed in FeedName
@@ -75,30 +86,29 @@ class ActivityFilter(msgspec.Struct, frozen=True):
     limit: int | None = None
 
 
+NO_LOG_FILTER = ActivityFilter()
+"""Shows the whole activity log of the company in scope."""
+
+
 class Query(msgspec.Struct, frozen=True):
-    """What the feeds are asked about: a company or all, and the filters of the activity log."""
+    """What the feeds are asked about: a company, or all of them.
+
+    It has no filter of the activity log on purpose: the store's log is read by every screen, by the
+    history and by the needs. Whoever wants a part of the log opens a `FilteredLog` of its own.
+    """
 
     company: str | None = None
-    activity: ActivityFilter = ActivityFilter()
-
-    @property
-    def log(self) -> ActivityFilter:
-        """What is asked of the log: where its filter names no company, that in scope."""
-        company = self.activity.company or self.company
-        return msgspec.structs.replace(self.activity, company=company)
 
 
 BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
-"""Feeds whose question changes with the company in scope (activity has a rule of its own)."""
+"""Feeds that hold the records of the company in scope."""
 SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)  # feeds that are forgotten when their question changes
 
 
 def question(feed: FeedName, query: Query) -> object:
     """What of a query decides a feed's answer: an answer to another question is not shown."""
-    if feed is FeedName.ACTIVITY:
-        return query.log
     # Parts of the overview stand in for the agents of the company in scope.
-    return query.company if feed in (*BY_COMPANY, FeedName.BUDGET) else None
+    return query.company if feed in (*SCOPED, FeedName.BUDGET) else None
 
 
 class Phase(StrEnum):

@@ -83,10 +83,13 @@ class History:
         with suppress(HistoryError):  # closed
             self._submit(partial(self._take, observe))
 
-    async def ask(self, read: Callable[[Reader], T]) -> T:
-        """Run a read in the history's thread. Raises HistoryError."""
+    async def ask(self, read: Callable[[Reader], T], *, up_to_now: bool = False) -> T:
+        """Run a read in the history's thread. With `up_to_now` all that was observed is written
+        before, which else is done in batches. Raises HistoryError.
+        """
         self._loop = asyncio.get_running_loop()
-        return await asyncio.wrap_future(self._submit(partial(self._read, read)))
+        work = partial(self._read, read, up_to_now=up_to_now)
+        return await asyncio.wrap_future(self._submit(work))
 
     def write(self, observed: Iterable[Observed]) -> None:
         """Write at once, and wait for it: of a past made elsewhere. Raises HistoryError."""
@@ -161,7 +164,9 @@ class History:
             self._tell(error)
         self._thinning = None
 
-    def _read(self, read: Callable[[Reader], T]) -> T:
+    def _read(self, read: Callable[[Reader], T], *, up_to_now: bool) -> T:
+        if up_to_now and self._waiting:
+            self._write()
         try:
             return self._opened().read(read)
         except HistoryError as error:

@@ -21,10 +21,13 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import asdict, astuple
 
+from agentco_tui.api.origin import platform_of
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_reader import HOUR, MENDED, MINUTE, Reader
 from agentco_tui.live.history_records import (
     HistoryError,
     Observed,
+    QueueSeen,
     TaskLife,
 )
 from agentco_tui.state_folder import FILE_MODE, FOLDER_MODE
@@ -68,6 +71,77 @@ MIGRATIONS: Final = (
     CREATE TABLE thinned (platform INTEGER, step INTEGER, until REAL,
         PRIMARY KEY (platform, step)) WITHOUT ROWID;
     """,
+    # What was seen belongs to the platform, whichever profile saw it: the profiles of one platform
+    # become one. `platform_of` is the function of that name in `api/origin.py`.
+    """
+    CREATE TEMP TABLE moved AS SELECT id AS old, (SELECT min(id) FROM platform AS same
+        WHERE platform_of(same.origin) = platform_of(platform.origin)) AS new FROM platform;
+    CREATE TABLE viewer (platform INTEGER, profile TEXT, PRIMARY KEY (platform, profile))
+        WITHOUT ROWID;
+    INSERT OR IGNORE INTO viewer SELECT new, profile FROM platform JOIN moved ON id = old;
+    DELETE FROM moved WHERE old = new;
+
+    INSERT OR IGNORE INTO subject SELECT new, kind, key, name, company
+        FROM subject JOIN moved ON platform = old;
+    INSERT INTO seen SELECT new, feed, scope, since, until FROM seen JOIN moved ON platform = old
+        WHERE true ON CONFLICT DO UPDATE SET until = max(until, excluded.until);
+    INSERT INTO life SELECT new, id, title, agent, company, first_seen, waiting_since, decided,
+        decided_by, ended, state, estimate, cost, currency, state_at, changed
+        FROM life JOIN moved ON platform = old WHERE true ON CONFLICT DO UPDATE SET
+        first_seen = min(first_seen, excluded.first_seen),
+        decided = COALESCE(decided, excluded.decided),
+        decided_by = COALESCE(decided_by, excluded.decided_by),
+        ended = COALESCE(ended, excluded.ended), cost = COALESCE(excluded.cost, cost),
+        state = CASE WHEN excluded.state_at > state_at THEN COALESCE(excluded.state, state)
+            ELSE state END,
+        state_at = max(state_at, excluded.state_at), changed = max(changed, excluded.changed);
+    INSERT INTO alert SELECT new, id, scope, subject, severity, first_seen, gone
+        FROM alert JOIN moved ON platform = old WHERE true ON CONFLICT DO UPDATE SET
+        first_seen = min(first_seen, excluded.first_seen), gone = COALESCE(gone, excluded.gone);
+    INSERT OR IGNORE INTO series (platform, feed, subject) SELECT new, feed, subject
+        FROM series JOIN moved ON platform = old;
+    INSERT OR IGNORE INTO sample SELECT target.id, at, a, b, c FROM sample
+        JOIN series AS source ON source.id = sample.series JOIN moved ON source.platform = old
+        JOIN series AS target ON (target.platform, target.feed, target.subject)
+            = (new, source.feed, source.subject);
+    INSERT OR IGNORE INTO tally (platform, agent, company, kind, severity)
+        SELECT new, agent, company, kind, severity FROM tally JOIN moved ON platform = old;
+    INSERT INTO counted SELECT target.id, at, is_hour, n FROM counted
+        JOIN tally AS source ON source.id = counted.tally JOIN moved ON source.platform = old
+        JOIN tally AS target
+        ON (target.platform, target.agent, target.kind, target.severity, target.company)
+            = (new, source.agent, source.kind, source.severity, source.company)
+        WHERE true ON CONFLICT DO UPDATE SET n = max(n, excluded.n);
+
+    DELETE FROM sample WHERE series IN
+        (SELECT id FROM series WHERE platform IN (SELECT old FROM moved));
+    DELETE FROM counted WHERE tally IN
+        (SELECT id FROM tally WHERE platform IN (SELECT old FROM moved));
+    DELETE FROM series WHERE platform IN (SELECT old FROM moved);
+    DELETE FROM tally WHERE platform IN (SELECT old FROM moved);
+    DELETE FROM subject WHERE platform IN (SELECT old FROM moved);
+    DELETE FROM seen WHERE platform IN (SELECT old FROM moved);
+    DELETE FROM life WHERE platform IN (SELECT old FROM moved);
+    DELETE FROM alert WHERE platform IN (SELECT old FROM moved);
+    DELETE FROM thinned WHERE platform IN (SELECT old FROM moved UNION SELECT new FROM moved);
+    DELETE FROM platform WHERE id IN (SELECT old FROM moved);
+    DROP TABLE moved;
+
+    CREATE TABLE place (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, origin TEXT NOT NULL);
+    INSERT INTO place SELECT id, platform_of(origin), origin FROM platform;
+    DROP TABLE platform;
+    ALTER TABLE place RENAME TO platform;
+
+    ALTER TABLE life ADD COLUMN waits INTEGER;
+    ALTER TABLE life ADD COLUMN departed REAL;
+    ALTER TABLE life ADD COLUMN departed_after REAL;
+    ALTER TABLE life ADD COLUMN looked_up INTEGER;
+    UPDATE life SET waits = 1 WHERE waiting_since NOT NULL AND state IN ('pending', 'queued')
+        AND decided IS NULL AND ended IS NULL;
+    CREATE INDEX waiting ON life (platform, company) WHERE waits;
+    ALTER TABLE alert ADD COLUMN text TEXT;
+    ALTER TABLE alert ADD COLUMN is_dated INTEGER NOT NULL DEFAULT 1;
+    """,
 )
 """Each takes the file from the version that is its place to the next."""
 
@@ -84,30 +158,60 @@ _SEEN: Final = """INSERT INTO seen SELECT ?1, ?2, ?3, COALESCE((SELECT since FRO
     ORDER BY since DESC LIMIT 1), ?4), ?5 WHERE true
     ON CONFLICT DO UPDATE SET until = max(until, excluded.until)"""
 """As a part of the span that it meets, of whichever program."""
-_LIFE: Final = """INSERT INTO life VALUES (:platform, :id, :title, :agent, :company, :first_seen,
-    :waiting_since, :decided, :decided_by, :ended, :state, :estimate, :cost, :currency, :first_seen,
-    max(:first_seen, COALESCE(:decided, 0), COALESCE(:ended, 0)))
+_LIFE: Final = """INSERT INTO life (platform, id, title, agent, company, first_seen, waiting_since,
+    decided, decided_by, ended, state, estimate, cost, currency, state_at, changed,
+    waits, departed, departed_after)
+    VALUES (:platform, :id, :title, :agent, :company, :first_seen, :waiting_since,
+    :decided, :decided_by, :ended, :state, :estimate, :cost, :currency, :first_seen,
+    max(:first_seen, COALESCE(:decided, 0), COALESCE(:ended, 0), COALESCE(:departed, 0)),
+    :waits, :departed, :departed_after)
     ON CONFLICT DO UPDATE SET
     title = CASE excluded.title WHEN '' THEN title ELSE excluded.title END,
     agent = COALESCE(excluded.agent, agent), company = COALESCE(excluded.company, company),
     first_seen = min(first_seen, excluded.first_seen),
     waiting_since = COALESCE(waiting_since, excluded.waiting_since),
     decided = COALESCE(decided, excluded.decided, CASE WHEN excluded.state IS NOT state
-        AND excluded.state IN ('approved', 'rejected') THEN excluded.first_seen END),
+        AND excluded.state IN ('approved', 'rejected')
+        THEN COALESCE(departed, excluded.first_seen) END),
     decided_by = COALESCE(excluded.decided_by, decided_by),
-    ended = COALESCE(ended, excluded.ended, CASE WHEN excluded.state IS NOT state AND
-        excluded.state IN ('done', 'failed', 'cancelled', 'rejected') THEN excluded.first_seen END),
-    state = CASE WHEN excluded.state_at >= state_at THEN COALESCE(excluded.state, state)
-        ELSE state END,
+    ended = COALESCE(ended, excluded.ended, CASE WHEN excluded.state IS NOT state THEN
+        CASE WHEN excluded.state IN ('cancelled', 'rejected')
+        THEN COALESCE(departed, excluded.first_seen)
+        WHEN excluded.state IN ('done', 'failed') THEN excluded.first_seen END END),
+    state = CASE WHEN excluded.state_at >= state_at - iif(state IN ('pending', 'queued'), 5, 0)
+        THEN COALESCE(excluded.state, state) ELSE state END,
     estimate = COALESCE(excluded.estimate, estimate), cost = COALESCE(excluded.cost, cost),
     currency = COALESCE(excluded.currency, currency),
-    state_at = max(state_at, excluded.state_at), changed = max(changed, excluded.changed)
+    state_at = max(state_at, excluded.state_at), changed = max(changed, excluded.changed),
+    waits = CASE WHEN excluded.waits AND COALESCE(departed < excluded.state_at, true) THEN 1
+        ELSE waits END,
+    looked_up = CASE WHEN excluded.waits AND departed < excluded.state_at THEN NULL
+        ELSE looked_up END,
+    departed_after = CASE WHEN excluded.waits AND departed < excluded.state_at THEN NULL
+        ELSE COALESCE(departed_after, excluded.departed_after) END,
+    departed = CASE WHEN excluded.waits AND departed < excluded.state_at THEN NULL
+        ELSE COALESCE(departed, excluded.departed) END
     WHERE (title, state, estimate, cost, decided, ended) IS NOT (excluded.title, excluded.state,
-        excluded.estimate, excluded.cost, excluded.decided, excluded.ended)"""
-_ALERT: Final = """INSERT INTO alert VALUES (:platform, :id, :scope, :subject, :severity,
-    :first_seen, :gone) ON CONFLICT DO UPDATE SET severity = excluded.severity,
-    gone = excluded.gone, first_seen = min(first_seen, excluded.first_seen)
-    WHERE (severity, gone) IS NOT (excluded.severity, excluded.gone)"""
+        excluded.estimate, excluded.cost, excluded.decided, excluded.ended)
+        OR (excluded.waits AND waits IS NOT excluded.waits)
+        OR (excluded.decided_by NOT NULL AND decided_by IS NULL)
+        OR (excluded.departed NOT NULL AND departed IS NULL)"""
+"""A task that waits again, after it had left the queue, has not left it. The platform's clock, by
+which the log tells of a decision, may be some seconds behind that by which the task was seen to
+wait."""
+_IN_QUEUE: Final = """SELECT id FROM life WHERE platform = :platform AND waits
+    AND (:scope = '' OR company = :scope) AND first_seen <= :at"""
+_LAST_SEEN: Final = """SELECT max(until) FROM seen WHERE (platform, feed) = (:platform, :feed)
+    AND scope IN ('', :scope) AND until < :at"""
+_DEPARTED: Final = """UPDATE life SET waits = 0, departed = ?, departed_after = ?,
+    changed = max(changed, ?) WHERE platform = ? AND id = ?"""
+_LOOKED_UP: Final = "UPDATE life SET looked_up = 1 WHERE platform = ? AND id = ?"
+_ALERT: Final = """INSERT INTO alert (platform, id, scope, subject, severity, first_seen, gone,
+    text, is_dated) VALUES (:platform, :id, :scope, :subject, :severity, :first_seen, :gone,
+    :text, :is_dated) ON CONFLICT DO UPDATE SET severity = excluded.severity,
+    gone = excluded.gone, first_seen = min(first_seen, excluded.first_seen),
+    text = COALESCE(excluded.text, text), is_dated = excluded.is_dated
+    WHERE (severity, gone, text) IS NOT (excluded.severity, excluded.gone, excluded.text)"""
 _TALLY: Final = """INSERT OR IGNORE INTO tally (platform, agent, company, kind, severity)
     VALUES (?1, ?2, ?3, ?4, ?5)"""
 _COUNT: Final = """INSERT INTO counted SELECT id, ?6, 0, ?7 FROM tally WHERE
@@ -249,19 +353,27 @@ class HistoryFile:
                 return self._connection
             self.close()  # somebody took it away, or set it aside
             self.files += 1
-        with self._alone():
+        with _locked_folder(self._path.parent):
             with suppress(FileExistsError):
                 flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
                 os.close(os.open(self._path, flags, FILE_MODE))
             self._file = self._path.stat()
             self._connection = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
             _migrate(self._connection, self._name)
-        run, key = self._connection.execute, self._platform_key
-        query = "SELECT id FROM platform WHERE (profile, origin) = (?, ?)"
+        run = self._connection.execute
+        profile, origin = self._platform_key
+        key = (platform_of(origin),)
+        query = "SELECT id FROM platform WHERE key = ?"
         if not (rows := run(query, key).fetchall()):
-            run("INSERT OR IGNORE INTO platform (profile, origin) VALUES (?, ?)", key)
+            insert = "INSERT OR IGNORE INTO platform (key, origin) VALUES (?, ?)"
+            run(insert, (*key, origin))
             rows = run(query, key).fetchall()
         [(self._platform,)] = rows
+        # By which profiles it is known, for who names one of them and no address.
+        seen_by = "SELECT 1 FROM viewer WHERE (platform, profile) = (?, ?)"
+        viewer = self._platform, profile
+        if not run(seen_by, viewer).fetchall():
+            run("INSERT OR IGNORE INTO viewer VALUES (?, ?)", viewer)
         return self._connection
 
     def _is_in_place(self) -> bool:
@@ -271,23 +383,11 @@ class HistoryFile:
         except FileNotFoundError:
             return False
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other programs from opening it, or from setting it aside."""
-        self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            with suppress(OSError):  # a network's folder may know no locks
-                fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(folder)
-
     def _set_aside(self) -> str:
         """Give the damaged file another name, unless another program has; returns the name."""
         self.files += 1
         aside = f"{self._path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
-        with suppress(OSError), self._alone():
+        with suppress(OSError), _locked_folder(self._path.parent):
             if self._is_in_place():
                 for end in ("", "-wal", "-shm"):
                     with suppress(FileNotFoundError):
@@ -315,6 +415,9 @@ class HistoryFile:
         rows.sort(key=itemgetter(0, 1))
         many(_SAMPLE, rows)
         many(_SAME, rows)
+        if observed.queue is not None:
+            # Before it is noted that the queue was seen now: the time before that is asked for.
+            self._note_departures(connection, observed.queue)
         many(_SEEN, [(platform, feed, scope, *span, MENDED) for feed, scope, span in observed.seen])
         counts = [
             (platform, each.agent or "", each.company or "", self._cell(each.kind), each.severity,
@@ -331,6 +434,22 @@ class HistoryFile:
             left = connection.execute(query, (platform,)).fetchall()
             gone = [(at, platform, key) for (key,) in left if key not in standing]
             many("UPDATE alert SET gone = ? WHERE platform = ? AND id = ?", gone)
+        many(_LOOKED_UP, [(platform, task) for task in observed.looked_up])
+
+    def _note_departures(self, connection: sqlite3.Connection, queue: QueueSeen) -> None:
+        """Note the tasks that waited before, and are not in the queue any more."""
+        about = {"platform": self._platform, "scope": queue.scope, "at": queue.at}
+        waited = connection.execute(_IN_QUEUE, about).fetchall()
+        departed = [task for (task,) in waited if task not in queue.ids]
+        if not departed:
+            return
+        after: float | None = queue.after
+        if queue.after >= queue.at:
+            # The first answer after a gap: the last one before it may be of an earlier run.
+            about["feed"] = FeedName.PENDING
+            [(after,)] = connection.execute(_LAST_SEEN, about).fetchall()
+        rows = [(queue.at, after, queue.at, self._platform, task) for task in departed]
+        connection.executemany(_DEPARTED, rows)
 
     def _life(self, life: TaskLife) -> dict[str, Any]:
         told = {name: self._cell(value) for name, value in asdict(life).items()}
@@ -350,6 +469,19 @@ class HistoryFile:
 
 
 @contextmanager
+def _locked_folder(folder: Path) -> Iterator[None]:
+    """Keep other programs from opening or migrating the file, or from setting it aside."""
+    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a network's folder may know no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """The file as it is now, for reading only, also while dashboards write into it. Raises
     HistoryError, and FileNotFoundError if there is none.
@@ -357,12 +489,25 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     path.stat()
     name = f"the history {safe(str(path), 200)}"
     try:
+        _bring_up_to_date(path, name)
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
             _version(found, name)
             found.execute("BEGIN")
             yield found
     except sqlite3.Error as error:
         raise HistoryError(f"{name} can't be read ({safe(str(error))})") from error
+
+
+def _bring_up_to_date(path: Path, name: str) -> None:
+    """Migrate a file that an earlier version wrote. Raises HistoryError."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
+        if _version(found, name) in (0, len(MIGRATIONS)):
+            return
+    with (
+        _locked_folder(path.absolute().parent),
+        closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection,
+    ):
+        _migrate(connection, name)
 
 
 def _version(connection: sqlite3.Connection, name: str) -> int:
@@ -381,6 +526,7 @@ def _migrate(connection: sqlite3.Connection, name: str) -> None:
         """PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
         PRAGMA cache_size = -1000; PRAGMA journal_size_limit = 4000000"""
     )
+    connection.create_function("platform_of", 1, platform_of, deterministic=True)
     for place in range(version, len(MIGRATIONS)):
         script = f"BEGIN IMMEDIATE; {MIGRATIONS[place]}; PRAGMA user_version = {place + 1}; COMMIT"
         connection.executescript(script)

@@ -122,6 +122,24 @@ class Reader:
         where = "max(first_seen, COALESCE(gone, 0)) >= :since"
         return self._records("alert", AlertLife, where, since=since)
 
+    def seen(self, feed: FeedName, since: float) -> tuple[Span, ...]:
+        """When a feed was asked and answered for all companies."""
+        return self._seen(feed, "", since)
+
+    def departed_by_unknown(self, since: float, company: str | None) -> list[str]:
+        """The ids of tasks that left the queue since then, of which it is not known who decided, or
+        what, and whose records were not asked for yet.
+        """
+        rows = self._rows(
+            """SELECT id FROM life WHERE platform = :platform AND changed >= :since
+            AND departed >= :since AND looked_up IS NULL
+            AND (COALESCE(decided_by, '') = '' OR state IN ('pending', 'queued'))
+            AND (:company IS NULL OR company = :company)""",
+            since=since,
+            company=company,
+        )
+        return [task for (task,) in rows]
+
     def _rows(self, query: str, **values: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(query, {**values, "platform": self._platform}).fetchall()
 

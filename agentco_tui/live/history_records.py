@@ -78,6 +78,9 @@ class TaskLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     estimate: Decimal | None = None  # while it waited: its estimate, else its cost
     cost: Decimal | None = None  # its cost at the end
     currency: SafeText | None = None
+    waits: bool | None = None  # whether it was in the queue; None if this says nothing of it
+    departed: float | None = None  # when it was first seen to have left the queue
+    departed_after: float | None = None  # when it was last seen in the queue before that
 
 
 class AlertLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -87,8 +90,19 @@ class AlertLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     scope: BudgetScope
     subject: str | None  # the id of whose budget it is about
     severity: Severity
-    first_seen: float
+    first_seen: float  # when it came, as the platform says, else when it was first seen
     gone: float | None = None  # resolved, or left the list
+    text: SafeText | None = None  # None where it was written by a version that kept no text
+    is_dated: bool = True  # False if the platform sent no time, so that `first_seen` is ours
+
+
+class QueueSeen(msgspec.Struct, frozen=True):
+    """The whole queue at one moment: a task that waited before, and is not in it, has left."""
+
+    at: float
+    after: float  # when the queue was last seen before that without a gap; `at` if it was not
+    scope: str  # the id of the company in scope; "" for all
+    ids: frozenset[str]  # of the tasks that wait
 
 
 class Observed(msgspec.Struct, kw_only=True):
@@ -108,8 +122,11 @@ class Observed(msgspec.Struct, kw_only=True):
     alerts: list[AlertLife] = []
     standing: tuple[float, frozenset[str]] | None = None
     """The ids of all alerts that stand, and when: others have gone."""
+    queue: QueueSeen | None = None
+    looked_up: list[str] = []
+    """Ids of departed tasks whose records were asked for, with or without an answer."""
 
     def __len__(self) -> int:
         """Rows, about."""
         told = self.samples, self.seen, self.names, self.counts, self.lives, self.alerts
-        return sum(len(each) for each in told)
+        return sum(len(each) for each in told) + len(self.looked_up)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from agentco_tui.background import turn_of_thread
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.feeds import BY_COMPANY, Clock, FeedName, Query
+from agentco_tui.live.feeds import SCOPED, Clock, FeedName, Query
 from agentco_tui.live.history import History
 from agentco_tui.live.history_records import (
     AgentSample,
@@ -23,6 +23,7 @@ from agentco_tui.live.history_records import (
     Counted,
     Observed,
     QueueSample,
+    QueueSeen,
     Span,
     TaskLife,
 )
@@ -66,10 +67,18 @@ class Sampler:
     """Observes a store for a history, for as long as both are there."""
 
     def __init__(
-        self, history: History, store: Store, query: Callable[[], Query], clock: Clock
+        self,
+        history: History,
+        store: Store,
+        query: Callable[[], Query],
+        clock: Clock,
+        on_queue: Callable[[], None] | None = None,
     ) -> None:
-        """`query` tells what the feeds are asked about now. What is there already is taken up."""
+        """`query` tells what the feeds are asked about now. What is there already is taken up.
+        `on_queue` is called when the queue has changed, or is there for the first time.
+        """
         self._history, self._store, self._query, self._clock = history, store, query, clock
+        self._on_queue = on_queue
         self._names = Names(store)
         self._answers = dict[FeedName, _Answer]()  # the last of each
         self._known = dict[FeedName, float]()  # when each answered, as its freshness says
@@ -123,9 +132,7 @@ class Sampler:
 
     def _answered(self, feed: FeedName, planned: float) -> None:
         query, store = self._query(), self._store
-        scope = (query.company if feed in BY_COMPANY else None) or ""
-        if feed is FeedName.ACTIVITY:
-            scope = query.log.company or ""
+        scope = (query.company if feed in SCOPED else None) or ""
         now, steady = self._clock.now(), self._clock.monotonic()
         since, last = now, self._answers.get(feed)
         if last is not None and last.scope == scope and steady <= last.patience:
@@ -140,10 +147,10 @@ class Sampler:
                 self._counted = scope, *versions
                 tasks = None if is_counted else listing.records
                 self._history.hand(partial(self._queues, answer, tasks))
+                if tasks is not None and self._on_queue is not None:
+                    self._on_queue()
         elif feed is FeedName.ACTIVITY:
-            log = query.log
-            if (log.agent, log.from_date, log.to_date) == (None, None, None):
-                self._history.hand(partial(_log_seen, answer, tuple(store.activity)))
+            self._history.hand(partial(_log_seen, answer, tuple(store.activity)))
         elif feed is FeedName.ALERTS:
             told = store.alerts.listing
             self._history.hand(partial(_alerts, answer, told.records, told.whole))
@@ -159,6 +166,8 @@ class Sampler:
         """What those with these ids tell."""
         observed = Observed()
         for record in filter(None, map(records.get, ids)):
+            if record.shared_id:
+                continue  # its figures are those of several records in turn
             match record:
                 case Company():
                     observed.names.append(("company", record.id, record.name, None))
@@ -168,7 +177,7 @@ class Sampler:
                     observed.samples.append((feed, record.id, "", told))
                 case Budget():
                     _budget(observed, feed, at, record)
-                case Task() if not record.shared_id:
+                case Task():
                     observed.lives.append(self._life(feed, record, at))
             if len(observed) >= _CHUNK:
                 yield observed
@@ -180,11 +189,13 @@ class Sampler:
         scope, span = answer[:2]
         observed = Observed(seen=[(FeedName.PENDING, scope, span)])
         waiting, oldest, is_known = Counter[str](), dict[str, float](), True
+        ids = set[str]()
         for place, task in enumerate(tasks or ()):
             if place % _CHUNK == 0:
                 turn_of_thread()
             if not waits_for_person(task):
                 continue
+            ids.add(task.id)
             # What names no company may be of the one in scope: there it is listed, too.
             company = (self._names.company_of(task) or Ref()).id or scope
             is_known = is_known and bool(company)
@@ -202,7 +213,13 @@ class Sampler:
         for each in companies if tasks is not None else ():
             told = QueueSample(span[1], waiting[each], oldest.get(each))
             observed.samples.append((FeedName.PENDING, each, "", told))
+        if tasks is not None:
+            observed.queue = QueueSeen(span[1], span[0], scope, frozenset(ids))
         yield observed
+
+    def life_of_record(self, task: Task, at: float) -> TaskLife:
+        """What the record of a task tells that was read at a time, wherever it is listed."""
+        return self._life(FeedName.TASKS, task, at)
 
     def _life(self, feed: FeedName, task: Task, at: float) -> TaskLife:
         waits = feed is FeedName.PENDING and waits_for_person(task)
@@ -225,6 +242,7 @@ class Sampler:
             estimate=None if estimate is None else estimate.amount,
             cost=None if cost is None else cost.amount,
             currency=None if told is None else told.currency,
+            waits=True if waits else None,
         )
 
 
@@ -254,6 +272,8 @@ def _alerts(answer: _Answer, alerts: Sequence[Alert], is_whole: bool) -> Iterato
             subject=_id(about),
             severity=alert.severity,
             first_seen=span[1] if alert.at is None else min(alert.at.at, span[1]),
+            text=alert.text,
+            is_dated=alert.at is not None,
         )
         observed.alerts.append(life)
     if is_whole:

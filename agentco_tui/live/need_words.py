@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 import msgspec
-from msgspec.structs import replace
 
 from agentco_tui import format as fmt
-from agentco_tui.live.consequence import consequence
+from agentco_tui.live.consequence import own_forecast, per_minute, until_limit
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
 from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.sentences import deed, doer
+from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.live.store import Names
 from agentco_tui.model import (
     Activity,
@@ -27,7 +27,6 @@ from agentco_tui.model import (
     BudgetScope,
     Money,
     Ref,
-    SharedTask,
     Task,
 )
 from agentco_tui.text import SafeText, joined, plain, signs
@@ -43,6 +42,8 @@ class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
     """The one that matters: "119 % of $100.00", "×14 in 52 m"."""
     consequence: SafeText
     """What follows if nobody acts: "4 tasks wait for it", "gone ~Tue 24 Nov"; or ""."""
+    brief_consequence: SafeText | None = None
+    """The same in fewer words, for a narrow column; None if there are none."""
     reason: SafeText
     """What it is ranked by among those of its level: "urgent, waiting 1h11"."""
     since: float | None = None
@@ -73,12 +74,24 @@ def sentence_of(need: Need, names: Names, outlook: Outlook, now: float) -> SafeT
     if isinstance(record, Task) and need.kind is NeedKind.TASK:
         wait = "" if words.since is None else f" {fmt.age(now - words.since)}"
         text, of = f"task waits{wait}: {words.what}", (record.priority, *of)
+    elif need.fast is not None:
+        return _fast_sentence(need, words, names)
     else:
         figure = f" {words.figure}" if words.figure != signs.missing else ""
         text = f"{words.why}{figure}: {words.what}"
     told = ", ".join(each for each in of if each and each not in (signs.missing, words.what))
     text += (f" ({told})" if told else "") + (f"; {words.consequence}" * bool(words.consequence))
     return plain(text)
+
+
+def _fast_sentence(need: Need, words: NeedWords, names: Names) -> SafeText:
+    """One line: "Priya spends ~$18/min, limit reached in ~12 min (22 % of $600.00, Globex)"."""
+    record = need.record
+    about = [words.figure]
+    if isinstance(record, Budget) and record.scope is BudgetScope.AGENT:
+        about.append(names.company(names.company_of(record)))
+    known = [each for each in about if each != signs.missing]
+    return plain(f"{words.what}, {words.consequence} ({', '.join(known)})")
 
 
 def _tasks(number: int) -> str:
@@ -99,7 +112,7 @@ def _of_tasks(need: Need, task: Task, names: Names, outlook: Outlook, now: float
     tasks, agent, who = need.alike or (task,), names.agent_of(task.agent), names.agent(task.agent)
     urgent = task.priority if priority_rank(task.priority) <= 1 else None
     since, number, follows, title = need.since, len(tasks), list[str](), task.title
-    if isinstance(task, SharedTask):
+    if task.shared_id:
         words = f"{task.sharers} tasks with this id"
         title = plain(f"{signs.warning} {words} {signs.separator} {title}")
     if need.kind is NeedKind.STUCK:
@@ -142,6 +155,8 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
         of = what if budget.scope is BudgetScope.AGENT else signs.missing
     if agent is not None:
         what = of = agent.name or names.agent(Ref(agent.id))
+    if budget is not None and need.fast is not None:
+        return _of_fast_spend(budget, need.fast, need, names, now)
     is_spent = budget is not None and (budget.share or 0) >= 1
     is_idle = agent is not None and agent.state in NOT_AT_WORK
     figure, why, ahead = signs.missing, "alert", None
@@ -181,7 +196,40 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
 
 def _ahead(budget: Budget, outlook: Outlook, now: float) -> SafeText | None:
     """Where its money is going, by what is worked out here, else by what the platform says."""
-    own = isinstance(outlook.of(budget).forecast, Forecast) or outlook.of(budget).burn
-    if own or budget.forecast is None or budget.limit is None or not budget.limit.amount:
-        return consequence(replace(budget, forecast=None), outlook, now) if own else None
-    return plain(f"platform says {fmt.percent(budget.forecast.amount / budget.limit.amount)}")
+    is_known_here = isinstance(outlook.of(budget).forecast, Forecast) or outlook.of(budget).burn
+    if is_known_here:
+        return own_forecast(budget, outlook, now)
+    if budget.forecast is None or budget.limit is None or not budget.limit.amount:
+        return None
+    share = budget.forecast.amount / budget.limit.amount
+    # Without the mark of what is worked out here; the detail names it as the platform's.
+    return plain(f"forecast {fmt.percent(share)}")
+
+
+def _of_fast_spend(
+    budget: Budget, fast: FastSpend, need: Need, names: Names, now: float
+) -> NeedWords:
+    """Of a budget whose limit is reached soon: who spends how much a minute, and until when."""
+    owner = names.budget(budget)
+    verb = "spends"
+    if budget.scope is BudgetScope.ALL:
+        owner = plain("all companies")
+        verb = "spend"
+    agent = signs.missing
+    left = until_limit(fast, now)
+    follows = [plain(f"limit reached in {left}")]
+    if budget.scope is BudgetScope.AGENT:
+        agent = names.budget(budget)
+    elif fast.mostly is not None:
+        agent = names.agent(Ref(fast.mostly))
+        follows.append(plain(f"mostly {agent}"))
+    return NeedWords(
+        why=plain("burning"),
+        what=plain(f"{owner} {verb} {per_minute(budget, fast)}"),
+        agent=agent,
+        figure=plain(f"{fmt.percent(budget.share)} of {fmt.money(budget.limit)}"),
+        consequence=joined(follows, ", "),
+        brief_consequence=plain(f"limit in {left}"),
+        reason=plain(need.because),
+        since=need.since,
+    )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from enum import StrEnum
 from itertools import chain, islice
 from math import inf
+from types import MappingProxyType
 
 import msgspec
 from msgspec.structs import replace
@@ -32,6 +33,7 @@ from agentco_tui.live.log_findings import AT_WORK
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.period import HOUR
 from agentco_tui.live.snooze import Snooze
+from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Activity,
@@ -45,6 +47,7 @@ from agentco_tui.model import (
     Task,
 )
 
+NO_SNOOZES: Mapping[str, Snooze] = MappingProxyType({})
 _CHUNK = 250  # records between two pauses
 STANDS_AT_LEAST = 600.0  # seconds for which nothing moved, below which no task stands still
 TIMES_USUAL = 2.0  # how many times longer than usual (95 %) that must be
@@ -65,6 +68,7 @@ class Because(StrEnum):
     """What a need is ranked by among those of its level: the order of consequences."""
 
     DECIDED = "a yes that is not known to be done"
+    BURNING = "a limit that is reached within the hour"
     STOPS = "work that waits for it"
     WHOLE = "money of more than one agent"
     URGENT = "urgent and high tasks"
@@ -103,6 +107,8 @@ class Need(msgspec.Struct, frozen=True):
     gone: float | None = None
     """When the money will be gone."""
     runaway: Runaway | None = None
+    fast: FastSpend | None = None
+    """The alarm that its limit is reached within the hour."""
     snooze: Snooze | None = None
     """It is put off."""
 
@@ -127,6 +133,7 @@ class _Subject:
         self.alerts: list[Alert] = []
         self.gone: float | None = None
         self.runaway: Runaway | None = None
+        self.fast: FastSpend | None = None
         self.stuck: list[tuple[float, Task]] = []
 
 
@@ -155,30 +162,30 @@ def find(
     outlook: Outlook, company: str | None, snoozes: Mapping[str, Snooze], now: float, most: int
 ) -> Generator[None, None, tuple[Queue, list[Need]]]:
     """What waits, and everything that needs a person, the worst first, of a company or of all; of
-    tasks that wait the `most` that come first. Those that `snoozes` hold, by key, say so. Pauses
-    often.
+    tasks that wait the `most` that come first, and all that are snoozed. Those that `snoozes` hold,
+    by key, say so. Pauses often.
 
     All that is known against one agent, one company or the whole is one need: its budget, alerts
     about it, that it is stopped or runs away, and how much work waits for it.
     """
     store, limits, known = outlook.store, outlook.limits, dict[tuple[BudgetScope, str], _Subject]()
     yield from outlook.read_log()
+    yield from outlook.rates.take_in()
     is_ours = of_company(store, company)
-    waits = yield from queue(filter(is_ours, store.pending), now, limits, most, Names(store))
+    pending = filter(is_ours, store.pending)
+    waits = yield from queue(pending, now, limits, most, Names(store), snoozes=snoozes)
 
     def subject(scope: BudgetScope, of: str | None) -> _Subject:
         return known.setdefault((scope, of or ""), _Subject())
 
-    companies = [(each.spent, each.limit) for each in store.company_budgets]
     for number, budget in enumerate(filter(is_ours, chain(*store.budgets.values()))):
         if number % _CHUNK == 0:
             yield
-        if budget.scope is BudgetScope.ALL and (budget.spent, budget.limit) in companies:
-            continue  # there is one company only
         level, gone = money_ahead(budget, outlook, now)
         if level >= Level.WARNING:
             its = subject(budget.scope, budget.subject)
             its.level, its.budget, its.gone = level, budget, gone
+            its.fast = outlook.fast_spend(budget)
     for alert in filter(is_ours, store.alerts):
         if (level := alert_level(alert, limits)) >= Level.WARNING:
             about, scope = alert.agent or alert.company or Ref(), BudgetScope.ALL
@@ -226,6 +233,22 @@ def find(
     return waits, found
 
 
+def count_levels(waits: Queue, needs: Iterable[Need]) -> Counter[Level]:
+    """How many needs there are of each level, of `find`'s; those snoozed are left out.
+
+    Tasks that are alike count each. The dashboard's header and the first line of `status` both
+    show this.
+    """
+    counted = Counter(waits.levels)
+    for need in needs:
+        is_task = need.kind is NeedKind.TASK  # the queue has counted those
+        if is_task and need.snooze is not None:
+            counted[need.level] -= 1
+        elif not is_task and need.snooze is None:
+            counted[need.level] += 1
+    return counted
+
+
 def money_ahead(budget: Budget, outlook: Outlook, now: float) -> tuple[Level, float | None]:
     """How badly a budget needs a person, as it is and by what lies ahead of it; and when its money
     will be gone: at the rate of now if that burns, else as forecast before the end of its period.
@@ -233,6 +256,9 @@ def money_ahead(budget: Budget, outlook: Outlook, now: float) -> tuple[Level, fl
     level = budget_level(budget, outlook.limits)
     if budget.unlimited or _is_spent(budget):
         return level, None
+    fast = outlook.fast_spend(budget)
+    if fast is not None:
+        return Level.CRITICAL, round(fast.reached_at / STEP) * STEP
     ahead, burn, gone = outlook.of(budget).forecast, outlook.of(budget).burn, inf
     if isinstance(ahead, Forecast) and ahead.gone is not None and ahead.gone[1] < ahead.ends:
         gone = ahead.gone[1]
@@ -256,7 +282,11 @@ def _of_subject(scope: BudgetScope, of: str, its: _Subject, held: int) -> Need:
     waits = held + len(its.stuck)
     times = [alert.at.at for alert in its.alerts if alert.at]
     since, rank = min(times, default=None), tuple[float, ...]()
-    if waits and (is_idle or _is_spent(budget)):
+    if its.fast is not None:
+        # In steps, so that two that burn do not change places with every poll.
+        because, rank = Because.BURNING, (round(its.fast.reached_at / STEP), share)
+        since = its.fast.since
+    elif waits and (is_idle or _is_spent(budget)):
         because, rank = Because.STOPS, (-waits, share)
     elif scope is not BudgetScope.AGENT and (of or budget):
         because, rank = Because.WHOLE, (its.gone or inf, share)
@@ -284,6 +314,7 @@ def _of_subject(scope: BudgetScope, of: str, its: _Subject, held: int) -> Need:
         since=since,
         gone=its.gone,
         runaway=its.runaway,
+        fast=its.fast,
     )
 
 
@@ -330,12 +361,12 @@ def _order(need: Need) -> tuple[int, int, tuple[float, ...], str]:
 
 def grouped(found: Iterable[Need], apart: Collection[str]) -> list[Need]:
     """Tasks of one title and level as one need, in the place of the worst of them; but for those
-    of the ids `apart`, and those that share an id.
+    of the ids `apart`, and those that no write may name.
     """
     groups: dict[object, list[Need]] = {}
     for need in found:
         task, alike = need.record, None
-        if isinstance(task, Task) and not task.shared_id and task.id not in apart:
+        if isinstance(task, Task) and task.unwritable is None and task.id not in apart:
             alike = need.kind, need.level, task.title, need.snooze
         groups.setdefault(alike or need.key, []).append(need)
     return [
@@ -360,10 +391,21 @@ class Queue(msgspec.Struct):
 
 
 def queue(
-    pending: Iterable[Task], now: float, limits: AlertLimits, most: int, names: Names
+    pending: Iterable[Task],
+    now: float,
+    limits: AlertLimits,
+    most: int,
+    names: Names,
+    *,
+    snoozes: Mapping[str, Snooze] = NO_SNOOZES,
 ) -> Generator[None, None, Queue]:
-    """What waits, with the `most` tasks that come first, in the order of `find`; pauses often."""
+    """What waits, with the `most` tasks that come first, in the order of `find`; pauses often.
+
+    Snoozed tasks are kept besides these: counted among them, they would take the places of tasks
+    that need someone now.
+    """
     rest, found, kept = iter(pending), Queue(), list[Need]()
+    snoozed: list[Need] = []
     # By ids alone, which are faster than with the scope: how many wait, and since when the oldest.
     agents, companies = Counter[str](), Counter[str]()
     oldest, oldest_of = dict[str, float](), dict[str, float]()
@@ -384,9 +426,12 @@ def queue(
                 found.levels[level] += 1
                 # High and urgent ones early, then by how long they wait.
                 rank = min(2.0, priority_rank(task.priority)), inf if since is None else since
+                because = Because.WAIT if rank[0] > 1 else Because.URGENT
+                snooze = snoozes.get(f"{NeedKind.TASK}:{task.id}") if snoozes else None
+                if snooze is not None and snooze.holds(level, now):
+                    snoozed.append(Need(level, NeedKind.TASK, task, because, rank, since=since))
                 # What comes after the last of those kept can't be among the first.
-                if last is None or (-level, rank) <= last:
-                    because = Because.WAIT if rank[0] > 1 else Because.URGENT
+                elif last is None or (-level, rank) <= last:
                     kept.append(Need(level, NeedKind.TASK, task, because, rank, since=since))
         if len(kept) > 2 * most:
             kept = sorted(kept, key=_order)[:most]
@@ -402,7 +447,7 @@ def queue(
         found.held.update({(scope, of): count for of, count in counts.items()})
         found.longest |= {(scope, of): at for of, at in since_when.items()}
         yield
-    for need in sorted(kept, key=_order)[:most]:
+    for need in (*sorted(kept, key=_order)[:most], *snoozed):
         agent = _agent_of(need.record)
         is_longest = need.since is not None and need.since == oldest[agent]
         found.worst.append(replace(need, count=agents[agent], longest=is_longest))

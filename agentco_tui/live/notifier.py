@@ -7,14 +7,19 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from math import inf
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from agentco_tui import format as fmt
+from agentco_tui.api.errors import TimedOut
 from agentco_tui.child_process import CommandError, run_for_output, without_key
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.notified import MOST_CAUSES, Notified, Outage
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.period import HOUR
 from agentco_tui.live.poller import REFUSED
@@ -26,9 +31,11 @@ from agentco_tui.text import SafeText, plain, safe, signs
 FLAPS: Final = 4 * HOUR
 """Seconds for which a cause must have been gone before it is called for again. What swings round a
 threshold does so within hours and says nothing new; half a working day later it does."""
-CROWD = 500  # causes among which another is no news: not all are listed, so it may be old
 LONGEST: Final = 200  # characters of a call; notifications show no more
-SECONDS, AN_HOUR = 30.0, 10  # that `on_critical` may take; and how often it runs at most
+LONGEST_SUMMARY: Final = 1_000  # characters of what a command gets for several causes
+SECONDS: Final = 30.0  # that one run of `on_critical` may take
+AN_HOUR: Final = 10  # causes in an hour for which `on_critical` has a run of their own
+OUTAGE: Final = "fails:"  # how the key of an outage begins
 LOG_FILE: Final = "on_critical.log"
 LOG_BYTES: Final = 200_000  # from which on the log is begun anew; the one before is kept
 
@@ -36,7 +43,7 @@ LOG_BYTES: Final = 200_000  # from which on the log is begun anew; the one befor
 class Cause(NamedTuple):
     """One thing that a person is called for; "" is what isn't known."""
 
-    level: str  # critical, waiting or outage
+    level: str  # critical, waiting, outage or restored
     kind: str
     text: str
     company: str = ""
@@ -44,41 +51,129 @@ class Cause(NamedTuple):
     id: str = ""
 
 
+def _ignore(_words: SafeText) -> None:
+    """Do nothing with a message."""
+
+
 class Notifier:
-    """Calls for a need that becomes critical, a task of a priority that newly waits, and feeds that
-    fail for long; snoozed needs never call, and what comes in hours of quiet calls after them.
+    """Calls for a need that becomes critical, a task of a priority that newly waits, feeds that
+    don't answer for long, and the end of that; snoozed needs never call, and what comes in hours of
+    quiet calls after them.
     """
 
-    def __init__(self, outlook: Outlook, notify: Notify, *, at_start: bool = False) -> None:
-        """`at_start`: also for what stands once every feed has been asked, for nobody looks."""
-        self.notify, self._outlook, self._names = notify, outlook, Names(outlook.store)
-        self._at_start, self._begun = at_start, False
-        self._stood = dict[str, float]()  # when each cause stood last
+    def __init__(
+        self,
+        outlook: Outlook,
+        notify: Notify,
+        *,
+        at_start: bool = False,
+        remembered: Notified | None = None,
+    ) -> None:
+        """`at_start`: also for what stands at the first look, for nobody looks; except for what an
+        earlier run notified of, as `remembered`.
+        """
+        self.notify = notify
+        self._outlook = outlook
+        self._names = Names(outlook.store)
+        self._at_start = at_start
+        self._begun = False
+        self._stood = dict[str, float]()
+        """When each cause stood last, by the steady clock."""
         self._arrived = dict[str, Need]()  # tasks of the priority, until they are called for
-        self._failing = dict[FeedName, float]()
+        self._unanswered_since = dict[FeedName, float]()
+        self._outages = dict[str, Outage]()
+        """Those that were called for and whose end was not."""
+        if remembered is not None:
+            self._outages = {key: replace(each) for key, each in remembered.outages.items()}
+            to_steady = outlook.clock.monotonic() - outlook.clock.machine()
+            now = outlook.clock.monotonic()
+            for key, at in remembered.stood.items():
+                self._stood[key] = min(now, at + to_steady)
         outlook.store.subscribe(self._take)
 
     def look(
-        self, needs: Iterable[Need], feeds: Mapping[FeedName, Freshness], *, is_here: bool = False
+        self,
+        needs: Iterable[Need],
+        feeds: Mapping[FeedName, Freshness],
+        *,
+        is_here: bool = False,
+        asked_since: Mapping[FeedName, float] | None = None,
+        is_complete: bool | None = None,
     ) -> list[Cause]:
-        """What is new, of the worst needs and the feeds that are polled. Who `is_here` sees it."""
-        now, phases = self._outlook.clock.monotonic(), {each.phase for each in feeds.values()}
-        begins = not self._begun and Phase.LIVE in phases and Phase.LOADING not in phases
-        is_seen, self._begun = begins and not self._at_start, self._begun or begins
+        """What is new, of the worst needs and the feeds that are polled. Who `is_here` sees it.
+
+        `asked_since`: since when, by the steady clock, each feed's answer is waited for.
+        `is_complete`: whether all that stands at the start is known; None: once all feeds answered
+        or failed.
+        """
+        now = self._outlook.clock.monotonic()
+        begins = not self._begun and self._is_begun(feeds, is_complete)
+        self._begun = self._begun or begins
+        is_seen = is_here or (begins and not self._at_start)
         standing: dict[str, Need | SafeText] = {}
         if self._begun:
-            standing |= {n.key: n for n in needs if n.level is Level.CRITICAL and not n.snooze}
-            new = [(key, need) for key, need in self._arrived.items() if key not in standing]
-            standing |= {f"new {key}": need for key, need in new}
-        standing |= self._outages(feeds, now)
-        is_seen |= len(standing) >= CROWD
+            for need in needs:
+                if need.level is Level.CRITICAL and not need.snooze:
+                    standing[need.key] = need
+            new_tasks = {
+                f"new {key}": need for key, need in self._arrived.items() if key not in standing
+            }
+            standing |= new_tasks
+        outages = self._find_outages(feeds, asked_since or {}, now)
+        standing |= {
+            key: self._outage_words(feeds[feeds_out[-1]], feeds_out[-1], now)
+            for key, feeds_out in outages.items()
+        }
+        self._note_ends(outages, feeds)
         before = {key: at for key, at in self._stood.items() if now - at <= FLAPS}
-        if self._is_quiet() and not (is_here or is_seen):
+        if self._is_quiet() and not is_seen:
             self._stood = before | dict.fromkeys(standing.keys() & before.keys(), now)
             return []
+        new_keys = [key for key in standing if not is_seen and key not in before]
         self._stood = before | dict.fromkeys(standing, now)
-        self._arrived = {} if self._begun else self._arrived
-        return [self._told(standing[key]) for key in standing if not (is_seen or key in before)]
+        if self._begun:
+            self._arrived = {}
+        causes = [self._told(standing[key]) for key in new_keys]
+        for key, feeds_out in outages.items():
+            if key in new_keys:
+                since = min(self._unanswered_since[feed] for feed in feeds_out)
+                self._outages[key] = Outage([str(feed) for feed in feeds_out], self._wall(since))
+        ended = self._take_ended()
+        if not outages and not self._outages:
+            # Whatever was wrong is over: the next outage is called for, however soon.
+            self._stood = {k: at for k, at in self._stood.items() if not k.startswith(OUTAGE)}
+        if ended and not is_here:
+            causes.append(self._restored(ended))
+        return causes
+
+    def remembered(self) -> Notified:
+        """What the next run is to know, to be kept in a file."""
+        clock = self._outlook.clock
+        now = clock.monotonic()
+        pending = self._outlook.store.pending
+        stood = {key: at for key, at in self._stood.items() if now - at <= FLAPS}
+        for key in stood:
+            # A task that was called for as it arrived goes on waiting.
+            task_id = key.removeprefix(f"new {NeedKind.TASK}:")
+            if task_id != key and pending.get(task_id) is not None:
+                stood[key] = now
+        newest = sorted(stood, key=lambda key: stood[key])[-MOST_CAUSES:]
+        return Notified(
+            saved_at=clock.machine(),
+            stood={key: self._wall(stood[key]) for key in newest},
+            outages={key: replace(outage) for key, outage in self._outages.items()},
+        )
+
+    def _is_begun(self, feeds: Mapping[FeedName, Freshness], is_complete: bool | None) -> bool:
+        phases = {each.phase for each in feeds.values()}
+        if is_complete is None:
+            is_complete = Phase.LOADING not in phases
+        return is_complete and Phase.LIVE in phases
+
+    def _wall(self, steady: float) -> float:
+        """A reading of the steady clock as seconds since 1970 by the machine's clock."""
+        clock = self._outlook.clock
+        return clock.machine() - (clock.monotonic() - steady)
 
     @staticmethod
     def words(causes: Sequence[Cause]) -> SafeText:
@@ -116,47 +211,176 @@ class Notifier:
         at, hours = local.hour * 60 + local.minute, self.notify.quiet
         return any(a <= at < b if a < b else at >= a or at < b for a, b in hours)
 
-    def _outages(self, feeds: Mapping[FeedName, Freshness], now: float) -> dict[str, SafeText]:
-        """One for each sort of failure; none of what was never to be had, as without permission."""
-        failures = {
-            feed: each.failure
-            for feed, each in feeds.items()
-            if each.failure and (each.answered_at or not isinstance(each.failure, REFUSED))
-        }
-        self._failing = {feed: self._failing.get(feed, now) for feed in failures}
-        return {
-            f"fails:{why.kind}": safe(f"{feed}: no answer for {fmt.age(now - since)}: {why}")
-            for (feed, why), since in zip(failures.items(), self._failing.values(), strict=True)
-            if now - since >= self.notify.outage
-        }
+    def _find_outages(
+        self,
+        feeds: Mapping[FeedName, Freshness],
+        asked_since: Mapping[FeedName, float],
+        now: float,
+    ) -> dict[str, list[FeedName]]:
+        """The feeds that have not answered for as long as `notify.outage`, by sort of failure: by
+        the key of the cause. None of what was never to be had, as without permission.
+
+        A question that is still open counts from when it was put: a platform that accepts
+        connections and never answers is as much out as one that refuses them.
+        """
+        before = self._unanswered_since
+        self._unanswered_since = {}
+        outages: dict[str, list[FeedName]] = {}
+        for feed, freshness in feeds.items():
+            answered_at = freshness.answered_at
+            failure = freshness.failure
+            if failure is not None and answered_at is None and isinstance(failure, REFUSED):
+                continue
+            if failure is not None:
+                since = before.get(feed, asked_since.get(feed, now))
+                if answered_at is not None:
+                    since = max(since, answered_at)
+            elif feed in asked_since:
+                since = asked_since[feed]
+            else:
+                continue
+            self._unanswered_since[feed] = since
+            if now - since >= self.notify.outage:
+                kind = TimedOut.kind if failure is None else failure.kind
+                outages.setdefault(f"{OUTAGE}{kind}", []).append(feed)
+        return outages
+
+    def _outage_words(self, freshness: Freshness, feed: FeedName, now: float) -> SafeText:
+        waited = fmt.age(now - self._unanswered_since[feed])
+        why = freshness.failure or "the platform was asked and has not answered"
+        return safe(f"{feed}: no answer for {waited}: {why}")
+
+    def _note_ends(
+        self, outages: Mapping[str, list[FeedName]], feeds: Mapping[FeedName, Freshness]
+    ) -> None:
+        """Note when the feeds of an outage that was called for answer again."""
+        for key, outage in self._outages.items():
+            if key in outages:
+                outage.feeds = [str(feed) for feed in outages[key]]
+                outage.until = None
+                continue
+            polled = [feed for feed in feeds if feed in outage.feeds]
+            if not polled or not all(_answers(feeds[feed]) for feed in polled):
+                # Of feeds that are not polled any more nothing is known.
+                outage.until = None
+            elif outage.until is None:
+                outage.until = self._outlook.clock.machine()
+
+    def _take_ended(self) -> list[Outage]:
+        """The outages that ended, which are forgotten: the next of their sort is called for."""
+        ended = {key: each for key, each in self._outages.items() if each.until is not None}
+        for key in ended:
+            del self._outages[key]
+            self._stood.pop(key, None)
+        return list(ended.values())
+
+    @staticmethod
+    def _restored(ended: Sequence[Outage]) -> Cause:
+        feeds = sorted({feed for outage in ended for feed in outage.feeds})
+        since = min(outage.since for outage in ended)
+        until = max(outage.until or outage.since for outage in ended)
+        verb = "answers" if len(feeds) == 1 else "answer"
+        words = f"{', '.join(feeds)} {verb} again, back after {fmt.age(until - since)}"
+        return Cause("restored", "feed", safe(words))
+
+
+def _answers(freshness: Freshness) -> bool:
+    """Whether the last thing known of a feed is an answer."""
+    return freshness.failure is None and freshness.answered_at is not None
+
+
+def summary_of(causes: Sequence[Cause]) -> Cause:
+    """Several causes as one, with how many there are of each kind and the first of them in words.
+
+    The first is the worst where they came together.
+    """
+    if len(causes) == 1:
+        return causes[0]
+    counts = Counter(cause.kind for cause in causes)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
+    agents = list(dict.fromkeys(cause.agent for cause in causes if cause.agent))
+    text = f"{len(causes)} {causes[0].level} ({kinds}): {causes[0].text}"
+    if len(agents) > 1:
+        text += f"; agents: {', '.join(agents)}"
+    return causes[0]._replace(kind="summary", text=safe(text, LONGEST_SUMMARY))
 
 
 class CriticalCommand:
-    """`on_critical`, run one at a time, each with a line in the log of the state folder."""
+    """`on_critical`, run one at a time, each with a line in the log of the state folder.
 
-    def __init__(self, env: Mapping[str, str], redact: Callable[[str], str]) -> None:
+    At most AN_HOUR causes an hour have a run of their own; what is more has one run together, one
+    an hour. `waiting` holds what was not run yet.
+    """
+
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        redact: Callable[[str], str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """`redact` takes the key out of a text; what holds it in `env` is left out."""
-        self._redact, self._turn = redact, asyncio.Lock()
-        self.on_trouble: Callable[[SafeText], object] = bool
+        self._redact = redact
+        self._clock = clock
+        self._turn = asyncio.Lock()
+        self.on_trouble: Callable[[SafeText], object] = _ignore
         self._env = without_key(env, redact)
-        self._begun = list[float]()  # the runs of the last hour
+        self._runs_at = list[float]()  # the runs of the last hour
+        self._summary_at = -inf
+        self._is_throttled = False
+        self.waiting = list[Cause]()
 
-    async def run(self, command: Sequence[str], causes: Iterable[Cause]) -> None:
-        """Run it, if there is one, for those that are critical."""
-        critical, trouble = [each for each in causes if command and each.level == "critical"], ""
+    async def run(
+        self, command: Sequence[str], causes: Iterable[Cause], *, as_one: bool = False
+    ) -> None:
+        """Run it, if there is one, for those that are critical, and for what waits for its turn.
+
+        `as_one`: once for all of them, as for what stands at the start.
+        """
+        if not command:
+            return
+        critical = [cause for cause in causes if cause.level == "critical"]
+        if as_one and critical:
+            critical = [summary_of(critical)]
+        self.waiting += critical
         async with self._turn:
-            self._begun = [at for at in self._begun if time.monotonic() - at < HOUR]
-            now = critical[: AN_HOUR - len(self._begun)]
-            self._begun += [time.monotonic()] * len(now)
-            for cause in now:
-                # It is run, also where the program is ended meanwhile.
-                running = asyncio.get_running_loop().run_in_executor(
-                    None, self._run, command, cause
-                )
-                trouble = await asyncio.shield(running) or trouble
-        if left := len(critical) - len(now):
-            trouble = f"was not run for {left} more: {AN_HOUR} an hour at most"
-        if trouble:
+            await self._run_waiting(command)
+            for cause in critical:
+                if cause in self.waiting:
+                    await asyncio.to_thread(self._log, "waits for its turn", cause)
+
+    async def close(self, command: Sequence[str]) -> None:
+        """Run it once more for all that waits, whatever the limit: the program ends."""
+        async with self._turn:
+            if self.waiting and command:
+                await self._run_next(command, len(self.waiting))
+
+    async def _run_waiting(self, command: Sequence[str]) -> None:
+        while self.waiting:
+            now = self._clock()
+            self._runs_at = [at for at in self._runs_at if now - at < HOUR]
+            has_free_run = len(self._runs_at) < AN_HOUR
+            may_summarise = now - self._summary_at >= HOUR
+            if has_free_run and not self._is_throttled:
+                self._runs_at.append(now)
+                await self._run_next(command, 1)
+            elif has_free_run or may_summarise:
+                self._summary_at = now
+                self._is_throttled = False
+                await self._run_next(command, len(self.waiting))
+            else:
+                if not self._is_throttled:
+                    words = f"on_critical runs {AN_HOUR} times an hour at most: the rest is one run"
+                    self.on_trouble(plain(words))
+                self._is_throttled = True
+                return
+
+    async def _run_next(self, command: Sequence[str], count: int) -> None:
+        """Run it for the first `count` that wait."""
+        cause = summary_of(self.waiting[:count])
+        del self.waiting[:count]
+        # It is run, also where the program is ended meanwhile.
+        run = asyncio.get_running_loop().run_in_executor(None, self._run, command, cause)
+        if trouble := await asyncio.shield(run):
             self.on_trouble(plain(f"on_critical {safe(trouble)}"))
 
     def _run(self, command: Sequence[str], cause: Cause) -> str:
@@ -166,14 +390,19 @@ class CriticalCommand:
             run_for_output(command, {**self._env, **need}, SECONDS, apart=True)
         except CommandError as error:
             trouble = self._redact(str(error))
-        ended = f"{fmt.stamp(time.time())} {safe(trouble or 'ended with exit code 0')}"
+        unlogged = self._log(trouble or "ended with exit code 0", cause)
+        return trouble or unlogged
+
+    def _log(self, what: str, cause: Cause) -> str:
+        """Write a line about a cause into the log; why that failed, or ""."""
+        line = f"{fmt.stamp(time.time())} {safe(what)}: {cause.text}\n"
         try:
             path = made_state_folder() / LOG_FILE
             if path.exists() and path.stat().st_size > LOG_BYTES:
                 path.replace(path.with_suffix(".log.1"))
             path.touch(FILE_MODE)
             with path.open("a", encoding="utf-8") as log:
-                log.write(f"{ended}: {cause.text}\n")
+                log.write(line)
         except OSError as error:
-            return trouble or f"can't be logged: {error.strerror}"
-        return trouble
+            return f"can't be logged: {error.strerror}"
+        return ""

@@ -11,7 +11,7 @@ import logging
 import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
@@ -27,9 +27,12 @@ from agentco_tui.live.feeds import Clock
 from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
 from agentco_tui.live.history import History
 from agentco_tui.live.history_reader import Reader, merged
-from agentco_tui.live.history_records import HistoryError, Span, Track
+from agentco_tui.live.history_records import BudgetSample, HistoryError, Span, Track
+from agentco_tui.live.insight import NOT_AT_WORK
 from agentco_tui.live.log_findings import LogFindings, read_log
-from agentco_tui.live.period import DAY, HOUR, period_of
+from agentco_tui.live.observed import spent_by_part
+from agentco_tui.live.period import DAY, HOUR, Period, period_of
+from agentco_tui.live.spend_rate import LONG_WINDOW, FastSpend, SpendRates, fast_spend
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
@@ -62,6 +65,7 @@ _TOLD_EVERY: Final = 1.0  # seconds between two calls of `on_change`
 _PARTS: Final = 120  # into which the graph of a period is cut
 _ENTRIES, _FAILURES = 20.0, 5.0  # so many more than usual are none to speak of
 _RUNS, _RUN_DAYS = 5, 30  # lives of tasks by which an agent's usual run is known
+_FAST_SPEND_HOLDS: Final = 180.0  # seconds for which the history tells of the last minutes
 
 
 class Prospect(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,11 +75,13 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     limit: Money | None = None  # as the store had it then
     forecast: Forecast | TooLittle | None = None  # None: no spending to go by
     burn: Burn | NoData | None = NoData()  # the worst tier; None if none burns
+    fast: FastSpend | None = None  # by the last minutes that the history has
     runaway: Runaway | NoData | None = NoData()  # None if it isn't one
     usual_run: float | None = None  # seconds from the yes to the end of an agent's tasks (95 %)
     spent_in_period: Sequence[float] = ()
     """What was spent by the end of each of equal parts of the period until now, nan for a gap."""
     spent_by_hour: Day = ()
+    spent_seconds: float = 0.0  # the time that these sums are of
     waiting_by_hour: Day = ()  # tasks, at the end of each hour
     entries_by_hour: Day = ()  # of the log
 
@@ -90,9 +96,11 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
             figures.append(ahead.needed)
         if self.burn:
             figures += [self.burn.rate, self.burn.gone_in]
+        if self.fast is not None:
+            figures += [self.fast.rate, self.fast.reached_in]
         if self.runaway:
             figures.append(self.runaway.now)
-        kinds = type(ahead), bool(self.burn), bool(self.runaway)
+        kinds = type(ahead), bool(self.burn), bool(self.runaway), self.fast is not None
         return kinds, [None if each is None else f"{each:.2e}" for each in figures]
 
 
@@ -114,6 +122,7 @@ class Outlook:
         self.clock = clock or Clock()
         self.limits = limits or AlertLimits()
         self.on_change: Callable[[], None] = lambda: None
+        self.rates = SpendRates(store, self.clock)
         self.log = LogFindings()
         self.log_of: Listing[Activity] | None = None  # after which answer it was looked through
         self._known: dict[Subject, Prospect] = {}
@@ -127,6 +136,23 @@ class Outlook:
         if len(activity) and self.log_of is not activity.listing:
             self.log_of = activity.listing
             self.log = yield from read_log(reversed(activity))
+
+    def fast_spend(self, budget: Budget) -> FastSpend | None:
+        """The alarm that a budget's limit is reached soon, at the rate of the last minutes.
+
+        It comes from the polls; until those cover some minutes, from the history, where another
+        dashboard or `watch` has written it. An agent that does not work has none.
+        """
+        if budget.scope is BudgetScope.AGENT:
+            agent = self.store.agents.get(budget.id)
+            if agent is not None and agent.state in NOT_AT_WORK:
+                return None
+        alarm = self.rates.alarm(budget)
+        if alarm is not None or self.rates.is_watched(budget):
+            return alarm
+        remembered = self.of(budget)
+        is_recent = self.clock.now() - remembered.looked <= _FAST_SPEND_HOLDS
+        return remembered.fast if is_recent else None
 
     def of(self, budget: Budget) -> Prospect:
         """What is known of a budget's subject; an empty one without a history, or not yet."""
@@ -258,8 +284,9 @@ def _looked(
         if past is not None:
             said["forecast"] = ahead.forecast(past, period, now, limits, shown=shown)
             said["burn"] = ahead.burn(past, period, now, limits)
-            spent = ahead.summed(past.flows, hours[-1], HOUR, 24)[::-1]
-            said["spent_by_hour"] = _where_seen(spent, hours, HOUR, past.seen)
+            lately = reader.budget(scope, of, now - LONG_WINDOW)
+            said["fast"] = _fast_spend(ahead.spending(lately, period, limit, now), period, now)
+            said.update(_hourly_spending(track, period, hours))
             # What held as the period began is of the one before.
             begin = period.start if period.start_told else -math.inf
             own = ((each.at, float(each.spent)) for each in track.samples if each.spent is not None)
@@ -299,6 +326,44 @@ def _looked(
         held = _held(((each.at, float(each.waiting)) for each in queue.samples), hours)
         said["waiting_by_hour"] = _where_seen(held, hours, HOUR, queue.seen)
     return replace(Prospect(looked=now, limit=None if budget is None else budget.limit), **said)
+
+
+def _hourly_spending(
+    track: Track[BudgetSample], period: Period, hours: Sequence[float]
+) -> Mapping[str, object]:
+    """What was spent in each of the hours, and of how many seconds these sums are; empty if nothing
+    is known of any hour.
+    """
+    by_hour = spent_by_part(track, period, hours, HOUR, every=300.0)
+    if not any(by_hour):
+        return {}
+    return {
+        "spent_by_hour": tuple(None if each is None else float(each.amount) for each in by_hour),
+        "spent_seconds": sum(each.seconds for each in by_hour if each is not None),
+    }
+
+
+def _fast_spend(lately: ahead.Spending | None, period: Period, now: float) -> FastSpend | None:
+    """The alarm by the last minutes that the history has; None also where they were not seen."""
+    if lately is None or lately.limit is None or not lately.seen:
+        return None
+    watched_since, until = lately.seen[-1]
+    if now - until > _FAST_SPEND_HOLDS:
+        return None
+    # What lies between two samples only: the first figure is the spending of a whole period.
+    flows = [flow for flow in lately.flows if flow[0] >= lately.first and flow[2] > 0]
+    found = fast_spend(
+        flows,
+        watched_since,
+        lately.spent,
+        lately.limit,
+        until,
+        period=period.end - period.start,
+        period_left=period.end - until,
+    )
+    if found is None:
+        return None
+    return replace(found, reached_at=until + found.reached_in, since=until - found.lasts)
 
 
 def _ends(until: float, length: float, count: int) -> list[float]:

@@ -25,18 +25,20 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.background import sleep_unless
 from agentco_tui.live.backfill import PAUSE, Backfill
 from agentco_tui.live.feeds import (
+    NOTIFIED,
     SCOPED,
-    SLOWER,
     Clock,
     FeedName,
     Freshness,
     Pace,
     Phase,
     Query,
+    interval,
     question,
 )
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
+from agentco_tui.reading.identity import mark_shared, without_repeats
 from agentco_tui.text import plain
 
 AT_ONCE = 4  # feeds that are asked at the same time
@@ -57,7 +59,7 @@ LONGEST_WAIT_ASKED = 600.0  # seconds; a longer Retry-After is cut to this
 SHARE_OF_TIME = 4
 """A feed is busy for at most one part in this many: a slow platform is asked less often."""
 
-ACTIVITY_LIMIT = 200  # entries asked for at a poll, where the person chose no limit
+ACTIVITY_LIMIT = 200  # entries of the log that a poll asks for
 
 log = logging.getLogger(__name__)
 
@@ -177,6 +179,7 @@ class Poller:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._places_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
         self._focused = True
+        self._notifies = False
         self.behind = Backfill(client, store, clock, lambda: self.query, self._rest)
 
     async def run(self) -> None:
@@ -197,15 +200,39 @@ class Poller:
             self._turns[feed].pace = paces[feed]
         self._plan_anew(changed)
 
-    def set_attention(self, focused: bool) -> None:
-        """Say whether anybody looks: without focus what the screen is about is polled slowly."""
-        if focused is not self._focused:
-            self._focused = focused
-            self._plan_anew(on for on in FeedName if self._turns[on].pace is Pace.REFRESH)
+    def set_attention(self, focused: bool, *, notifies: bool = False) -> None:
+        """Say whether the terminal has the focus, and whether the user is notified without it.
+
+        Without either, what the screen is about is polled as slowly as what is only counted. Where
+        the user is notified, nothing is polled more slowly than with the focus, and what is
+        notified of is polled at every refresh, whatever the screen.
+        """
+        if (focused, notifies) == (self._focused, self._notifies):
+            return
+        before = {feed: self.pace(feed) for feed in FeedName}
+        self._focused = focused
+        self._notifies = notifies
+        self._plan_anew(feed for feed in FeedName if self.pace(feed) is not before[feed])
 
     def pace(self, feed: FeedName) -> Pace:
         wished = self._turns[feed].pace
-        return Pace.SLOW if wished is Pace.REFRESH and not self._focused else wished
+        if self._focused or wished is Pace.OFF:
+            return wished
+        if self._notifies:
+            return Pace.REFRESH if feed in NOTIFIED else wished
+        return Pace.SLOW
+
+    @property
+    def slowed_to(self) -> float | None:
+        """Seconds between two polls of what the screen is about, while that is more than the
+        refresh because nobody looks; else None.
+        """
+        slowed = [
+            turn
+            for feed, turn in self._turns.items()
+            if turn.pace is Pace.REFRESH and self.pace(feed) is Pace.SLOW
+        ]
+        return interval(Pace.SLOW, self.refresh) if slowed else None
 
     def set_query(self, query: Query) -> None:
         """Ask about something else: what answers the old question is forgotten and asked anew. The
@@ -294,6 +321,12 @@ class Poller:
                 yield
         finally:
             turn.asked_at = None
+
+    def asked_since(self) -> dict[FeedName, float]:
+        """The feeds whose answer is waited for, with the reading of the steady clock since when."""
+        return {
+            feed: turn.asked_at for feed, turn in self._turns.items() if turn.asked_at is not None
+        }
 
     def look_for_late(self) -> None:
         """Say of each feed whose answer is overdue that what is held of it may be old; a failure
@@ -416,7 +449,7 @@ def spacing(pace: Pace, refresh: float, took: float) -> tuple[float, bool]:
     >>> spacing(Pace.REFRESH, 5.0, 0.1), spacing(Pace.REFRESH, 5.0, 3.0)
     ((5.0, False), (12.0, True))
     """
-    wished = refresh if pace is Pace.REFRESH else refresh * SLOWER
+    wished = interval(pace, refresh)
     return max(wished, took * SHARE_OF_TIME), took * SHARE_OF_TIME > wished
 
 
@@ -459,11 +492,9 @@ async def fetch(
         case FeedName.ALERTS:
             listing = await client.budget_alerts()
         case FeedName.ACTIVITY:
-            of = query.log
             # What the window would not keep need not come over the line.
-            limit = min(of.limit or ACTIVITY_LIMIT, store.activity.capacity)
-            days = of.from_date, of.to_date
-            entries = await client.activity(of.company, of.agent, *days, limit=limit)
+            limit = min(ACTIVITY_LIMIT, store.activity.capacity)
+            entries = await client.activity(company, limit=limit)
             return lambda: store.publish(Change(feed, *store.activity.merge(entries)))
     return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
 
@@ -485,12 +516,14 @@ async def of_all_companies(
     except (errors.Invalid, errors.NotFound):
         if company is not None:
             raise
-        records = list(store.companies) or (await companies()).records
-        if not records:
+        known = list(store.companies) or (await companies()).records
+        if not known:
             raise
-        listings = [await ask(record.id) for record in records]
+        ids = dict.fromkeys(each.sent_id for each in known)
+        listings = [await ask(each) for each in ids]
+    records = [record for listing in listings for record in listing.records]
     return Listing(
-        records=tuple(record for listing in listings for record in listing.records),
+        records=tuple(mark_shared(without_repeats(records))),
         unread=sum(listing.unread for listing in listings),
         unread_reasons=tuple(why for listing in listings for why in listing.unread_reasons)[:5],
         capped=any(listing.capped for listing in listings),

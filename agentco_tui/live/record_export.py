@@ -25,7 +25,7 @@ from agentco_tui.text import safe, safe_block
 KINDS: Final[Mapping[str, type[Record]]] = {
     "company": model.Company,
     "agent": Agent,
-    "task": model.SharedTask,
+    "task": Task,
     "budget": Budget,
     "alert": Alert,
     "activity": Activity,
@@ -37,6 +37,8 @@ PARTS: Final[Mapping[type, tuple[str, ...]]] = {Money: ("amount", "currency"), R
 LISTS: Final = ("assumed", "derived")
 """Behind the fields: those of which a unit or a zone wasn't sent, and those that are worked out."""
 LONGEST: Final = 4_000  # characters of a value in an environment
+ABOUT_THE_ID: Final = {"unwritable": str, "sharers": int, "nth": int}
+"""What is told of `Record.id_doubt`, for every kind: all None where a write may name the record."""
 _RENAMED: Final = {"content": "fingerprint", "duration": "duration_seconds"}
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
@@ -45,11 +47,15 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 @cache
 def columns(kind: str) -> Mapping[str, tuple[str, type]]:
     """The names of a kind, in their order, each with the record's field and its type."""
-    return {
+    told = {
         _RENAMED.get(each.name, each.name): (each.name, next(iter(get_args(each.type)), each.type))
-        for each in sorted(fields(KINDS[kind]), key=lambda each: each.name == "extra")
+        for each in fields(KINDS[kind])
         if not each.name.endswith("_derived")  # told in LISTS
     }
+    del told["id_doubt"]
+    extra = told.pop("extra")
+    about_the_id = {name: (name, form) for name, form in ABOUT_THE_ID.items()}
+    return {**told, **about_the_id, "extra": extra}
 
 
 @cache
@@ -95,8 +101,9 @@ def as_json(record: Record, names: Names) -> dict[str, object]:
             case _:
                 told[name] = value
         derived += [name] * is_derived
-    if isinstance(record, Task):
-        told["id"] = record.sent_id
+    told["id"] = record.sent_id
+    if not record.shared_id:
+        told["sharers"] = told["nth"] = None
     return {**told, "assumed": assumed, "derived": derived}
 
 

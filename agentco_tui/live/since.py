@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from agentco_tui import format as fmt
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.forecast import spending, summed
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_reader import Reader
 from agentco_tui.live.history_records import (
     AlertLife,
@@ -29,6 +29,7 @@ from agentco_tui.live.history_records import (
 )
 from agentco_tui.live.history_sampler import kind_of, observe_log
 from agentco_tui.live.insight import SEVERITY_LEVELS, Level
+from agentco_tui.live.observed import ObservedSum, first_exact_time, spent_together
 from agentco_tui.live.period import period_of
 from agentco_tui.live.sentences import deed
 from agentco_tui.live.store import Names, Store
@@ -44,7 +45,8 @@ from agentco_tui.model import (
 )
 from agentco_tui.text import SafeText, joined, plain, safe
 
-LEAST_GAP = 300.0  # seconds of which not all is known, from which on that is told
+LEAST_GAP = 60.0  # seconds; a shorter time of which not all is known is not reported
+MOST_NAMED = 3  # tasks of unknown outcome that are named in one line
 VERDICTS = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
 
 
@@ -71,6 +73,7 @@ class Chapter(msgspec.Struct, frozen=True):
     name: SafeText
     happenings: Sequence[Happening]
     none: SafeText = SafeText("nothing")  # what is said where there is none
+    notes: Sequence[SafeText] = ()  # what holds for all of it, such as which time was seen
 
 
 class Past(msgspec.Struct, frozen=True):
@@ -82,6 +85,8 @@ class Past(msgspec.Struct, frozen=True):
     alerts: Sequence[AlertLife] = ()
     spent: Mapping[str, Track[BudgetSample]] = {}  # by the company's id, "" for the whole
     why: SafeText | None = None  # why no more is known
+    queue_seen: Sequence[Span] = ()
+    alerts_seen: Sequence[Span] = ()
 
 
 def to_minute(at: float, now: float) -> SafeText:
@@ -95,7 +100,15 @@ def remembered(since: float, companies: Iterable[str], reader: Reader) -> Past:
     spent = {each: reader.budget(BudgetScope.COMPANY, each, since) for each in companies}
     spent[""] = reader.budget(BudgetScope.ALL, "", since)
     counts, seen = reader.activity(since)
-    return Past(seen, reader.lives(since), counts, reader.alerts(since), spent)
+    return Past(
+        seen,
+        reader.lives(since),
+        counts,
+        reader.alerts(since),
+        spent,
+        queue_seen=reader.seen(FeedName.PENDING, since),
+        alerts_seen=reader.seen(FeedName.ALERTS, since),
+    )
 
 
 def held(entries: Sequence[Activity], since: float, read_to: float, why: SafeText) -> Past:
@@ -126,45 +139,135 @@ def happened(
     """All of it, in that span of time; `sent` is what was sent from this machine, by the task's id
     where it is about one.
     """
-    names, (since, now) = Names(store), span
-    unknown = [
-        plain(f"not all is known from {to_minute(first, now)} to {to_minute(last, now)}")
-        for first, last in gaps_of(past.seen, since, now)
-    ]
-    unknown += [past.why] if past.why else []
+    names = Names(store)
+    since, _ = span
+    unknown = gap_words(past, span)
     missing = [Happening(None, words, level=Level.WARNING) for words in unknown]
     told = [Chapter(plain("Not known"), missing)] if missing else []
+    # Where something was not seen, it is not known that nothing happened.
+    seen = " in the time that was seen" if missing else ""
+    sums = _sums(past, store, span)
+    is_log_known = any(end > since for _, end in past.seen)
+    nothing_wrong = f"nothing went wrong{seen}" if is_log_known else "the log was not read"
     for name, found, none in (
-        ("Decided", _decided(past, store, since, sent), "nothing was decided"),
-        ("Went wrong", _wrong(past, store, names), "nothing went wrong"),
-        ("Spent", _spent(past, store, names, span), "it isn't known what was spent"),
-        ("Alerts", _alerts(past, store, names, limits, since), "no alert came or went"),
-        ("Newly waiting", _waiting(store, names, limits, span), "nothing is new"),
+        ("Decided", _decided(past, store, since, sent), f"nothing was decided{seen}"),
+        ("Went wrong", _wrong(past, store, names), nothing_wrong),
+        ("Spent", _spent(sums, store, names), "it is not known what was spent"),
+        ("Alerts", _alerts(past, store, names, limits, since), f"no alert came or went{seen}"),
+        ("Newly waiting", _waiting(past, store, names, limits, span), "nothing is new"),
     ):
         found.sort(key=lambda each: (-each.level, -each.times, -(each.at or 0.0)))
-        told.append(Chapter(plain(name), found, plain(none)))
+        notes = _notes_on_sums(sums, store, span) if name == "Spent" else []
+        told.append(Chapter(plain(name), found, plain(none), notes))
     return told
+
+
+def gap_words(past: Past, span: Span) -> list[SafeText]:
+    """A sentence for each time between the two of which not all is known."""
+    since, now = span
+    names_by_gap: dict[str, list[str]] = {}
+    feeds = [("the log", past.seen)]
+    if past.why is None:
+        feeds += [("the queue", past.queue_seen), ("alerts", past.alerts_seen)]
+    for name, seen in feeds:
+        for first, last in gaps_of(seen, since, now):
+            gap = f"from {to_minute(first, now)} to {to_minute(last, now)}"
+            names_by_gap.setdefault(gap, []).append(name)
+    words = [plain(f"{_not_read(names)} {gap}") for gap, names in names_by_gap.items()]
+    return [*words, past.why] if past.why else words
+
+
+def _not_read(names: Sequence[str]) -> str:
+    """Such as: the log and the queue were not read."""
+    *first, last = names
+    is_one = not first and last != "alerts"
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{listed} {'was' if is_one else 'were'} not read"
 
 
 def _decided(
     past: Past, store: Store, since: float, sent: Mapping[str, Happening]
 ) -> list[Happening]:
-    """Each leads to the newest entry about its task, else to the agent."""
+    """Decisions and other departures from the queue. Each leads to the newest entry about its task,
+    else to the agent; those of unknown outcome are one line.
+    """
     ways = {entry.task.id: f"activity:{entry.id}" for entry in store.activity if entry.task}
-    found, own = list[Happening](), dict(sent)
+    own = dict(sent)
+    found = list[Happening]()
+    unknown = list[TaskLife]()
     for life in past.lives:
-        if life.decided is None:
+        at = departure_time(life)
+        if at is None:
             continue
-        mine = own.pop(life.id, Happening(None, plain("")))
-        if life.decided >= since:
-            verdict = VERDICTS.get(life.state or TaskState.OTHER, "approved")
-            level = Level.CRITICAL if life.state is TaskState.FAILED else Level.OK
-            failed = ", failed since" if level > Level.OK else ""
-            text = plain(f"{verdict} {life.title or safe(life.id, 60)}{failed}")
-            way = ways.get(life.id) or f"agents:{life.agent}" * bool(life.agent)
-            found.append(Happening(life.decided, text, life.decided_by or mine.who, level, way))
+        mine = own.pop(life.id, None)
+        if at < since:
+            continue
+        verdict = verdict_of(life)
+        way = ways.get(life.id)
+        if way is None and life.agent:
+            way = f"agents:{life.agent}"
+        if verdict is not None:
+            has_failed = life.state is TaskState.FAILED
+            text = f"{verdict} {_title(life)}"
+            if has_failed:
+                text += ", failed since"
+            text += _noticed_late(life, at)
+            who = life.decided_by or (plain("") if mine is None else mine.who)
+            level = Level.CRITICAL if has_failed else Level.OK
+            found.append(Happening(at, plain(text), who, level, way or ""))
+        elif mine is not None:
+            found.append(replace(mine, key=way or mine.key))
+        else:
+            unknown.append(life)
     found += (replace(mine, key=ways.get(task, mine.key)) for task, mine in own.items())
+    if unknown:
+        found.append(_of_unknown_outcome(unknown))
     return found
+
+
+def departure_time(life: TaskLife) -> float | None:
+    """When a task was decided, cancelled or else left the queue; None if it did not, or if that is
+    not known.
+    """
+    if life.decided is not None:
+        return life.decided
+    if life.state is TaskState.CANCELLED:
+        return life.departed or life.ended
+    return life.departed
+
+
+def verdict_of(life: TaskLife) -> SafeText | None:
+    """What became of a task that left the queue, in a word; None if that is not known."""
+    if life.state in VERDICTS:
+        return plain(VERDICTS[life.state])
+    if life.decided is not None or life.state is TaskState.APPROVED:
+        return plain("approved")
+    if life.state in (TaskState.RUNNING, TaskState.DONE, TaskState.FAILED):
+        return plain(f"left the queue, {life.state}:")
+    return None
+
+
+def _title(life: TaskLife) -> SafeText:
+    return life.title or safe(life.id, 60)
+
+
+def _noticed_late(life: TaskLife, at: float) -> str:
+    """That the time of a decision is only known to lie between two looks at the queue."""
+    if at != life.departed or life.departed_after is None:
+        return ""
+    if life.departed - life.departed_after < LEAST_GAP:
+        return ""
+    return f", at some time since {to_minute(life.departed_after, life.departed)}"
+
+
+def _of_unknown_outcome(lives: Sequence[TaskLife]) -> Happening:
+    tasks = "1 task" if len(lives) == 1 else f"{fmt.count(len(lives))} tasks"
+    titles = ", ".join(_title(life) for life in lives[:MOST_NAMED])
+    if len(lives) > MOST_NAMED:
+        titles += f" and {fmt.count(len(lives) - MOST_NAMED)} more"
+    last = max(life.departed or 0.0 for life in lives)
+    words = plain(f"{tasks} left the queue, outcome unknown: {titles}")
+    return Happening(last, words, level=Level.UNKNOWN)
 
 
 def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
@@ -187,53 +290,134 @@ def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
     return found
 
 
-def _spent(past: Past, store: Store, names: Names, span: Span) -> list[Happening]:
-    found, (since, now) = list[tuple[float, Happening]](), span
+def _sums(past: Past, store: Store, span: Span) -> dict[str, ObservedSum]:
+    """What was spent of each budget, by its subject; all by readings of the same time."""
+    since, now = span
+    budgets = [*store.budget, *store.company_budgets]
+    tracks = {each.subject: past.spent.get(each.subject, Track()) for each in budgets}
+    periods = {each.subject: period_of(each, now) for each in budgets}
+    return spent_together(tracks, periods, (first_exact_time(since, now), now))
+
+
+def _spent(sums: Mapping[str, ObservedSum], store: Store, names: Names) -> list[Happening]:
+    rows = list[tuple[Decimal, Happening]]()
     for budget in (*store.budget, *store.company_budgets):
-        track = past.spent.get(budget.subject, Track())
-        known, amount = spending(track, period_of(budget, now), None, now), 0.0
+        known = sums.get(budget.subject)
         words = f"now {fmt.money(budget.spent)}"
-        if known is not None and budget.spent is not None:
-            (amount,) = summed(known.flows, now, now - since, 1)
-            came = Money(Decimal(f"{amount:.2f}"), budget.spent.currency, derived=True)
-            words = f"{fmt.money(came)}, {words}"
         if budget.limit is not None and not budget.unlimited:
             words += f" of {fmt.money(budget.limit)}"
+        if known is not None and budget.spent is not None:
+            came = Money(known.amount, budget.spent.currency, derived=True)
+            words = f"{fmt.money(came)}, {words}"
         row = f"budget:{budget.scope}:{budget.id}"
-        found.append((-amount, Happening(None, plain(words), names.budget(budget), key=row)))
-    return [about for _, about in sorted(found, key=lambda each: each[0])]
+        amount = Decimal(0) if known is None else known.amount
+        rows.append((amount, Happening(None, plain(words), names.budget(budget), key=row)))
+    rows.sort(key=lambda row: -row[0])
+    return [happening for _, happening in rows]
+
+
+def _notes_on_sums(sums: Mapping[str, ObservedSum], store: Store, span: Span) -> list[SafeText]:
+    """Which time the sums are of, where that is not all of it; and where they do not agree."""
+    since, now = span
+    if not sums:
+        return [plain(f"nothing is known of what was spent since {to_minute(since, now)}")]
+    notes = list[SafeText]()
+    for known in sums.values():
+        unknown = (now - since) - known.seconds
+        if unknown >= LEAST_GAP:
+            first, last = (to_minute(at, now) for at in known.span)
+            words = f"in the {fmt.duration(known.seconds)} that was seen (from {first} to {last});"
+            notes.append(plain(f"{words} nothing is known of {fmt.duration(unknown)}"))
+    return [*dict.fromkeys(notes), *_difference_to_parts(sums, store)]
+
+
+def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[SafeText]:
+    """That the companies together spent another sum than the whole, where they did."""
+    whole = sums.get("")
+    parts = [sums.get(each.subject) for each in store.company_budgets]
+    known = [part for part in parts if part is not None]
+    if whole is None or not known:
+        return []
+    currency = next((each.spent.currency for each in store.budget if each.spent), None)
+    together = Money(sum((part.amount for part in known), Decimal(0)), currency, derived=True)
+    if fmt.money(together) == fmt.money(Money(whole.amount, currency, derived=True)):
+        return []
+    if len(known) < len(parts):
+        unknown = fmt.count(len(parts) - len(known))
+        why = f", without {unknown} of which nothing is known"
+    else:
+        why = ": their budgets are read at other moments than that of all"
+    return [plain(f"the companies together {fmt.money(together)}{why}")]
 
 
 def _alerts(
     past: Past, store: Store, names: Names, limits: AlertLimits, since: float
 ) -> list[Happening]:
+    """Alerts that came or ended. One without a time has that at which it was first seen here."""
     found = list[Happening]()
+    lives = {life.id: life for life in past.alerts}
     for alert in store.alerts:
-        if insight.is_open(alert) and alert.at is not None and alert.at.at >= since:
-            level, way = insight.alert_level(alert, limits), f"budget:{alert.id}"
-            found.append(Happening(alert.at.at, alert.text, plain("came"), level, way))
+        way = f"budget:{alert.id}"
+        life = lives.get(alert.id)
+        at = None if alert.at is None else alert.at.at
+        came = plain("came")
+        if alert.at is None:
+            at = None if life is None else life.first_seen
+            came = plain("undated" if at is None else "first seen")
+        if insight.is_open(alert):
+            if at is None or at >= since:
+                level = insight.alert_level(alert, limits)
+                found.append(Happening(at, alert.text, came, level, way))
+        elif alert.at is not None and alert.at.at >= since and life is None:
+            # It ended before it was ever seen to stand.
+            words = plain(f"{alert.text}{_was(alert.severity)}")
+            found.append(Happening(alert.at.at, words, plain("came and went"), key=way))
     for life in past.alerts:
-        if life.gone is not None and life.gone >= since:
-            ref = Ref(id=life.subject)
-            of = names.agent(ref) if life.scope is BudgetScope.AGENT else names.company(ref)
-            text = plain(f"about {of}" if life.subject else "about the whole")
-            word = plain("came and went" if life.first_seen >= since else "went")
-            way = f"budget:{life.scope}:{life.subject or ''}"
-            found.append(Happening(life.gone, text, word, key=way))
+        if life.gone is None or life.gone < since:
+            continue
+        subject = Ref(id=life.subject)
+        is_agent = life.scope is BudgetScope.AGENT
+        owner = names.agent(subject) if is_agent else names.company(subject)
+        about = life.text or plain(f"about {owner}" if life.subject else "about the whole")
+        word = plain("came and went" if life.first_seen >= since else "went")
+        way = f"budget:{life.scope}:{life.subject or ''}"
+        text = plain(f"{about}{_was(life.severity)}")
+        found.append(Happening(life.gone, text, word, key=way))
     return found
 
 
-def _waiting(store: Store, names: Names, limits: AlertLimits, span: Span) -> list[Happening]:
-    """Those of one agent and title in one line."""
-    found, (since, now) = dict[object, Happening](), span
+def _was(severity: Severity) -> str:
+    """How bad an alert was that has ended."""
+    return "" if severity is Severity.UNKNOWN else f" (was {severity})"
+
+
+def _waiting(
+    past: Past, store: Store, names: Names, limits: AlertLimits, span: Span
+) -> list[Happening]:
+    """Those of one agent and title in one line. A task without a time is new where the queue was
+    seen without it before.
+    """
+    since, now = span
+    found = dict[object, Happening]()
+    first_seen = {life.id: life.first_seen for life in past.lives}
     for task in store.pending:
         at = insight.waiting_since(task)
-        if at is None or at < since or not insight.waits_for_person(task):
+        if at is None:
+            at = first_seen.get(task.id)
+            if at is None or not _was_watched_before(at, past.queue_seen):
+                continue
+        if at < since or not insight.waits_for_person(task):
             continue
-        level, alike = insight.task_level(task, now, limits), (task.title, task.agent)
+        level = insight.task_level(task, now, limits)
+        kind = level, task.title, task.agent
         who = names.agent(task.agent) if task.agent else plain("")
         this = Happening(at, task.title, who, level, f"tasks:{task.id}")
-        if (known := found.get((level, alike))) is not None:
+        known = found.get(kind)
+        if known is not None:
             this = replace(known, at=min(at, known.at or at), times=known.times + 1)
-        found[level, alike] = this
+        found[kind] = this
     return [*found.values()]
+
+
+def _was_watched_before(at: float, seen: Sequence[Span]) -> bool:
+    return any(begin < at <= end for begin, end in seen)

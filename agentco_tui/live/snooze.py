@@ -1,4 +1,4 @@
-"""Needs that a person has put off for a while, by profile and platform: `snoozed.json`.
+"""Needs that a person has put off for a while, by platform: `snoozed.json`.
 
 Several dashboards share the file: whoever writes reads it before, and the others take up what was
 written. What can't be written holds for this run.
@@ -48,7 +48,9 @@ class Snoozes:
     """Those of one platform. `sync` is for a thread, all else for the event loop."""
 
     def __init__(self, path: Path | None, platform: str) -> None:
-        """`path` None: only for this run."""
+        """`platform` is its one name, as `api.origin.platform_of` gives it. `path` None: only for
+        this run.
+        """
         self._path, self._platform = path, platform
         self._kept: dict[str, Snooze] = {}
         self._unwritten: dict[str, Snooze | None] = {}  # since the file was last written
@@ -72,7 +74,7 @@ class Snoozes:
         with suppress(OSError):
             stamp = path.stat().st_mtime_ns
         if changes or stamp != self._stamp:
-            kept = read_state(path, Kept) or {}
+            kept = of_platforms(read_state(path, Kept) or {})
             ours = _changed(kept.get(self._platform, {}), changes)
             self._stamp, self._kept, self.trouble = stamp, ours, ""
             try:
@@ -84,6 +86,27 @@ class Snoozes:
             if self._unwritten.get(key) is change:
                 del self._unwritten[key]
         return self._kept != before
+
+
+def of_platforms(kept: Kept) -> Kept:
+    """The same, with what earlier versions kept by profile and platform ("prod https://…") by
+    platform alone. Of a need that several profiles put off, the longer time counts.
+    """
+    found: Kept = {}
+    for key, snoozes in kept.items():
+        platform = key.rpartition(" ")[2]
+        known = found.setdefault(platform, {})
+        for need, snooze in snoozes.items():
+            other = known.get(need)
+            if other is None or _is_longer(snooze, other):
+                known[need] = snooze
+    return found
+
+
+def _is_longer(one: Snooze, other: Snooze) -> bool:
+    if one.until is None or other.until is None:
+        return one.until is None and other.until is not None
+    return one.until > other.until
 
 
 def _changed(snoozes: dict[str, Snooze], changes: dict[str, Snooze | None]) -> dict[str, Snooze]:

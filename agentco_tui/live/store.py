@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from agentco_tui import background, model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
+from agentco_tui.live.whole_budget import company_of_whole
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -193,6 +194,8 @@ class Store:
         }
         """All but the activity, by their feed."""
         self.freshness = dict.fromkeys(FeedName, Freshness())
+        self._overview: model.BudgetOverview | None = None  # the last answer to /api/budget
+        self._overview_scope: str | None = None  # the company in scope when it was asked for
         self._listeners: list[Callable[[Change], None]] = []
         self.on_freshness: Callable[[FeedName], object] = bool
         """Called with a feed whose freshness has changed."""
@@ -245,20 +248,70 @@ class Store:
         self, feed: FeedName, listing: Listing[R], compared: Compared[R] | None = None
     ) -> Change:
         """Take a listing as all there is of a feed; `compared` as for `Collection.replace`."""
-        return self.publish(self.collections[feed].replace(listing, compared))
+        change = self.publish(self.collections[feed].replace(listing, compared))
+        if change and feed in (FeedName.COMPANIES, FeedName.COMPANY_BUDGETS):
+            # Only now it may be known whose budget the last answer was; no part stands in for a
+            # list that has just come.
+            self._place_whole(stands_in=feed is FeedName.COMPANIES)
+        return change
 
     def take_overview(self, overview: model.BudgetOverview, company: str | None = None) -> Change:
         """Take the answer to /api/budget; its parts stand in where no feed of their own answered,
         for some platforms send them there only: of agents only those of the company in scope.
+
+        `budget` holds the total, and nothing if the answer was the budget of one company or agent:
+        that is a part like the others.
         """
-        company_of = Names(self).company_of
-        for scope, collection in self.budgets.items():
-            parts = [part for part in overview.parts if part.scope is scope]
-            if scope is BudgetScope.AGENT and company is not None:
-                parts = [part for part in parts if (company_of(part) or Ref()).id == company]
-            if parts and self.freshness[collection.feed].answered_at is None:
-                self.take(collection.feed, Listing(records=tuple(parts)))
-        return self.take(FeedName.BUDGET, Listing(records=(overview.whole,)))
+        self._overview = overview
+        self._overview_scope = company
+        for scope in (BudgetScope.COMPANY, BudgetScope.AGENT):
+            self._take_parts(scope, overview.parts)
+        return self._place_whole()
+
+    def _place_whole(self, *, stands_in: bool = True) -> Change:
+        """Put the last answer's own figures where they belong: the total, or a part, which may
+        stand in for the list that it belongs to.
+        """
+        if self._overview is None:
+            return Change(FeedName.BUDGET)
+        whole = self._overview.whole
+        if whole.scope is BudgetScope.ALL:
+            companies = self.companies.records
+            owner = company_of_whole(whole, companies, self.company_budgets.records)
+            if owner is None:
+                found = self.budget.replace(Listing(records=(whole,)))
+                return self.publish(found)
+            whole = replace(whole, id=owner, scope=BudgetScope.COMPANY, name=None)
+        parts = self._overview.parts
+        is_new = all((part.scope, part.id) != (whole.scope, whole.id) for part in parts)
+        if stands_in and is_new:
+            self._take_parts(whole.scope, (*parts, whole))
+        return self.publish(self.budget.replace(Listing(records=())))
+
+    def _take_parts(self, scope: BudgetScope, parts: Sequence[Budget]) -> None:
+        """Take the parts of that scope, if no feed of their own has answered."""
+        collection = self.budgets[scope]
+        if self.freshness[collection.feed].answered_at is not None:
+            return
+        found = [part for part in parts if part.scope is scope]
+        if scope is BudgetScope.AGENT and self._overview_scope is not None:
+            company_of = Names(self).company_of
+            found = [
+                part for part in found if (company_of(part) or Ref()).id == self._overview_scope
+            ]
+        if found:
+            self.publish(collection.replace(Listing(records=tuple(found))))
+
+    def budgets_of_scope(self, company: str | None) -> list[Budget]:
+        """The budgets that say together what is spent in scope; each is shown with its owner.
+
+        That is the company's in scope, or the total; where the platform sends no total, those of
+        the companies.
+        """
+        if company is not None:
+            own = self.company_budgets.get(company)
+            return [] if own is None else [own]
+        return list(self.budget) or list(self.company_budgets)
 
     def narrow(self, feed: FeedName, company: str) -> None:
         """Keep, until it is asked for this company, what the answer for all is known to hold of it;
@@ -276,6 +329,8 @@ class Store:
     def forget(self, feed: FeedName) -> None:
         """Empty a feed whose question changed: no answer to the old one is shown as the new."""
         self.set_freshness(feed, Freshness())
+        if feed is FeedName.BUDGET:
+            self._overview = None
         if feed is FeedName.ACTIVITY:
             self.publish(Change(feed, removed=self.activity.clear()))
         else:

@@ -65,12 +65,18 @@ class Watcher:
                     await self.poller.behind.remember(self.outlook.history)
                 work.create_task(self.outlook.run())
 
-    async def next_look(self) -> None:
-        """Look as soon as something has changed, and every now and then, for waits grow."""
-        await sleep_unless(self._changed, GLANCE, asyncio.sleep)
+    async def next_look(self, within: float = GLANCE) -> None:
+        """Look as soon as something has changed, and after `within` seconds at most, for waits
+        grow.
+        """
+        await sleep_unless(self._changed, within, asyncio.sleep)
         await asyncio.sleep(GATHER)
         self._changed.clear()
         await self.look()
+
+    def look_soon(self) -> None:
+        """End the wait of `next_look`."""
+        self._changed.set()
 
     async def first_answers(
         self, until: float | None = None, feeds: Iterable[FeedName] = FEEDS

@@ -11,24 +11,66 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R")
 
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
+class IdDoubt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Why no write may name a record by its id (decided in `reading.identity`)."""
+
+    reason: SafeText
+    """A sentence for the user."""
+    sharers: int = 1
+    """How many different rows of the answer came with this id; 1 if no other row has it."""
+    nth: int = 1
+    """Which of the sharers this record is, from 1."""
+    sent_id: str | None = None
+    """The id that was sent, where the record's own `id` is made up to tell it from the others."""
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What all records share."""
 
     id: str
-    """Exactly as sent; derived from the content where the platform sent none (see `id_derived`)."""
+    """Exactly as sent; derived from the content where the platform sent none (see `id_derived`),
+    and made up, with a NUL in it, where different rows came with the same id (see `sent_id`)."""
     extra: bytes = b""
     """The fields that were not understood, as JSON; empty if there were none."""
+    id_doubt: IdDoubt | None = None
+    """Why no write may name this record; None if a write may."""
+
+    @property
+    def unwritable(self) -> SafeText | None:
+        """Why no write may name this record, as a sentence; None if a write may."""
+        return None if self.id_doubt is None else self.id_doubt.reason
+
+    @property
+    def sent_id(self) -> str:
+        """The id as the platform sent it; never the made-up one of a row that shares its id."""
+        doubt = self.id_doubt
+        return self.id if doubt is None or doubt.sent_id is None else doubt.sent_id
+
+    @property
+    def sharers(self) -> int:
+        """How many different rows of the answer came with this record's id, itself included."""
+        return 1 if self.id_doubt is None else self.id_doubt.sharers
+
+    @property
+    def nth(self) -> int:
+        """Which of the `sharers` of its id this record is, from 1."""
+        return 1 if self.id_doubt is None else self.id_doubt.nth
+
+    @property
+    def shared_id(self) -> bool:
+        """Whether other, different rows of the same answer came with the same id."""
+        return self.sharers > 1
 
 
 class Moment(msgspec.Struct, frozen=True, gc=False):
@@ -169,41 +211,12 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     content: bytes = b""
     """A digest of all that was sent, but for what changes by itself (`content.VOLATILE`)."""
 
-    shared_id: ClassVar[bool] = False
-    """True where other tasks of the same answer have the same id: nothing can be done to it."""
-
-    @property
-    def sent_id(self) -> str:
-        return self.id
-
     @property
     def cut(self) -> SafeText | None:
         """What of it was too long to be kept, in words; None if all of it is here."""
         if b'"(cut)":' not in self.extra:
             return None
         return safe(extra_fields(self.extra).get("(cut)", "more"))
-
-
-class SharedTask(Task, frozen=True, kw_only=True, gc=False):
-    """One of several tasks that came with one id and are not the same: the `nth` of `sharers`.
-
-    The first of them keeps the id, so that whoever looks for it finds that it is shared; the ids of
-    the others are made up.
-    """
-
-    sharers: int
-    nth: int
-    """From 1."""
-    shared_id: ClassVar[bool] = True
-
-    @property
-    def sent_id(self) -> str:
-        return self.id if self.nth == 1 else self.id.removesuffix(f"\0{self.nth}")
-
-    @property
-    def refusal(self) -> SafeText:
-        """Why it is not acted on."""
-        return plain(f"{self.sharers} tasks with this id: nothing can be done to them here")
 
 
 class Budget(Record, frozen=True, kw_only=True, gc=False):
@@ -408,3 +421,8 @@ class Notify(msgspec.Struct, frozen=True, kw_only=True):
     """Hours of local time without a call, in minutes of the day: (from, to); may pass midnight."""
     on_critical: tuple[str, ...] = ()
     """A command of one's own, with the need in its environment."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything reaches a user who looks elsewhere."""
+        return self.bell or self.title or self.desktop is not False or bool(self.on_critical)

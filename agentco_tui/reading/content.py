@@ -5,34 +5,28 @@ their fields came in. A field is left out only if `VOLATILE` names it, its value
 is told there, and it stands where such a field speaks of the record or of who is named in it. In
 what the task is about (a payload, arguments) nothing is left out: an agent writes that, and could
 hide a change behind a harmless name.
-
-Records of one answer that have one id and are the same, as pages that overlap give it, are one;
-tasks that are not the same are all kept and marked.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
 from enum import IntEnum
 from functools import lru_cache
 from hashlib import blake2b
 from operator import is_not
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from agentco_tui.model import AgentState, Record, SharedTask, Task
+from agentco_tui.model import AgentState
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Json, Unread
 from agentco_tui.reading.values.money import Sum, to_sum
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
-
-R = TypeVar("R", bound=Record)
 
 SIZE: Final = 15
 """Bytes of a digest: with one more, each would take 64 bytes of memory instead of 48."""
@@ -243,32 +237,3 @@ def without_volatile(value: Json, place: Place = Place.RECORD, depth: int = 0) -
             kept = dict(value) if kept is value else kept
             kept[key] = settled
     return kept
-
-
-def identity(record: Record) -> Hashable:
-    """Equal for what is one record in one answer: the id, of a task its content as well."""
-    return (record.id, record.content) if isinstance(record, Task) else record.id
-
-
-def marked(records: Sequence[R]) -> Sequence[R]:
-    """The records, with tasks that share an id as `SharedTask`, each under an id of its own.
-
-    No two of them have the same `identity`. A yes to one of them could be taken for another.
-    """
-    is_tasks = bool(records) and isinstance(records[0], Task)
-    if not is_tasks or len({record.id for record in records}) == len(records):
-        return records
-    sharers = Counter(record.id for record in records)
-    nth: Counter[str] = Counter()
-    out: list[Record] = []
-    for record in records:
-        nth[record.id] += 1
-        if sharers[record.id] == 1:
-            out.append(record)
-            continue
-        fields = msgspec.structs.asdict(record)
-        if nth[record.id] > 1:
-            # NUL stands in no id that a platform looks anything up by.
-            fields["id"] = f"{record.id}\0{nth[record.id]}"
-        out.append(SharedTask(**fields, sharers=sharers[record.id], nth=nth[record.id]))
-    return cast(Sequence[R], out)

@@ -8,7 +8,7 @@ and its child `RefusedBody` (a 2xx answer that says the call failed).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
@@ -17,10 +17,11 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from agentco_tui.model import Record, Task
-from agentco_tui.reading.content import content_of, identity
+from agentco_tui.reading.content import content_of
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import NO_UNIT, Unit
+from agentco_tui.reading.identity import without_repeats
 from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread
 from agentco_tui.reading.values.money import unit_beside
 from agentco_tui.reading.values.reference import looks_like_id
@@ -58,7 +59,8 @@ class Page(Struct, Generic[R], frozen=True, kw_only=True):
 
 
 def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
-    """The records of `kind` in one answer; of those that are the same the last one is kept.
+    """The records of `kind` in one answer; of rows that are the same the last one is kept, and
+    different rows are all kept, also with the same id.
 
     `unit` is that of all sums, where what is round `body` tells it.
     """
@@ -70,8 +72,7 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
         if kind.instead is not None:
             with suppress(Unread):
                 summary = kind.instead(body)
-                records = () if summary is None else (summary,)
-                return Page(records=records, shape="{summary}")
+                return Page(records=() if summary is None else (summary,), shape="{summary}")
         told = error_in(envelope).message
         why = f"the platform says: {told}" if told else outline(body)
         raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
@@ -84,7 +85,7 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
     if kind.survey is not None:
         rows = list(rows)
         around = replace(around, survey=kind.survey([row for row, _, _ in rows]))
-    distinct: dict[Hashable, R] = {}
+    records: list[R] = []
     for row, raw, key in rows:
         try:
             record = kind.build(row, around if key is None else replace(around, key=key))
@@ -94,10 +95,10 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
         except Unread as error:
             unread[safe(str(error))] += 1
         else:
-            distinct[identity(record)] = record
+            records.append(record)
     errors = envelope.get("errors")
     return Page(
-        records=tuple(distinct.values()),
+        records=tuple(without_repeats(records)),
         unread=sum(unread.values()),
         unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
         shape=safe(path, 120),

@@ -13,7 +13,9 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.identity import has_id_field
 from agentco_tui.reading.schema import Json, Kind, keys_of, under
+from agentco_tui.reading.values.scalar import to_count
 from agentco_tui.text import SafeText, safe
 
 _WRAPPERS: Final = """
@@ -32,6 +34,7 @@ _WRAPPERS: Final = """
     logs            # BigPanda
     events          # Temporal history, GitLab
     result          # Cloudflare, JSON-RPC (A2A), ServiceNow
+    d               # OData v2 (SAP)
     response payload body output  # hand-made, gateways
     page hits       # Elasticsearch (hits.hits), search pages
     documents resources objects elements collection member  # Firestore, SCIM, JSON-LD
@@ -51,7 +54,20 @@ _WRAPPER_SET: Final = frozenset(WRAPPERS)
 _ROUND_EACH: Final = frozenset(fold(name) for name in _NAMES if name.endswith("*"))
 """Those that may also stand round each record of a list (`*`); others hold what it is about."""
 _FIRM: Final = frozenset(("attributes", "node", "source"))
-"""Wrappers that hold the record whatever stands beside them."""
+"""Wrappers that hold the record whatever stands beside them, where `_is_firm` agrees."""
+_NO_ENVELOPES: Final = _FIRM | word_set(
+    "fields properties info item record resource object entity document"
+)
+"""Names of objects that may hold the record, or something that the record is about."""
+_READ_INSIDE: Final = frozenset(("properties", "fields"))
+"""Those of them that the tables have dotted names for, such as `properties.status`."""
+_OWN_ID: Final = frozenset(
+    (
+        *("id", "uuid", "guid", "uid", "sysid", "gid", "urn", "identifier", "slug", "documentid"),
+        *("key", "url"),
+    )
+)
+"""Folded names under which any object tells its own id."""
 _WEAK: Final = word_set("id key type kind created updated at stamp verb")
 """Slots that an object round a record may have itself."""
 _NEVER: Final = word_set(
@@ -65,9 +81,14 @@ _TELL_ROWS: Final = word_set(
     cursor"""
 )
 _PAGING: Final = _TELL_ROWS | word_set(
-    "page perpage pagesize limit offset size status success ok hasmore"
+    "page perpage pagesize limit offset size status success ok hasmore number"
 )
+_PAGING_OBJECTS: Final = word_set("page pagination paging pageinfo pageable meta metadata")
+"""Objects beside a list that may tell how many rows there are."""
+_LINKS: Final = word_set("links link context odatacontext odataetag templates")
+"""What may be beside an empty list and tells nothing of rows: HAL's and OData's links."""
 _MOST_LAYERS: Final = 4
+_MOST_KEYS: Final = 400
 _NESTED: Final = frozenset((dict,))
 _SAMPLE: Final = 20
 """How many of a list's first items are looked at to see what it is a list of."""
@@ -92,11 +113,47 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
     found = _search(body, kind, "", 0) or _only_list(body, kind, "") or _keyed(body, kind, "")
     if found is not None or _is_record(body, kind):
         return _joined(found or FoundList([body], None, "{one}"), kind)
-    # An envelope of which the empty list was left out: `{"total": 0}`, `{"nextPageToken": ""}`.
-    said = {fold(key): value for key, value in body.items()}
-    told = [value for name, value in said.items() if name in _TELL_ROWS]
-    is_paging = said.keys() <= _PAGING
-    return FoundList((), None, "{paging}") if is_paging and told and not any(told) else None
+    if _tells_no_rows(body) or _holds_only_an_empty_list(body):
+        return FoundList((), None, "{paging}")
+    return None
+
+
+def _tells_no_rows(body: Mapping[str, Json]) -> bool:
+    """Whether this is an envelope whose empty list was left out.
+
+    `{"total": 0}`, `{"nextPageToken": ""}`, HAL's `{"_links": {…}, "page": {"totalElements": 0}}`;
+    also a page that is behind the last row.
+    """
+    told: dict[str, Json] = {}
+    for key, value in body.items():
+        name = fold(key)
+        if name in _PAGING_OBJECTS and type(value) is dict:
+            told.update((fold(inner), each) for inner, each in value.items())
+        elif name in _PAGING:
+            told[name] = value
+        elif name not in _LINKS:
+            return False
+    of_rows = [told[name] for name in told if name in _TELL_ROWS]
+    if of_rows and not any(value not in (None, "", 0, "0", False) for value in of_rows):
+        return True
+    counts = [to_count(told.get(name)) for name in ("totalelements", "number", "size")]
+    total, number, size = counts
+    return None not in counts and (number or 0) * (size or 0) >= (total or 0)
+
+
+def _holds_only_an_empty_list(body: Mapping[str, Json], depth: int = 0) -> bool:
+    """Whether an empty list is all there is beside counts and links, whatever its name.
+
+    A list with rows would be found there by `_only_list`.
+    """
+    about_pages = _PAGING | _PAGING_OBJECTS | _LINKS
+    others = [(fold(key), value) for key, value in body.items() if fold(key) not in about_pages]
+    if len(others) != 1:
+        return False
+    ((name, value),) = others
+    if type(value) is dict and value and depth < 1:
+        return _holds_only_an_empty_list(value, depth + 1)
+    return type(value) is list and not value and name not in _NEVER
 
 
 def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
@@ -112,6 +169,8 @@ def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
         return flat
     if not any(_search(row, kind, "", 1) for row in sample):
         return flat
+    if any(_is_entry_with_parts(row, kind) for row in sample):
+        return flat
     each = (_search(row, kind, "", 1) for row in items if type(row) is dict)
     inner = [found for found in each if found is not None]
     last = inner[-1]
@@ -120,6 +179,21 @@ def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
         return last._replace(path=f"[-1].{last.path}")
     joined = [item for found in inner for item in found.items]
     return FoundList(joined, None, f"{flat.path}.{last.path}")
+
+
+def _is_entry_with_parts(row: Mapping[str, Json], kind: Kind[Any]) -> bool:
+    """Whether a row is an entry of a log that has a list of its parts, and no page of entries.
+
+    In Google Workspace's audit log actor and time are in the row, and its `events` have neither.
+    """
+    inner = _search(row, kind, "", 1)
+    if kind.name != "activity" or inner is None:
+        return False
+    says_who_or_what = kind.table.fills(row) - _WEAK - {"at"}
+    parts = [part for part in inner.items[:_SAMPLE] if type(part) is dict]
+    return bool(says_who_or_what) and not any(
+        {"id", "at"} & kind.table.fills(part) for part in parts
+    )
 
 
 def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> FoundList | None:
@@ -221,7 +295,10 @@ def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[st
         singular = (name.removesuffix("s") for name in kind.also)
         names = (*kind.own, *singular, *WRAPPERS)
     for name in names:
-        yield from find_one(under(body, name), kind, depth + 1)
+        inner = under(body, name)
+        if name in _NO_ENVELOPES and type(inner) is dict and _is_another(inner, body, kind, name):
+            continue
+        yield from find_one(inner, kind, depth + 1)
     if kind.table.fills(body):
         yield body
     elif len(body) == 1 and type(only := next(iter(body.values()))) is dict:
@@ -237,10 +314,60 @@ def _wrapping(keys: tuple[str, ...], own: tuple[str, ...]) -> tuple[tuple[str, s
     )
 
 
+class _Closed(dict[str, Json]):
+    """An object that is another record: kept with the unknown fields, and never looked into.
+
+    Readers look into what is a dict by its exact type.
+    """
+
+
+def _own_id(obj: Mapping[str, Json], kind: Kind[Any]) -> Json:
+    """The id that an object tells of itself, None without one."""
+    for key, value in islice(obj.items(), _MOST_KEYS):
+        if fold(key) in _OWN_ID and type(value) in (str, int) and value != "":
+            return kind.table.read(obj).values.get("id", value)
+    return None
+
+
+def _is_another(
+    inner: Mapping[str, Json], outer: Mapping[str, Json], kind: Kind[Any], folded: str
+) -> bool:
+    """Whether the object under this name is a record of its own, which the row is about: both have
+    an id, and not the same one.
+    """
+    inner_id = _own_id(inner, kind)
+    if inner_id is None:
+        return False
+    # LiteLLM's /key/info answers with the API key beside the record.
+    told = {key: value for key, value in outer.items() if folded != "info" or key != "key"}
+    outer_id = _own_id(told, kind)
+    if outer_id is None:
+        outer_id = kind.table.read(told).values.get("id")
+    if outer_id is None:
+        # An id of which no table knows; what is round `data` may be the delivery of an event.
+        return folded in _NO_ENVELOPES and has_id_field(told)
+    return str(outer_id) != str(inner_id)
+
+
+def _is_firm(key: str, folded: str, outer: Mapping[str, Json], kind: Kind[Any]) -> bool:
+    """Whether an object under this name is the record, whatever is in `outer` beside it.
+
+    A `node` may be an edge's, or the machine that a task runs on; a `source` may be what
+    Elasticsearch keeps under `_source`, or where an event came from.
+    """
+    if folded == "node":
+        return "cursor" in outer or kind.table.read(outer).values.get("id") is None
+    if folded == "source":
+        return key == "_source" or "_index" in outer
+    return folded in _FIRM
+
+
 def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mapping[str, Json]:
     """A record taken out of what it is wrapped in: `node`, `attributes`, `task` and so on.
 
     What stands beside the wrapper is kept unless the inner object has a field of the same name.
+    An object with an id of its own inside a row with another one is no wrapped record: it is what
+    the row is about, and nothing in it is a field of the row.
     """
     if _NESTED.isdisjoint(map(type, obj.values())):
         return obj
@@ -249,10 +376,13 @@ def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mappi
         if type(inner) is not dict or not inner or depth >= _MOST_LAYERS:
             continue
         outer = {name: value for name, value in obj.items() if name != key}
-        if folded not in _FIRM and (
-            kind.table.fills(outer) - _WEAK or not kind.table.plan(inner).has
-        ):
-            continue
+        if not _is_firm(key, folded, outer, kind):
+            if _is_another(inner, outer, kind, folded):
+                if folded in _READ_INSIDE:
+                    obj = {**obj, key: _Closed(inner)}
+                continue
+            if kind.table.fills(outer) - _WEAK or not kind.table.plan(inner).has:
+                continue
         if folded == "node":
             outer.pop("cursor", None)
         if folded == "attributes":
@@ -263,6 +393,9 @@ def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mappi
             related = outer.pop("relationships", None)
             for name, value in related.items() if type(related) is dict else ():
                 outer.setdefault(name, value.get("data", value) if type(value) is dict else value)
+            # A resource object's own members come before attributes of the same name.
+            inner = {name: value for name, value in inner.items()
+                     if name not in outer or name == "type"}  # fmt: skip
         return unwrapped({**outer, **inner}, kind, depth + 1)
     return obj
 

@@ -61,14 +61,32 @@ def parse_json(body: bytes) -> Json:
     try:
         with contextlib.suppress(ValueError, InvalidOperation):
             found = _decode(body)
-            return _decode(found) if type(found) is str and found[:1] in ("{", "[") else found
+            return _parse_json_inside(found) if type(found) is str else found
         _check_memory(body, as_text=True)
-        text = body.decode("utf-8", "agentco-latin1").lstrip("\ufeff").strip(" \t\r\n\0")
-        # No encoder, terminal or request can take a lone surrogate.
-        text = _ESCAPES.sub(lambda escape: escape[0] if escape[1] else "\\ufffd", text)
-        return _documents(text) if text else None
+        found = _parse_text(body.decode("utf-8", "agentco-latin1"))
+        return _parse_json_inside(found) if type(found) is str else found
     except RecursionError:
         raise BodyError("JSON that is nested too deeply") from None
+
+
+def _parse_text(text: str) -> Json:
+    """The JSON in a text, read with the hazards taken away; None if it is blank."""
+    text = text.lstrip("\ufeff").strip(" \t\r\n\0")
+    # No encoder, terminal or request can take a lone surrogate.
+    text = _ESCAPES.sub(lambda escape: escape[0] if escape[1] else "\\ufffd", text)
+    return _documents(text) if text else None
+
+
+def _parse_json_inside(text: str) -> Json:
+    """The JSON that a JSON text holds, read as tolerantly as a body; the text itself if none."""
+    if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
+        return text
+    with contextlib.suppress(ValueError, InvalidOperation):
+        return _decode(text)
+    _check_memory(text.encode("utf-8", "replace"), as_text=True)
+    with contextlib.suppress(BodyError):
+        return _parse_text(text)
+    return text
 
 
 def looks_like_html(body: bytes) -> bool:

@@ -1,77 +1,116 @@
-"""What a profile tells of a platform that departs, and a report of what is read without that.
+"""What a profile tells of a platform that departs from the tables of names.
 
 [profiles.prod.fields.agent_budget]
-spent = "usage.cost_cents"          # tried before every name of the table
+spent = "usage.cost_cents"          # a path (see `field_path`), tried before all of our names
 
 [profiles.prod.money]
 unit = "cents"                      # of sums whose unit nothing else tells
 currency = "EUR"
 
-[profiles.prod.status]
-pending = ["needs_ok"]              # status words of tasks
+[profiles.prod.status.task]         # also [profiles.prod.status]: status words of tasks
+pending = ["needs_ok"]
+null = "pending"                    # where the status is null
+
+[profiles.prod.status.agent]
+paused = ["parked"]
+
+[profiles.prod.status.alert]
+closed = ["handled"]
+
+[profiles.prod.severity]            # of alerts and log entries
+critical = ["boom"]
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from functools import partial
+from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentco_tui.model import Record, Task, TaskState
-from agentco_tui.reading.decode import Unshaped, outline
-from agentco_tui.reading.envelope import find_list, unwrapped
-from agentco_tui.reading.field_names import MINOR, NO_UNIT, Unit
-from agentco_tui.reading.schema import Around, Build, Json, Kind, Row, dig
-from agentco_tui.reading.unknown_fields import compact
-from agentco_tui.reading.values.money import Sum, power_of, scaled, told_unit, unit_beside
+from agentco_tui.model import Activity, Agent, AgentState, Alert, Record, Severity, Task, TaskState
+from agentco_tui.reading.field_names import MINOR, Unit, fold
+from agentco_tui.reading.field_path import parse_field_path
+from agentco_tui.reading.schema import Around, Build, Field, Json, Kind, Row, Table, keys_of
+from agentco_tui.reading.values.money import power_of, scaled
 from agentco_tui.reading.values.status_word import fold_word
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)
+E = TypeVar("E", bound=StrEnum)
 
 UNITS: Final = {
     "units": 0, "cents": -2, "minor": MINOR, "millis": -3, "micros": -6, "nanos": -9,
 }  # fmt: skip
 """What `unit` may say, and the power of ten that makes whole units of it."""
+OPEN: Final = {"open": True, "closed": False}
+"""What `[profiles.X.status.alert]` may say of a word: whether such an alert is open."""
+NULL: Final = "null"
+"""The setting that says what a status of null means."""
 
 
 class Mapped(Struct, frozen=True):
     """What one profile says."""
 
-    fields: dict[str, dict[str, str]] = {}  # dotted names by our field, by a kind's name
-    unit: str | None = None  # one of `UNITS`
+    fields: dict[str, dict[str, str]] = {}
+    """Paths by our field, by a kind's name."""
+    unit: str | None = None
+    """One of `UNITS`."""
     currency: str | None = None
-    status: dict[str, tuple[str, ...]] = {}  # the platform's words by the state that they mean
+    status: dict[str, tuple[str, ...]] = {}
+    """Status words of tasks by the state that they mean."""
+    agent_status: dict[str, tuple[str, ...]] = {}
+    alert_status: dict[str, tuple[str, ...]] = {}
+    """Status words of alerts, by one of `OPEN`."""
+    severity: dict[str, tuple[str, ...]] = {}
+    """Words of alerts and log entries by the severity that they mean."""
+    null_status: dict[str, str] = {}
+    """What a status of null means, by a kind's name."""
+
+
+def _states_by_word(states: type[E], words: Mapping[str, tuple[str, ...]]) -> dict[str, E]:
+    """The state that each folded word means; raises ValueError for a state that there isn't."""
+    return {fold_word(word): states(state) for state, some in words.items() for word in some}
 
 
 class ProfileMapping:
     """Changes the kinds that answers are read by, as a profile says. Raises KeyError and ValueError
-    for a unit or a state that there isn't.
+    for a unit, a state or a path that there isn't.
     """
 
     def __init__(self, told: Mapped) -> None:
         self.told = told
         self.unit = Unit(None if told.unit is None else UNITS[told.unit], told.currency)
-        self.states = {
-            fold_word(word): TaskState(state)
-            for state, words in told.status.items()
+        for names in told.fields.values():
+            for written in names.values():
+                parse_field_path(written)
+        self._task_states = _states_by_word(TaskState, told.status)
+        self._agent_states = _states_by_word(AgentState, told.agent_status)
+        self._severities = _states_by_word(Severity, told.severity)
+        self._open_by_word = {
+            fold_word(word): OPEN[state]
+            for state, words in told.alert_status.items()
             for word in words
         }
         self._kinds: dict[str, Kind[Any]] = {}
 
     def kind(self, kind: Kind[R]) -> Kind[R]:
-        if not self.told.fields and not self.states and self.unit == NO_UNIT:
+        """The kind as this profile has it read."""
+        if self.told == NOTHING_MAPPED:
             return kind
         known = self._kinds.get(kind.name)
         if known is None:
-            known = kind.with_mapping(self.told.fields.get(kind.name, {}))
+            names = self.told.fields.get(kind.name, {})
+            known = kind.with_mapping(names)
             known.unit = self.unit
-            if self.states and kind.name == "task":
-                built: Any = partial(self._restated, kind.build)
-                known.build = built
+            if "status" in names:
+                # `approved: true` is a word as well, once a profile calls it a status.
+                fields = [_with_flags_as_words(each) for each in known.table.fields]
+                known.table = Table(fields, kind.table.needs)
+            known.build = self._restating(known)
             self._kinds[kind.name] = known
         return known
 
@@ -79,15 +118,110 @@ class ProfileMapping:
         """A sum in whole units as the platform writes it where no name tells the unit."""
         return scaled(amount, -power_of(self.unit))
 
-    def _restated(self, build: Build[Any], row: Row, around: Around) -> Task:
-        task: Task = build(row, around)
-        state = None if task.status is None else self.states.get(fold_word(task.status))
+    def _restating(self, kind: Kind[Any]) -> Build[Any]:
+        """How records of a kind are built, where the profile has words for their states."""
+        null = self.told.null_status.get(kind.name)
+        is_mapped = "status" in self.told.fields.get(kind.name, {})
+        paths = _status_paths(kind) if null else []
+        restate: Any = None
+        if kind.name == "task" and (self._task_states or null):
+            restate = self._restated_task
+        elif kind.name == "agent" and (self._agent_states or null):
+            restate = self._restated_agent
+        elif kind.name == "alert" and (self._open_by_word or self._severities or null):
+            restate = self._restated_alert
+        elif kind.name == "activity" and self._severities:
+            restate = self._restated_activity
+        if restate is None:
+            return kind.build
+        build = kind.build
+
+        def build_restated(row: Row, around: Around) -> Any:
+            record = build(row, around)
+            has_status = not is_mapped and getattr(record, "status", None) is not None
+            is_null = not has_status and any(_leads_to_null(row.obj, path) for path in paths)
+            return restate(record, row, null if is_null else None)
+
+        return build_restated
+
+    def _restated_task(self, task: Task, row: Row, null: str | None) -> Task:
+        state = None if task.status is None else self._task_states.get(fold_word(task.status))
+        status = task.status
+        if null is not None:
+            state = TaskState(null)
+            status = safe(null)
         if state is None:
             return task
-        return replace(task, state=state, needs_approval=state is TaskState.PENDING)
+        is_pending = state is TaskState.PENDING
+        return replace(task, state=state, status=status, needs_approval=is_pending)
+
+    def _restated_agent(self, agent: Agent, row: Row, null: str | None) -> Agent:
+        if null is not None:
+            return replace(agent, state=AgentState(null), status=safe(null))
+        state = None if agent.status is None else self._agent_states.get(fold_word(agent.status))
+        return agent if state is None else replace(agent, state=state)
+
+    def _restated_alert(self, alert: Alert, row: Row, null: str | None) -> Alert:
+        word = row.values.get("severity")
+        severity = None if word is None else self._severities.get(fold_word(word))
+        is_open = None if alert.status is None else self._open_by_word.get(fold_word(alert.status))
+        if null is not None:
+            is_open = OPEN[null]
+        return replace(
+            alert,
+            severity=alert.severity if severity is None else severity,
+            open=alert.open if is_open is None else is_open,
+        )
+
+    def _restated_activity(self, entry: Activity, row: Row, null: str | None) -> Activity:
+        word = row.values.get("severity")
+        severity = None if word is None else self._severities.get(fold_word(word))
+        if severity is None:
+            return entry
+        return replace(entry, severity=severity, severity_derived=False)
 
 
-AS_SENT: Final = ProfileMapping(Mapped())
+def _with_flags_as_words(field: Field) -> Field:
+    """A mapped status field that also reads true and false, as words."""
+    if field.path is None or field.slot != "status":
+        return field
+    reader = field.reader
+
+    def read(raw: Json) -> Any:
+        return safe("true" if raw else "false") if type(raw) is bool else reader(raw)
+
+    return field._replace(reader=read)
+
+
+def _status_paths(kind: Kind[Any]) -> list[tuple[str | int, ...]]:
+    """The folded paths under which a kind has its status: the mapped one, else plain names."""
+    fields = [field for field in kind.table.fields if field.slot == "status"]
+    mapped = [field.path for field in fields if field.path is not None]
+    written = mapped or [(name,) for field in fields for name, _ in field.sourced()]
+    return [
+        tuple(part if isinstance(part, int) else fold(part) for part in path) for path in written
+    ]
+
+
+def _leads_to_null(value: Json, path: tuple[str | int, ...]) -> bool:
+    """Whether null is at the end of a path, or before it; a missing key is no null."""
+    for part in path:
+        if value is None:
+            return True
+        if isinstance(part, int):
+            if type(value) is not list or part >= len(value):
+                return False
+            value = value[part]
+            continue
+        keys = keys_of(value, part) if type(value) is dict else ()
+        if not keys:
+            return False
+        value = value[keys[0]]
+    return value is None
+
+
+NOTHING_MAPPED: Final = Mapped()
+AS_SENT: Final = ProfileMapping(NOTHING_MAPPED)
 
 
 def field_names(kind: Kind[Any]) -> tuple[str, ...]:
@@ -95,70 +229,7 @@ def field_names(kind: Kind[Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(slot for slot, *_ in kind.table.fields if " " not in slot))
 
 
-# What is read of an answer, and from where: `doctor --fields` prints it, for a mapping.
-
-_ROWS: Final = 200
-_MOST_LEFT: Final = 40
-_SAMPLE_BYTES: Final = 60
-_POWERS: Final = {
-    None: "unit assumed", 0: "whole units", -2: "cents", -6: "micros", -9: "nanos",
-    MINOR: "minor units",
-}  # fmt: skip
-
-
-class ReadField(Struct, frozen=True):
-    """One of our fields, as an answer had it."""
-
-    field: str
-    name: SafeText
-    """Of the platform's field, dotted for nested ones."""
-    unit: SafeText | None
-    """Of sums: what is known of their unit."""
-    sample: SafeText
-    """What was sent, as JSON; keys hidden."""
-    records: int
-
-
-class FieldReport(Struct, frozen=True):
-    records: int
-    read: tuple[ReadField, ...]
-    missing: tuple[str, ...]
-    left_over: tuple[SafeText, ...]
-    """The platform's fields that nothing was read from."""
-
-
-def report_fields(kind: Kind[Any], body: Json) -> FieldReport:
-    """What is read of the first records in a body; raises Unshaped if it holds none of the kind."""
-    found = find_list(body, kind)
-    items = [body] if found is None and type(body) is dict else found.items if found else []
-    around = unit_beside(body).with_more(kind.unit)
-    read: dict[str, ReadField] = {}
-    left: dict[str, None] = {}
-    records = 0
-    for item in items[:_ROWS]:
-        if type(item) is not dict:
-            continue
-        row = kind.table.read(unwrapped(item, kind))
-        records += 1
-        left.update(dict.fromkeys(row.left))
-        for slot, value in row.values.items():
-            field = slot.partition(" ")[0]
-            if field in read:
-                read[field] = replace(read[field], records=read[field].records + 1)
-                continue
-            source, words = row.source(slot), None
-            sample = compact(dig(row.obj[source.key], source.inner), _SAMPLE_BYTES)
-            if type(value) is Sum:
-                unit = value.unit.with_more(told_unit(row.values, around))
-                size = _POWERS.get(unit.power, f"1e{unit.power}")
-                words = safe(f"{size} of {unit.currency}" if unit.currency else size, 60)
-            name = safe(".".join((source.key, *source.inner)), 80)
-            read[field] = ReadField(field, name, words, safe(sample, 80), 1)
-    if not records:
-        raise Unshaped(safe(f"the answer holds no {kind.noun}: {outline(body)}"))
-    return FieldReport(
-        records,
-        tuple(read[field] for field in field_names(kind) if field in read),
-        tuple(field for field in field_names(kind) if field not in read),
-        tuple(safe(key, 60) for key in list(left)[:_MOST_LEFT]),
-    )
+def mapped_paths(mapping: ProfileMapping, kind: Kind[Any]) -> dict[str, tuple[str | int, ...]]:
+    """The paths that a profile maps our fields of one kind to."""
+    names = mapping.told.fields.get(kind.name, {})
+    return {slot: parse_field_path(written) for slot, written in names.items()}

@@ -26,7 +26,7 @@ What no name of the table leads to is kept in `Row.left`. Two spellings of one n
 (`costUsd: 1, cost_usd: 2`) are both left there: the order of keys decides nothing.
 
 A platform's own names come in by `Kind.with_mapping({"spent": "usage.cost_cents"})`: they are
-tried before all others.
+tried before all others, and may lead into lists (see `field_path`).
 
 The names of a field of sums (`in_units`) may have a unit at their end, declared or not: `cost`
 stands for `cost_usd` and `costCents`, too. One that tells a unit of money goes before all others.
@@ -45,6 +45,7 @@ import msgspec
 
 from agentco_tui.model import Record, Ref
 from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, split_unit, unit_in_name
+from agentco_tui.reading.field_path import FieldPath, parse_field_path
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -56,6 +57,7 @@ Reader: TypeAlias = Callable[..., Any]
 Values: TypeAlias = dict[str, Any]
 
 _NESTED: Final = frozenset((dict,))
+_NESTED_OR_LIST: Final = frozenset((dict, list))
 _MOST_KEYS: Final = 400
 """An object with more keys is read by its first 400; the rest is kept as unknown."""
 
@@ -85,8 +87,14 @@ class Field(NamedTuple):
     reader: Reader
     in_units: bool = False
     """Sums: the reader is told the unit that the name ends in."""
+    path: FieldPath | None = None
+    """A path that may lead into lists, as a profile maps the slot to; then it is the only name."""
 
     def sourced(self) -> Iterator[tuple[str, str]]:
+        if self.path is not None:
+            name, _, source = self.names.partition(" # ")
+            yield name.strip(), source.strip()
+            return
         for line in self.names.splitlines():
             names, _, source = line.partition("#")
             for name in names.split():
@@ -107,12 +115,17 @@ class Candidate(NamedTuple):
 
     field: Field
     name: str
-    inner: tuple[str, ...]
-    """The folded names below the key; empty if the value is under the key itself."""
+    inner: FieldPath
+    """The folded names, and places in lists, below the key; empty for the value of the key."""
     rank: int
     reader: Reader
     key: str = ""
     unit: Unit = NO_UNIT
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the name is a profile's."""
+        return self.field.path is not None
 
     def at(self, key: str, spelt: str) -> Candidate:
         """The same under a key; sums are in the unit that the name, as it is spelt, ends in."""
@@ -126,6 +139,8 @@ class Candidate(NamedTuple):
         if not (self.inner and self.field.in_units):
             return dig(raw, self.inner), self
         *path, last = self.inner
+        if isinstance(last, int):
+            return dig(raw, self.inner), self
         holder = dig(raw, path)
         if type(holder) is not dict:
             return None, self
@@ -205,6 +220,11 @@ class Table:
         """`needs`: slots of which a record fills one; without any it may be each."""
         self.fields, self.needs = tuple(fields), needs
         self._plan = lru_cache(maxsize=512)(self._made)
+        leads_into_lists = any(
+            type(part) is int for field in self.fields for part in field.path or ()
+        )
+        self._holders = _NESTED_OR_LIST if leads_into_lists else _NESTED
+        """The types of values that some name of the table leads into."""
 
     @cached_property
     def _by_first(self) -> dict[str, list[Candidate]]:
@@ -213,12 +233,14 @@ class Table:
         places = set[Any]()
         names = ((field, name) for field in self.fields for name, _ in field.sourced())
         for rank, (field, name) in enumerate(names):
-            first, *inner = map(fold, name.split("."))
-            place = (field.slot, field.reader, first, *inner)
+            first, *inner = field.path or name.split(".")
+            folded = tuple(part if isinstance(part, int) else fold(part) for part in inner)
+            place = (field.slot, field.reader, fold(str(first)), *folded)
             if place not in places:  # `id` and `_id` are one
                 places.add(place)
-                each = Candidate(field, name, tuple(inner), rank, field.reader)
-                found.setdefault(first, []).append(each.at("", name))
+                each = Candidate(field, name, folded, rank, field.reader)
+                last_name = [part for part in (first, *inner) if isinstance(part, str)][-1]
+                found.setdefault(fold(str(first)), []).append(each.at("", last_name))
         return found
 
     def _named(self, key: str, folded: str) -> list[Candidate]:
@@ -231,7 +253,7 @@ class Table:
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """What its keys mean; without nested names where no object is nested."""
-        return self._plan(tuple(obj), not _NESTED.isdisjoint(map(type, obj.values())))
+        return self._plan(tuple(obj), not self._holders.isdisjoint(map(type, obj.values())))
 
     def _made(self, keys: tuple[str, ...], is_nested: bool) -> Plan:
         slots: dict[str, list[Candidate]] = {}
@@ -316,7 +338,7 @@ def _ranked(
 ) -> dict[str, Candidate]:
     """Fill the slots that several names lead to, or whose names serve others as well."""
     chosen: dict[str, Candidate] = {}
-    used: dict[str, list[tuple[str, ...]]] = {}
+    used: dict[str, list[FieldPath]] = {}
     """By key the paths that were read; () is the whole."""
     for candidates in plan.ranked:
         for found in candidates:
@@ -349,15 +371,30 @@ def _ranked(
     return chosen
 
 
-def _without(value: Json, paths: Sequence[tuple[str, ...]]) -> Json:
+def _without(value: Json, paths: Sequence[FieldPath]) -> Json:
     """What is left of a value when what stands at these paths was read; None if nothing."""
+    if type(value) is list:
+        kept_items = [
+            rest
+            for place, item in enumerate(value)
+            if (rest := _without_below(item, [path for path in paths if path[0] == place]))
+            is not None
+        ]
+        return kept_items or None
     kept: dict[str, Json] = {}
     for key, inner in value.items():
-        below = [path[1:] for path in paths if path[0] == fold(key)]
-        rest = None if () in below else _without(inner, below) if below else inner
+        rest = _without_below(inner, [path for path in paths if path[0] == fold(key)])
         if rest is not None:
             kept[key] = rest
     return kept or None
+
+
+def _without_below(inner: Json, paths: Sequence[FieldPath]) -> Json:
+    """What is left of one part of a value; `paths` begin with its own name or place."""
+    below = [path[1:] for path in paths]
+    if () in below:
+        return None
+    return _without(inner, below) if below else inner
 
 
 @lru_cache(maxsize=2048)
@@ -388,12 +425,17 @@ def under(obj: Mapping[str, Json], folded: str) -> Json:
     return found[0] if found and found.count(found[0]) == len(found) else None
 
 
-def dig(value: Json, path: Iterable[str]) -> Json:
-    """What is at the end of a path of folded names through nested objects, else None."""
-    for folded in path:
+def dig(value: Json, path: Iterable[str | int]) -> Json:
+    """What is at the end of a path of folded names and places in lists, else None."""
+    for part in path:
+        if isinstance(part, int):
+            if type(value) is not list or part >= len(value):
+                return None
+            value = value[part]
+            continue
         if type(value) is not dict:
             return None
-        value = under(value, folded)
+        value = under(value, part)
     return value
 
 
@@ -432,13 +474,16 @@ class Kind(Generic[R]):
         """The unit of sums that a profile tells."""
 
     def with_mapping(self, names: Mapping[str, str]) -> Kind[R]:
-        """The same with a platform's own (dotted) names by slot, tried before all others.
+        """The same with a platform's own names (paths) by slot, tried before all others.
 
-        Raises KeyError for a slot that the kind does not have.
+        Raises KeyError for a slot that the kind does not have, FieldPathError for what is no path.
         """
         other = copy(self)
         fields = {field.slot: field for field in reversed(self.table.fields)}
-        mapped = [fields[slot]._replace(names=f"{name} # profile") for slot, name in names.items()]
+        mapped = [
+            fields[slot]._replace(names=f"{name} # profile", path=parse_field_path(name))
+            for slot, name in names.items()
+        ]
         # "spent month" gives way to a mapped "spent", too.
         others = [each for each in self.table.fields if each.slot.split(" ")[0] not in names]
         bare = [each for each in self.table.fields if each.slot in names]

@@ -23,7 +23,7 @@ import msgspec
 
 from agentco_tui.background import SLICE, turn_of_thread
 from agentco_tui.model import Record
-from agentco_tui.reading.content import identity
+from agentco_tui.reading.identity import same_row
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _RECORD: Final = 350
 """Bytes that a record takes without its texts, as measured with CPython 3.11."""
 _SHARED: Final = (
     *("agent", "company", "priority", "status", "cost", "trust", "decided_by", "extra"),
-    *("role", "model", "template", "budget_remaining", "actor", "severity"),
+    *("role", "model", "template", "budget_remaining", "actor", "severity", "id_doubt"),
 )
 """Fields whose values many records have in common: kept once, they are half of the memory."""
 _MOST_SHARED: Final = 50_000
@@ -175,8 +175,8 @@ class ListReader(Generic[R]):
         self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
         self.digest = self._hash.digest()
         if len({record.id for record in self.records}) < len(self.records):
-            # Of records that are the same the last one is kept.
-            places = {identity(record): place for place, record in enumerate(self.records)}
+            # Of a row that was sent twice the last one is kept; different rows are all kept.
+            places = {same_row(record): place for place, record in enumerate(self.records)}
             self.records = [self.records[place] for place in places.values()]
             self._marks = array("q", (self._marks[place] for place in places.values()))
 

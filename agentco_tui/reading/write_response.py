@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from agentco_tui.model import Agent, Budget, Company, Receipt, Record, Task, Verdict
+from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.decode import Unshaped, read_one
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
@@ -30,6 +31,14 @@ _STATUS_NAMES: Final = ("status", "state", "decision", "result", "outcome")
 _MESSAGE_NAMES: Final = ("message", "msg", "detail", "note", "info", "reason", "description")
 _DONE: Final = ("approved", "accepted", "allowed", "updated", "created")
 _FAILURE_LISTS: Final = word_set("failed failures errors usererrors validationerrors")
+_FLAGS_OF_AN_OBJECT: Final = word_set("hasvalidationerrors hasvalidationerror validationfailed")
+"""Flags that are true of what was refused, wherever it is: Xero."""
+_FLAGS_OF_THE_ANSWER: Final = word_set("errors haserrors haserror iserror hasfailures hasfailed")
+"""Flags that are true where something failed: Elasticsearch's bulk answers."""
+_VALIDITY_FLAGS: Final = word_set("isvalid valid validated")
+"""Flags of the answer that are false where something failed."""
+_MESSAGE_TYPES: Final = frozenset(("E", "A", "X"))
+"""Types of SAP's messages (BAPIRET2) that say error, abort, exit; S, W and I don't stop a call."""
 _FAILED: Final = word_set("error fail failed failure")
 _REFUSED: Final = _FAILED | word_set(
     """deny denied rejected reject refused declined disallowed forbidden blocked invalid
@@ -37,6 +46,7 @@ _REFUSED: Final = _FAILED | word_set(
 )
 _NO_TITLES: Final = ("id", "type", "action", "payload.type")
 _MOST_LAYERS: Final = 20
+_MOST_LOOKED_INTO: Final = 200
 _MAX_DEPTH: Final = 4
 
 
@@ -46,7 +56,7 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     Raises Unshaped for a list of several records: that answers another request, whose answer may
     have come late.
     The verdict is NO for `ok: false`, `approved: false`, `decision: "deny"`, a `status` of "error"
-    without a record, a lone `error`, and where every item of a 207 failed.
+    without a record, a lone `error`, a flag that says error or invalid, and where each item failed.
     """
     envelope = body if type(body) is dict else {kind.own[0]: body}
     own = [each for key, each in envelope.items() if fold(key) in kind.own and type(each) is list]
@@ -54,8 +64,8 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
         raise Unshaped(safe(f"a list of {kind.noun}, as if something else had been asked"))
     layers = list(_layers(body))
     failed: Sequence[_Layer] = [each for each in layers if says_failed(each) or _refuses(each)]
-    if not failed and http_status == 207:
-        failed = _failed_items(body)
+    if not failed:
+        failed = _failed_items(body, by_code_only=http_status != 207) or _flagged(body)
     no = bool(failed) or body is False
     record: R | None = None
     if not no and type(body) in (dict, list):
@@ -118,21 +128,62 @@ def _refuses(layer: _Layer) -> bool:
     )
 
 
-def _failed_items(body: Json) -> Sequence[_Layer]:
-    """The items of a multi-status answer, if every one of them failed."""
+def _is_failure_message(named: _Layer) -> bool:
+    """Whether these fields, by folded names, are a message of SAP's that says error or abort."""
+    kind = named.get("type")
+    is_message = type(named.get("message")) is str or "number" in named
+    return type(kind) is str and kind in _MESSAGE_TYPES and is_message
+
+
+def _flagged(body: Json) -> Sequence[_Layer]:
+    """The objects of an answer that a flag or a message calls failed; not what a task is about.
+
+    Xero puts `HasValidationErrors` into each record, SAP its messages into a list named RETURN.
+    """
+    found: list[_Layer] = []
+    todo: list[tuple[Json, int]] = [(body, 0)]
+    for value, depth in todo:
+        inner: Sequence[Json] = ()
+        if type(value) is list:
+            inner = value[:_MOST_LAYERS]
+        elif type(value) is dict:
+            named = {fold(key): each for key, each in islice(value.items(), 100)}
+            is_failed = any(named.get(name) is True for name in _FLAGS_OF_AN_OBJECT)
+            if depth < 2:
+                is_failed |= any(named.get(name) is True for name in _FLAGS_OF_THE_ANSWER)
+                is_failed |= any(named.get(name) is False for name in _VALIDITY_FLAGS)
+            if is_failed or _is_failure_message(named):
+                found.append(value)
+            inner = [each for key, each in named.items() if not is_substance(key)]
+        if depth < _MAX_DEPTH and len(todo) < _MOST_LOOKED_INTO:
+            todo += [(each, depth + 1) for each in inner if type(each) in (dict, list)]
+    return found
+
+
+def _failed_items(body: Json, *, by_code_only: bool) -> Sequence[_Layer]:
+    """The items of an answer to several requests, if every one of them failed.
+
+    Only a multi-status answer (207) is sure to have items: in others only codes of 400 or more
+    count, since a list of records may have the word "failed" in it.
+    """
     for items in body.values() if type(body) is dict else [body]:
         objects = [each for each in items if type(each) is dict] if type(items) is list else []
-        if objects and all(map(_item_failed, objects)):
+        if objects and all(_item_failed(each, by_code_only=by_code_only) for each in objects):
             return objects
     return []
 
 
-def _item_failed(item: _Layer) -> bool:
+def _item_failed(item: _Layer, *, by_code_only: bool) -> bool:
+    if len(item) == 1 and type(only := next(iter(item.values()))) is dict:
+        item = only  # Elasticsearch: `{"update": {…}}`
     named = {fold(key): value for key, value in islice(item.items(), 100)}
     codes = (str(named.get(name)) for name in ("status", "statuscode", "code", "httpstatus"))
-    is_code = any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes)
+    if any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes):
+        return True
+    if by_code_only:
+        return False
     is_word = _word_in(named.get("status"), _REFUSED)
-    return is_code or is_word or bool(named.get("error")) or says_failed(item)
+    return is_word or bool(named.get("error")) or says_failed(item)
 
 
 def _word_in(value: Json, words: frozenset[str]) -> bool:

@@ -85,7 +85,7 @@ class BudgetView(TrendView[Budget]):
             cells.level_column(level, sort_key=level, descending_first=True),
             cells.age_column(look, "age", "AGE", lambda a: a.at.at if a.at else None),
             cells.text_column("about", "ABOUT", (10, 6), about, priority=1),
-            cells.text_column("alert", "ALERT", (24, 24), lambda a: a.text,
+            cells.text_column("alert", "ALERT", (24, 24), lambda a: cells.marked_name(a, a.text),
                 lambda a: TONES[level(a)], grow=1, aliases=("text",)),
         ]
         # fmt: on
@@ -117,6 +117,8 @@ class BudgetView(TrendView[Budget]):
         def name(budget: Budget) -> Cell:
             """In the tree below its company; elsewhere with it, where there are several."""
             name, known = look.names.budget(budget), place(budget)
+            if budget.shared_id:
+                return cells.name_cell(budget, name)
             if budget.scope is not BudgetScope.AGENT:
                 return Cell(name)
             if self.table.sort == self.sort and not self.table.rows.filter:

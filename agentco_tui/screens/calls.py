@@ -46,10 +46,18 @@ class Calls:
         self._tells_focus |= not app.app_focus  # the terminal does; tmux mostly doesn't
         is_here = now - max(self._began, app.presses.at) < HERE
         is_here = app.app_focus if self._tells_focus else is_here
-        if not (causes := self._notifier.look(session.needs.awake, polled, is_here=is_here)):
+        causes = self._notifier.look(
+            session.needs.awake,
+            polled,
+            is_here=is_here,
+            asked_since=session.poller.asked_since(),
+        )
+        if not causes and not self._command.waiting:
             return
         run = partial(self._command.run, notify.on_critical, causes)
         start_worker(app, run, "on_critical")
+        if not causes:
+            return
         if notify.bell and not is_here and now - self._rang_at >= APART:
             self._rang_at = now
             app.to_terminal("\a")

@@ -23,6 +23,7 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import AlertLimits, Budget, Money, Task
+from agentco_tui.reading.identity import KIND_NOUNS, refusal
 from agentco_tui.row_filter import ColumnKind
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column
@@ -124,8 +125,18 @@ def severity_cell(entry: model.Activity) -> Cell:
     return Cell(plain(f"{derived}{level_sign(level)}"), TONES[level])
 
 
+def limit_refused(record: object, store: Store) -> SafeText | None:
+    """Why the limit of the agent on a record's line can't be set; None if there is no such agent or
+    nothing speaks against it.
+    """
+    if isinstance(record, model.Agent | Budget) and record.unwritable is not None:
+        return record.unwritable
+    agent_id = limit_of(record)
+    return refusal((agent_id,), (store.agent_budgets.get(agent_id), store.agents.get(agent_id)))
+
+
 def limit_of(record: object) -> str | None:
-    """The agent whose limit can be set on a record's line."""
+    """The agent whose limit a record's line is about."""
     match record:
         case model.Agent(id=agent_id) | Budget(scope=model.BudgetScope.AGENT, id=agent_id):
             return agent_id
@@ -155,9 +166,26 @@ def priority_cell(priority: SafeText | None) -> Cell:
 
 
 def title_cell(task: Task, tone: Tone = Tone.PLAIN) -> Cell:
-    if not isinstance(task, model.SharedTask):
-        return Cell(task.title, tone)
-    return warned(f"{task.sharers} tasks with this id {signs.separator} {task.title}")
+    """Its title, marked where other tasks came with the same id."""
+    return Cell(task.title, tone) if not task.shared_id else warned(marked_name(task, task.title))
+
+
+def marked_name(record: model.Record, name: SafeText) -> SafeText:
+    """A record's name, with how many came with its id where it is not alone with it.
+
+    Titles and log lines are cut at their end, and have it in front; names are short.
+    """
+    if not record.shared_id:
+        return name
+    if isinstance(record, model.Agent | model.Company | Budget):
+        return plain(f"{name} {signs.separator} {record.sharers} with this id")
+    sharers = f"{record.sharers} {KIND_NOUNS[type(record)]} with this id"
+    return plain(f"{sharers} {signs.separator} {name}")
+
+
+def name_cell(record: model.Record, name: SafeText, tone: Tone = Tone.PLAIN) -> Cell:
+    """A record's name, marked where different records came with the same id."""
+    return warned(marked_name(record, name)) if record.shared_id else Cell(name, tone)
 
 
 def _state_cell(word: str, known: tuple[str, Tone] | None) -> Cell:

@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from agentco_tui import clipboard, osc
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
+from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter
 from agentco_tui.live.poller import ACTIVITY_LIMIT
 from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
@@ -56,10 +57,11 @@ class CopyChoice(Dialog[str]):
 
 def choose(frame: MainScreen, record: Record, what: str | None) -> None:
     """Copy a record's id, or what of it is then asked for."""
-    session, sent_id = frame.session, getattr(record, "sent_id", record.id)
+    session, sent_id = frame.session, record.sent_id
     name = whole_title(record) if isinstance(record, Task) else name_of(record, session.names)
-    kind, filters = list_of(record, session)
-    line, link = curl_line(record, session), link_to(session.settings.web_url, record)
+    log_filter = frame.view.log_filter or NO_LOG_FILTER
+    kind, filters = list_of(record, session, log_filter)
+    line, link = curl_line(record, session, log_filter), link_to(session.settings.web_url, record)
     offered = {
         "n": plain(f"its name: {safe(name, 200)}"),
         "s": plain(f"its fields as {PATHS[kind]} sends them now, in one line"),
@@ -70,6 +72,9 @@ def choose(frame: MainScreen, record: Record, what: str | None) -> None:
 
     async def copy_it(letter: str) -> None:
         text = {"id": clipboard_text(sent_id), "n": name, "c": line, "l": link}.get(letter)
+        if letter == "s" and record.shared_id:
+            frame.say(str(record.unwritable), bad=True)
+            return
         if letter == "s":
             try:
                 asked = mappable()[kind], PATHS[kind], filters, sent_id
@@ -110,26 +115,34 @@ async def copy(frame: MainScreen, text: str) -> None:
         frame.say(f"sent to the terminal (OSC 52): {what}")
 
 
-def list_of(record: Record, session: Session) -> tuple[str, dict[str, str]]:
-    """The kind of list that a record stands in, and the query that this was asked with."""
+def list_of(
+    record: Record, session: Session, log: ActivityFilter = NO_LOG_FILTER
+) -> tuple[str, dict[str, str]]:
+    """The kind of list that a record stands in, and the query that this was asked with; `log` is
+    the filter of the screen that shows the activity.
+    """
     kind, query, asked = kind_of(record), session.poller.query, dict[str, Any]()
     match record:
         case Task(id=of):
             waits = "pending" if of in session.store.pending.records else None
             asked = {"company_id": query.company, "status": waits}
         case Activity():
-            log, limit = query.log, query.log.limit or ACTIVITY_LIMIT
-            asked = {"company_id": log.company, "agent_id": log.agent, "from": log.from_date}
-            asked |= {"to": log.to_date, "limit": limit}
+            asked = {
+                "company_id": log.company or query.company,
+                "agent_id": log.agent,
+                "from": log.from_date,
+                "to": log.to_date,
+                "limit": log.limit or ACTIVITY_LIMIT,
+            }
         case Budget(scope=scope) if scope is not BudgetScope.ALL:
             kind = f"{scope}_budget"
             asked = {"company_id": query.company if scope is BudgetScope.AGENT else None}
     return kind, {name: str(value) for name, value in asked.items() if value is not None}
 
 
-def curl_line(record: Record, session: Session) -> str:
+def curl_line(record: Record, session: Session, log: ActivityFilter = NO_LOG_FILTER) -> str:
     """A GET of the record itself, else of its list, for a shell, which puts the key in."""
-    kind, filters = list_of(record, session)
+    kind, filters = list_of(record, session, log)
     address = session.origin + PATHS[kind]
     if isinstance(record, Company | Agent):
         address += f"/{quote(record.id, safe='', errors='replace')}"

@@ -103,7 +103,7 @@ def like_items(known: KnownPast | None, tasks: Sequence[Task], now: float) -> It
         if not found.count:
             words, tone = none_like(known, "them" if many else "it"), Tone.DIM
         elif new:
-            words += f"; none like {fmt.count(len(new))} kinds, such as {clip(new[0], 30)}"
+            words += f"; {without_precedent(new)}"
         if 2 * (found.rejected + found.failed) >= found.approved + found.rejected > 0:
             words, tone = f"{signs.warning} {words}", Tone.WARNING
         if known.trouble is not None:
@@ -137,6 +137,17 @@ def none_like(known: KnownPast, it: str) -> str:
         return "first of its kind" if it == "it" else "all are the first of their kind"
     reach = f"in the {fmt.age(known.watched)} that are known" if known.watched else "is known"
     return f"none like {it} {reach}"
+
+
+def without_precedent(titles: Sequence[SafeText]) -> str:
+    """The kinds of task of a set that no earlier task is like, by a title of each."""
+    words = f'no earlier task like "{clip(titles[0], 30)}"'
+    others = len(titles) - 1
+    if others == 1:
+        words += " or 1 other kind"
+    elif others:
+        words += f" or {fmt.count(others)} other kinds"
+    return words
 
 
 class DecisionFacts:

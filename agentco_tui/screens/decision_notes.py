@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import ceil
 
 from agentco_tui.actions.decisions import Decision
-from agentco_tui.actions.outcome import AFTER_ALL, DOUBTFUL, GOOD, Outcome, OutcomeKind, Step
+from agentco_tui.actions.outcome import AFTER_ALL, GOOD, NOT_CARRIED_OUT, Outcome, OutcomeKind, Step
 from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import SharedTask, Task
+from agentco_tui.model import Task
 from agentco_tui.screens.cells import warned
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
@@ -72,7 +72,7 @@ def may_approve(session: Session, task: Task) -> bool:
     """Whether approving a task means something: it waits, and no yes is known to it."""
     decision = session.decisions.by_task.get(task.id)
     undecided = decision is None or decision.outcome is not None
-    waits = waits_for_person(task) and not isinstance(task, SharedTask)
+    waits = waits_for_person(task) and task.unwritable is None
     return waits and undecided and settled_as(session, task.id) is None
 
 
@@ -88,7 +88,7 @@ def fate_of(session: Session, task_id: str) -> Cell:
         record = None  # as it was read before it left the list
     about = decision_about(task_id, session.store.activity, decisions.waited_at.get(task_id))
     word = decided_as(record, about)
-    if word == "approved" and outcome is not None and outcome.kind in DOUBTFUL:
+    if word == "approved" and outcome is not None and outcome.kind in NOT_CARRIED_OUT:
         return Cell(plain("approved"), Tone.DIM)
     return Cell(plain("left the list" if word is None else f"{word} elsewhere"), Tone.DIM)
 

@@ -19,7 +19,7 @@ from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.sentences import sentence
-from agentco_tui.model import Moment, Money, Ref, SharedTask, Task, extra_fields
+from agentco_tui.model import Moment, Money, Ref, Task, extra_fields
 from agentco_tui.osc import LINKABLE
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.field_names import NO_UNIT, Unit, unit_in_name, word_set, words
@@ -76,7 +76,9 @@ def task_details(task: Task, look: Look, fate: Cell | None = None) -> list[Item]
 def budget_details(budget: model.Budget, look: Look) -> list[Item]:
     owners, of, names = list[Item](), look.names.company_of(budget), look.names
     if budget.scope is model.BudgetScope.AGENT:
-        owners.append(link("agent", names.agent, Ref(id=budget.id, name=budget.name), "agents"))
+        owners.append(
+            link("agent", names.agent, Ref(id=budget.sent_id, name=budget.name), "agents")
+        )
     if of is not None:
         owners.append(link("company", names.company, of, "companies"))
     return [
@@ -85,7 +87,7 @@ def budget_details(budget: model.Budget, look: Look) -> list[Item]:
         field("for", plain(budget.scope)),
         *owners,
         *budget_fields(budget, look),
-        field("id", safe(budget.id)),
+        field("id", safe(budget.sent_id)),
     ]
 
 
@@ -127,7 +129,7 @@ def alert_details(alert: model.Alert, look: Look) -> list[Item]:
         field("threshold", fmt.percent(alert.threshold) if alert.threshold is not None else None),
         field("spent", fmt.money(alert.spent)),
         field("limit", fmt.money(alert.limit)),
-        field("id", safe(alert.id)),
+        field("id", safe(alert.sent_id)),
     ]
 
 
@@ -150,7 +152,7 @@ def activity_details(entry: model.Activity, look: Look) -> list[Item]:
         field(entry.target_type or plain("target"), named(known("target"), entry.target)),
         field("severity", plain(severity)),
         field("outcome", entry.outcome),
-        field("id", None if entry.id_derived else safe(entry.id)),
+        field("id", None if entry.id_derived else safe(entry.sent_id)),
     ]
 
 
@@ -168,7 +170,8 @@ def details(
     if isinstance(record, Task):
         items, rest = task_details(record, look, fate), [Gap(), *asked_for(record)]
     else:
-        items, rest = DETAILS[type(record)](record, look), beyond(record)
+        told = DETAILS[type(record)](record, look)
+        items, rest = [told[0], *about_the_id(record), *told[1:]], beyond(record)
     return [*items, *(beyond(record, raw=True) if raw else rest)]
 
 
@@ -178,7 +181,7 @@ def link_to(web_url: str | None, record: model.Record | None) -> str:
         return ""
     from agentco_tui.live.record_export import kind_of  # noqa: PLC0415 - where links are wanted
 
-    of = quote(getattr(record, "sent_id", record.id), safe="", errors="replace")
+    of = quote(record.sent_id, safe="", errors="replace")
     address = web_url.replace("{kind}", kind_of(record)).replace("{id}", of)
     return address if re.fullmatch(LINKABLE, address) else ""
 
@@ -251,8 +254,7 @@ def asked_for(task: Task) -> list[Item]:
 def head(task: Task) -> list[Item]:
     """The title, whole, and what is odd about the record."""
     items: list[Item] = [Text(whole_title(task), Tone.STRONG)]
-    if isinstance(task, SharedTask):
-        items.append(warning(f"{signs.warning} {task.refusal}"))
+    items += about_the_id(task)
     if task.cut is not None:
         items.append(warning(f"{signs.warning} too long to be shown whole: {task.cut}"))
     texts = _texts_in(extra_fields(task.extra))
@@ -261,6 +263,13 @@ def head(task: Task) -> list[Item]:
         names = ", ".join(safe(name, _NAME) for name in hidden[:_MOST_HIDDEN])
         items.append(warning(f"{signs.warning} characters that can't be shown in {names}{more}"))
     return items
+
+
+def about_the_id(record: model.Record) -> list[Item]:
+    """Why no write may name a record; nothing if one may."""
+    if record.unwritable is None:
+        return []
+    return [warning(f"{signs.warning} {record.unwritable}")]
 
 
 def whole_title(task: Task) -> SafeText:

@@ -46,6 +46,8 @@ class FoundNeeds:
         self.awake: list[Need] = []  # each by itself, but for those snoozed; the worst first
         self.shown: list[Need] = []  # the worst first, tasks alike as one; then what is snoozed
         self.snoozed = 0  # how many of them are
+        self.next_snooze_end: float | None = None
+        """When the first of all snoozes ends, by the platform's clock; None if none does."""
         self.listed = 0  # how many of the others these are
         self.levels = Counter[Level]()  # how many there are in all, but for those snoozed
         self.queue = needs.Queue()
@@ -105,13 +107,16 @@ class FoundNeeds:
             if task.id not in there
         ]
         others = [need for need in found if need.kind is not NeedKind.TASK]
-        apart, most = set(self._decided), max(0, MOST_NEEDS - len(undecided))
-        self.listed = len(undecided) + len(found[:most])
-        awake = [*undecided, *needs.grouped(found[:most], apart)]
+        apart = set(self._decided)
+        # What a decision is open about is shown however many needs come before it.
+        decided_late = [need for need in found[MOST_NEEDS:] if need.record.id in apart]
+        listed = [*found[:MOST_NEEDS], *decided_late]
+        self.listed = len(undecided) + len(listed)
+        awake = [*undecided, *needs.grouped(listed, apart)]
         yield
         self.shown, self.queue = [*awake, *needs.grouped(snoozed, apart)], queue
-        self.levels = queue.levels + Counter(need.level for need in (*undecided, *others))
-        self.levels -= Counter(need.level for need in snoozed if need.kind is NeedKind.TASK)
+        self.levels = needs.count_levels(queue, every)
+        self.levels.update(need.level for need in undecided)
         self.snoozed = len(snoozed)
         money = (NeedKind.BUDGET, NeedKind.ALERT)
         self.money = Counter(need.level for need in others if need.kind in money)
@@ -131,6 +136,8 @@ class FoundNeeds:
             is_gone = key in self._met and key not in levels and is_whole and not waits
             if is_gone or not snooze.holds(levels.get(key, Level.OK), now):
                 self.snoozes.set([key], None)
+        ends = [each.until for each in self.snoozes.all.values() if each.until is not None]
+        self.next_snooze_end = min(ends, default=None)
 
     def of_scope(self, records: Iterable[R]) -> Iterable[R]:
         return filter(needs.of_company(self._look.store, self._poller.query.company), records)

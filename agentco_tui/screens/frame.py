@@ -20,7 +20,7 @@ from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
-from agentco_tui.live.feeds import FeedName, Query, paces
+from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
 from agentco_tui.live.store import Change, named
 from agentco_tui.model import Task
 from agentco_tui.screens.absence import TOLD_FOR, Absence
@@ -50,6 +50,7 @@ BENEATH = 0.5  # seconds after which lines that stand beneath a dialog say what 
 SECONDS_BETWEEN_AGES = 10  # between two times that ages are told anew, on a thin line
 STANDS = {Step.HELD: "held", Step.UNKNOWN: "unknown"}  # decisions without an outcome
 ORDER = ("held", "in flight", "unknown", "to look at")
+TICK = 1.0  # seconds between two times that ages are told anew
 FOLLOW_EVERY = 1.0  # seconds between two looks at the journal, which other dashboards write, too
 
 
@@ -83,6 +84,7 @@ class MainScreen(OwnCommands):
         """Whose line the first answers have yet to bring."""
         self._decided: set[str] = set()
         self._seconds = 0
+        self._awaits_snooze_end = False
         self.absence = Absence(session, remembered.left_at)
 
     def compose(self) -> ComposeResult:
@@ -117,7 +119,7 @@ class MainScreen(OwnCommands):
         """The first picture is on its way: read the other feeds, and give the list the keys."""
         self.set_paces()
         self.focus_again()
-        self.set_interval(1.0, self.tick, name="ages")
+        self.set_interval(TICK, self.tick, name="ages")
         self.set_timer(1.0, self.open_views, name="views")
         start_worker(self, self._follow_journal, "follow the journal")
 
@@ -144,8 +146,7 @@ class MainScreen(OwnCommands):
                 view.take(change)
                 if about:
                     view.take_decisions(about)
-            if self._awaited is not None and self._awaited.tab == self.here().tab:
-                self._stand(self._awaited)
+            self.stand_if_awaited()
             self.show_frame()
         for decision in late:
             work = partial(self.dialogs.read_after_all, decision)
@@ -199,9 +200,30 @@ class MainScreen(OwnCommands):
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.session.needs.look(self)  # for what the clock, the log and the outlook make one
             self.open_views()
+        self.await_snooze_end()
         if not self.session.thin or self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.view.tick()
             self.show_frame()
+
+    def await_snooze_end(self) -> None:
+        """Look for needs at the moment at which the next snooze ends.
+
+        Called at every tick, because the end is a time of the platform's clock, which is set and
+        corrected while a timer runs. Only the last of the ticks before the end sets a timer.
+        """
+        ends_at = self.session.needs.next_snooze_end
+        if ends_at is None:
+            return
+        left = ends_at - self.session.clock.now()
+        if left <= 0:
+            self.session.needs.look(self)
+        elif left <= 2 * TICK and not self._awaits_snooze_end:
+            self._awaits_snooze_end = True
+            self.set_timer(left, self._snooze_end_came, name="snooze")
+
+    def _snooze_end_came(self) -> None:
+        self._awaits_snooze_end = False
+        self.await_snooze_end()
 
     def show_frame(self) -> None:
         session, view, width = self.session, self.view, self.size.width
@@ -250,26 +272,36 @@ class MainScreen(OwnCommands):
         scope: str | None = "",
         is_open: bool = False,
         filter: str | None = None,
+        log: ActivityFilter | None = None,
         view: str = "",
     ) -> AwaitMount:
         """Go in, to a screen or to one of its lines, which stands open then if `is_open`; `esc`
         comes back. Everything is shown of another company if `scope` names one, and of all if it
-        is None; to open a company is to show everything of it.
+        is None; to open a company is to show everything of it. `log` is the part of the activity
+        log that Activity shows.
         """
         if place == "companies" and is_open:
             scope = row_id
         scope = self.session.poller.query.company if scope == "" else scope
         here = self.here()
-        to = Spot(place, scope, row_id, is_open, filter, view)
-        bare = Spot(here.place, here.scope, None, here.is_open, None, here.view)
+        to = Spot(place, scope, row_id, is_open, filter, log, view)
+        bare = Spot(here.place, here.scope, None, here.is_open, view=here.view)
         left = () if to == bare else (here,)
         return self._move(*self.behind, *left, to)
 
     def here(self) -> Spot:
         view, scope = self.view, self.session.poller.query.company
         row = view.opened_from.view.cursor
-        words, name = view.filter_text, view.shown_as.name
-        return Spot(self.place, scope, row, view.reading, words, name, view.called())
+        return Spot(
+            self.place,
+            scope,
+            row,
+            view.reading,
+            filter=view.filter_text,
+            log=view.log_filter,
+            view=view.shown_as.name,
+            name=view.called(),
+        )
 
     def _move(self, *spots: Spot) -> AwaitMount:
         """Be at the last of these spots, with those before it behind."""
@@ -307,6 +339,15 @@ class MainScreen(OwnCommands):
         if not is_there and self._awaited is None and at.filter is None:
             self.say("that is not in the list any more")
 
+    def stand_if_awaited(self) -> None:
+        """Rows have come: put the cursor on the line that was asked for before it was there."""
+        if self._awaited is not None and self._awaited.tab == self.here().tab:
+            self._stand(self._awaited)
+
+    def await_no_line(self) -> None:
+        """Forget the line that was asked for before it was there: the user went on."""
+        self._awaited = None
+
     def remembered(self) -> Remembered:
         own = ((tab, view) for tab, view in self.views.items() if not view.shown_as.name)
         visited = {tab: memory_of(view) for tab, view in own}
@@ -327,7 +368,7 @@ class MainScreen(OwnCommands):
         query = self.session.poller.query
         for view in self.views.values() if company_id != query.company else ():
             view.leave_scope()
-        self.session.poller.set_query(Query(company=company_id, activity=query.activity))
+        self.session.poller.set_query(Query(company=company_id))
         self.session.needs.look(self)
         for view in self.views.values():
             view.rescope()
@@ -367,6 +408,7 @@ class MainScreen(OwnCommands):
 
     def action_poll_now(self) -> None:
         self.view.bring_up_to_date()
+        self.view.poll_now()
         self.session.poller.poll_now()
         start_worker(self, self.key_renewal.asked, "read the key again")
 
@@ -377,8 +419,18 @@ class MainScreen(OwnCommands):
         if task is None:
             self.say("nothing is held back that could be taken back")
         else:
+            self.return_to(task)
             title = self.session.titled(task.title, task)
             self.say(f"{signs.good} {title}: taken back, nothing was sent")
+
+    def return_to(self, task: Task) -> None:
+        """Put the cursor back on a task whose approval was not sent, in every list that shows it.
+
+        The cursor went on after the yes (`[list] advance`). Left there, the next `a` and `y`, meant
+        for the same task, would approve another one.
+        """
+        for view in self.views.values():
+            view.return_to(task.id)
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(self.place, self.session.settings, self.denied, self.more))

@@ -46,6 +46,9 @@ def header_cells(
         left.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
     if session.thin:
         left.append(Cell(plain("  thin"), Tone.ACCENT))
+    if (slowed_to := session.poller.slowed_to) is not None:
+        words = f"  {signs.warning} no focus: {fmt.age(slowed_to)}"
+        left.append(Cell(plain(words), Tone.WARNING))
     freshness = worst(session.store.freshness[feed] for feed in feeds)
     latency, now = session.client.transport.measured.steady_latency, session.clock.monotonic()
     if width < NARROW:
@@ -94,8 +97,9 @@ def environment(settings: Settings) -> Environment:
 def tab_cells(
     session: Session, at: str, lists: Mapping[str, ListView[Any]], width: int
 ) -> list[Cell]:
-    """The screens and the views, each with its count where that is known."""
+    """The screens and the views, each with its key and, where that is known, its count."""
     store = session.store
+    keys = tab_keys(session.settings)
     lengths = {"companies": len(store.companies), "agents": len(store.agents)}
     counts = {tab: Cell(fmt.count(each), Tone.DIM) for tab, each in lengths.items() if each}
     if store.freshness[FeedName.PENDING].answered_at is not None and session.is_scope_shown():
@@ -117,10 +121,10 @@ def tab_cells(
     cells: list[Cell] = []
     for longest in (None, 4, 3, 0):
         cells = []
-        for number, (tab, name) in enumerate(names.items(), start=1):
+        for tab, name in names.items():
             here, count = tab == at, counts.get(tab)
             title = name if here else name[:longest]
-            words = (f"{number} " if number <= 9 else "") + (f"{title} " if title else "")
+            words = "".join(f"{part} " for part in (keys.get(tab), title) if part)
             cells += [
                 Pressable(signs.cursor if here else plain(" "), Tone.ACCENT, key=tab),
                 Pressable(plain(words), Tone.STRONG if here else Tone.DIM, key=tab),
@@ -130,6 +134,16 @@ def tab_cells(
         if sum(len(cell.text) for cell in cells) <= width:
             break
     return cells
+
+
+def tab_keys(settings: Settings) -> dict[str, str]:
+    """The key of each screen's and each view's tab, as it is bound now; none for one without."""
+    bindings = {str(screen): f"screen.{screen}" for screen in SCREENS}
+    for number, view in enumerate(settings.views, start=1):
+        if f"view.{number}" in COMMANDS_BY_ID:
+            bindings[view.tab] = f"view.{number}"
+    keys = {tab: shown_key(binding, settings.keys) for tab, binding in bindings.items()}
+    return {tab: key for tab, key in keys.items() if key}
 
 
 OPEN_DETAIL = ("list.open", "companies.scope", "budget.alerts")

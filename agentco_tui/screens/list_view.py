@@ -18,16 +18,24 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.config import ViewSettings
 from agentco_tui.keys import FOOTER, FOR_A_LINE, Place
-from agentco_tui.live.feeds import NAMES, SCOPED, FeedName, Freshness, Phase
+from agentco_tui.live.feeds import (
+    NAMES,
+    NO_LOG_FILTER,
+    SCOPED,
+    ActivityFilter,
+    FeedName,
+    Freshness,
+    Phase,
+)
 from agentco_tui.live.store import Change
 from agentco_tui.model import Company, Record
-from agentco_tui.screens.cells import limit_of
+from agentco_tui.screens.cells import limit_of, limit_refused
 from agentco_tui.screens.detail_pane import details, link_to
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
 from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
 from agentco_tui.screens.prompts import FilterWords
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.trail import Spot, crumbs, name_of
+from agentco_tui.screens.trail import AGENT_LOG, Spot, crumbs, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column, R
@@ -166,6 +174,8 @@ class ListView(Widget, Generic[R]):
         if feed in self.lists:
             if feed in NAMES:
                 self._names_seen = self._names()
+            if self.freshness_of(feed).answered_at is None:
+                self._let_first_answer_in()
             if len(ids) > MANY and not rows.held:
                 self.reload()  # which takes a long list over several turns of the event loop
             else:
@@ -181,6 +191,8 @@ class ListView(Widget, Generic[R]):
                 table.apply(changed=there.items(), removed=gone)
             if self._whole is not None and self._whole.id in ids.values():
                 self._whole = None
+            if self._hold_due and table.idle.is_set():
+                self._hold()
             if table.view.cursor is None or table.view.cursor in ids:
                 self.show_detail()
         elif feed in NAMES and self._names() != self._names_seen:
@@ -191,6 +203,14 @@ class ListView(Widget, Generic[R]):
             table.renew()
             self.show_detail()
         self.show_head()
+
+    def _let_first_answer_in(self) -> None:
+        """Rows of an answer that is still loading are not new: they take their places at once, also
+        while the user moves, and the cursor stays with its record and at its line.
+        """
+        if self.table.rows.held:
+            self.table.release()
+            self._hold_due = True
 
     def take_outlook(self) -> None:
         """What lies ahead or behind of the records has changed."""
@@ -209,7 +229,19 @@ class ListView(Widget, Generic[R]):
 
     def _bring_rows(self) -> list[Freshness]:
         """Of the feeds by which rows are there and in their order."""
-        return [self.session.store.freshness[feed] for feed in (*self.lists, *self.figures_from)]
+        return [self.freshness_of(feed) for feed in (*self.lists, *self.figures_from)]
+
+    def freshness_of(self, feed: FeedName) -> Freshness:
+        """How fresh what this screen shows of a feed is."""
+        return self.session.store.freshness[feed]
+
+    def poll_now(self) -> None:
+        """Ask at once for what only this screen reads; the poller asks for all else."""
+
+    @property
+    def log_filter(self) -> ActivityFilter | None:
+        """Which part of the activity log the screen shows; None if it shows no log."""
+        return None
 
     def open_anew(self) -> None:
         """Until the answers that are to come have come, the cursor is the first line's."""
@@ -220,8 +252,10 @@ class ListView(Widget, Generic[R]):
         """What means something here and now, most wanted first; its words, "" for its label."""
         subject = self.subject()
         not_now = frozenset[str]() if subject is not None else FOR_A_LINE
-        if limit_of(subject) is None:
-            not_now |= {"budget.limit"}
+        if limit_of(subject) is None or limit_refused(subject, self.session.store) is not None:
+            not_now |= {"budget.limit", "agents.limit"}
+        if isinstance(subject, Company) and subject.unwritable is not None:
+            not_now |= {"companies.clone"}
         if self.session.poller.query.company is None:
             not_now |= {"company.unscope"}
         return {id_: "" for id_ in FOOTER[self.place] if id_ not in not_now}
@@ -246,8 +280,8 @@ class ListView(Widget, Generic[R]):
         if not self.is_attached:  # the program may be ending
             return
         session, feeds = self.session, (*self.lists, *self.beside)
-        known = session.store.freshness
-        freshness = worst(known[feed] for feed in feeds)
+        known = {feed: self.freshness_of(feed) for feed in feeds}
+        freshness = worst(known.values())
         failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
         about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
         told = notice(freshness, session.clock.monotonic(), about, session.settings)
@@ -315,7 +349,12 @@ class ListView(Widget, Generic[R]):
         """
         if self.incomplete and not (self.table.marked or self.table.view.touched):
             return
-        self._touched_at, self.table.view.opening = self.session.clock.monotonic(), False
+        self._touched_at = self.session.clock.monotonic()
+        self.table.view.opening = False
+        self._hold()
+
+    def _hold(self) -> None:
+        """Let the order stand still; as soon as it is sorted, if that is still under way."""
         # Holding a large table would end its sorting or filtering in one go.
         self._hold_due = not self.table.idle.is_set()
         if self.calm and not self._hold_due and not self.table.rows.held and self.table.rows.shown:
@@ -324,7 +363,7 @@ class ListView(Widget, Generic[R]):
     @on(RecordTable.WorkDone)
     def _counts_settled(self) -> None:
         if self._hold_due:
-            self.touch()
+            self._hold()
         self.show_head()
 
     def arrive(self) -> None:
@@ -372,6 +411,10 @@ class ListView(Widget, Generic[R]):
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Say on tasks' lines what is known of decisions, where there are such lines."""
 
+    def return_to(self, task_id: str) -> bool:
+        """Put the cursor back on a task's line; False if this list doesn't show the task."""
+        return False
+
     async def _read_whole(self, row_id: str) -> None:
         try:
             record = await self.read_one(row_id)
@@ -407,12 +450,18 @@ class ListView(Widget, Generic[R]):
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
-        """Go where the line leads: a screen, or a row of it; from a company's page all is shown of
-        that company.
+        """Go where the line leads: a screen, a row of it, or the log of an agent; from a company's
+        page all is shown of that company.
         """
         subject, (place, _, row_id) = self.subject(), message.key.partition(":")
         scope = subject.id if isinstance(subject, Company) else ""
-        self.main.go(cast("Place", place), row_id or None, scope=scope, is_open=bool(row_id))
+        if place == AGENT_LOG:
+            self.main.go("activity", log=ActivityFilter(agent=row_id))
+            return
+        whole_log = NO_LOG_FILTER if place == "activity" else None
+        self.main.go(
+            cast("Place", place), row_id or None, scope=scope, is_open=bool(row_id), log=whole_log
+        )
 
     def stand(self, at: Spot) -> bool:
         """Be as that spot says; False if the list doesn't have its line."""

@@ -96,9 +96,11 @@ def about_of(record: model.Record, look: Look) -> SafeText:
         case Task(description=description):
             return one_line(description)
         case Budget(forecast=forecast, resets=resets):
-            known += [plain(f"platform says {fmt.money(forecast)}")] * (forecast is not None)
+            if forecast is not None:
+                known.append(plain(f"platform's forecast {fmt.money(forecast)}"))
             left = resets.at - look.clock.now() if resets else 0
-            known += [plain(f"resets in {fmt.age(left)}")] * (left > 0)
+            if left > 0:
+                known.append(plain(f"resets in {fmt.age(left)}"))
     return joined(known, ", ")
 
 
@@ -199,11 +201,13 @@ def trend_items(session: Session, room: int) -> list[Item]:
     the money goes, as far as there is room in so many lines; nothing of the unknown.
     """
     outlook, store, scope = session.outlook, session.store, session.poller.query.company
-    entries, budgets = outlook.of_agent(None).entries_by_hour, list(store.budget)
+    entries = outlook.of_agent(None).entries_by_hour
+    budgets = store.budgets_of_scope(scope)
+    if len(budgets) > 1:
+        budgets = []  # no total was sent
     if scope is not None:
         ours = session.needs.of_scope(store.agents)
         entries = together(outlook.of_agent(agent.id).entries_by_hour for agent in ours)
-        budgets = [budget for budget in store.company_budgets if budget.id == scope]
     trends = {"WAITING": waiting_trend(session, scope), "EVENTS ": entries_trend(entries)}
     money = [item for budget in budgets[:1] for item in spending_items(budget, session, "SPENT  ")]
     high = sum(item.height + 1 if isinstance(item, Plot) else 1 for item in money)

@@ -115,7 +115,8 @@ class OverviewView(TaskLines[Need]):
         words = words_of(need, self.look.names, self.session.outlook, now)
         if need.snooze is None:
             return words
-        return replace(words, why=plain("snoozed"), consequence=need.snooze.told(now))
+        told = need.snooze.told(now)
+        return replace(words, why=plain("snoozed"), consequence=told, brief_consequence=None)
 
     def columns(self) -> list[Column[Need]]:
         look, names, words = self.look, self.look.names, self.words
@@ -139,9 +140,12 @@ class OverviewView(TaskLines[Need]):
 
         def consequence(need: Need, width: int) -> Cell:
             """Where it is narrow, what comes first of it; but a promise is a person's words."""
-            told = words(need).consequence
+            found = words(need)
+            told = found.consequence
             while need.snooze is None and cell_width(told) > width and ", " in told:
                 told = plain(told.rpartition(", ")[0])
+            if cell_width(told) > width and found.brief_consequence is not None:
+                told = found.brief_consequence
             return Cell(told, dim(need))
 
         def figure(need: Need, width: int) -> Cell:

@@ -11,14 +11,16 @@ from msgspec.structs import replace
 from agentco_tui import format as fmt
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.filtered_log import is_about_agent
 from agentco_tui.live.insight import Level
 from agentco_tui.live.sentences import folded
 from agentco_tui.model import Activity, Agent, Budget, Company, Task
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.screens.detail_pane import field, is_listed, link, when
+from agentco_tui.screens.detail_pane import about_the_id, field, is_listed, link, when
 from agentco_tui.screens.overview_panels import log_lines
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.trail import AGENT_LOG
 from agentco_tui.screens.trends import entries_trend, spending_items, together, waiting_trend
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
@@ -46,7 +48,8 @@ def company_page(company: Company, session: Session) -> list[Item]:
     entries = filter(is_ours, reversed(look.store.activity))
     bad = (entry for entry in entries if insight.SEVERITY_LEVELS[entry.severity] > Level.OK)
     return [
-        Text(company.name or safe(of), Tone.STRONG),
+        Text(company.name or safe(company.sent_id), Tone.STRONG),
+        *about_the_id(company),
         *([Text(plain(words))] if words else []),
         *([Text(company.mission, Tone.DIM)] if company.mission else []),
         *_waiting_part(tasks, look, "tasks"),
@@ -60,7 +63,7 @@ def company_page(company: Company, session: Session) -> list[Item]:
         Gap(),
         field("tasks", fmt.count(company.task_count)),
         field("created", when(company.created, look)),
-        field("id", safe(of)),
+        field("id", safe(company.sent_id)),
     ]
 
 
@@ -69,16 +72,17 @@ def agent_page(agent: Agent, session: Session) -> list[Item]:
     status, budget = cells.agent_status_cell(agent), look.budget_of(agent)
     tasks = [t for t in _waiting(look) if t.agent is not None and t.agent.id == of]
     log = reversed(look.store.activity)
-    own = (entry for entry in log if of in [ref.id for ref in (entry.agent, entry.actor) if ref])
+    own = (entry for entry in log if is_about_agent(entry, of, look.names))
     return [
-        Text(agent.name or safe(of), Tone.STRONG),
+        Text(agent.name or safe(agent.sent_id), Tone.STRONG),
+        *about_the_id(agent),
         link("company", look.names.company, agent.company, "companies"),
         field("status", plain(status.text.strip()), status.tone),
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
         *_waiting_part(tasks, look),
         *_money_part(budget, session),
-        *_log_part("Latest", own, look, 0, "nothing in the log"),
+        *_agent_log_part(of, own, look),
         *entries_trend(session.outlook.of_agent(of).entries_by_hour).items(),
         Gap(),
         field("left", look.left_cell(agent).text),
@@ -86,7 +90,7 @@ def agent_page(agent: Agent, session: Session) -> list[Item]:
         field("completed", fmt.count(agent.tasks_completed)),
         field("last seen", when(agent.last_seen, look)),
         field("created", when(agent.created, look)),
-        field("id", safe(of)),
+        field("id", safe(agent.sent_id)),
     ]
 
 
@@ -184,8 +188,30 @@ def _people_part(agents: list[Agent], waiting: Iterable[Task], look: Look) -> li
     return _part(words, lines, MOST_LINES + 2, more="agents", none="no agents are known")
 
 
+def _agent_log_part(agent_id: str, own: Iterable[Activity], look: Look) -> list[Item]:
+    """The agent's entries among those that were read, and the way to its log: the log that all
+    screens share holds the newest entries of all agents, so an agent may have many more.
+    """
+    none = f"none among the newest {fmt.count(len(look.store.activity))} entries of the log"
+    if look.store.freshness[FeedName.ACTIVITY].answered_at is None:
+        none = "not read yet"
+    way = f"{AGENT_LOG}:{agent_id}"
+    items = _log_part("Latest", own, look, 0, none, more=way)
+    last = items[-1]
+    cells_of_last = last.left if isinstance(last, Cells) else ()
+    if not any(isinstance(cell, Pressable) and cell.key == way for cell in cells_of_last):
+        items.append(_line(way, [Cell(plain("all of its log"), Tone.DIM)]))
+    return items
+
+
 def _log_part(
-    words: str, entries: Iterable[Activity], look: Look, who: int, none: str
+    words: str,
+    entries: Iterable[Activity],
+    look: Look,
+    who: int,
+    none: str,
+    *,
+    more: str = "activity",
 ) -> list[Item]:
     folds = folded(islice(entries, MOST_ENTRIES), look.names)
     lines = list[Item]()
@@ -195,4 +221,4 @@ def _log_part(
         if entry.task and is_listed(entry.task, look):
             key = f"tasks:{entry.task.id}"
         lines.append(_line(key, line, fold.times()))
-    return _part(words, lines, more="activity", none=none)
+    return _part(words, lines, more=more, none=none)

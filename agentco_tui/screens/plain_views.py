@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
+from datetime import date
+from functools import lru_cache, partial
 from typing import Any
 
 from msgspec.structs import replace
 from textual import on
+from textual.worker import Worker
 
 from agentco_tui import format as fmt
-from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.background import start_worker
+from agentco_tui.live.activity_window import ActivityWindow, is_gap
+from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName, Freshness, Pace
+from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, SEVERITY_LEVELS, in_scope
 from agentco_tui.live.outlook import Day
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
@@ -24,6 +28,7 @@ from agentco_tui.screens.detail_pane import beyond
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.pages import agent_page, company_page
+from agentco_tui.screens.trail import Spot
 from agentco_tui.screens.trends import TrendView, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column
@@ -78,8 +83,9 @@ class CompaniesView(TrendView[Company]):
         return [
             cells.level_column(lambda c: look.level_of(budget_of(c)), ticks=True,
                 sort_key=lambda c: look.badness(budget_of(c)), descending_first=True),
-            cells.text_column("name", "COMPANY", (16, 12), lambda c: c.name or safe(c.id), grow=1,
-                aliases=("company",)),
+            cells.column("name", "COMPANY", (16, 12),
+                lambda c: cells.name_cell(c, c.name or safe(c.sent_id)), grow=1,
+                sort_key=lambda c: (c.name or c.sent_id).casefold(), aliases=("company",)),
             cells.text_column("status", "STATUS", (9, 6), lambda c: c.status, priority=3),
             counted("agents", lambda c: c.agent_count, store.agents),
             counted("waiting", lambda c: c.pending_count, store.pending),
@@ -126,8 +132,9 @@ class AgentsView(TrendView[Agent]):
         return [
             cells.level_column(lambda a: look.agent_badness(a)[0], ticks=True,
                 sort_key=look.agent_badness, descending_first=True),
-            cells.text_column("name", "AGENT", (14, 10), lambda a: a.name or safe(a.id), grow=2,
-                aliases=("agent",)),
+            cells.column("name", "AGENT", (14, 10),
+                lambda a: cells.name_cell(a, a.name or safe(a.sent_id)), grow=2,
+                sort_key=lambda a: (a.name or a.sent_id).casefold(), aliases=("agent",)),
             cells.text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=5, grow=1),
             cells.text_column("company", "COMPANY", (15, 9), lambda a: names.company(a.company),
                 priority=2, grow=1),
@@ -159,6 +166,15 @@ class AgentsView(TrendView[Agent]):
         return [*agent_page(record, self.session), *beyond(record, raw=self._raw)]
 
 
+def days_between(first: date | None, last: date | None) -> str:
+    """Days in a few words: "2026-11-01 to 2026-11-07", "since 2026-11-01", "until 2026-11-07"."""
+    if first is None:
+        return f"until {last}"
+    if last is None:
+        return f"since {first}"
+    return f"{first}" if first == last else f"{first} to {last}"
+
+
 class ActivityView(ListView[Activity]):
     """Follows the newest entry, until it is paused or the cursor leaves the top; what is alike is
     one line.
@@ -173,6 +189,106 @@ class ActivityView(ListView[Activity]):
     following = True
     _new = 0  # entries that came while it is paused
     _folds: Mapping[str, Fold] = {}  # by the id of the entry that stands for all of it
+    _filter = NO_LOG_FILTER
+    _filtered_log: FilteredLog | None = None  # None while all of the log is shown
+    _reading: Worker[None] | None = None  # what keeps the filtered log up to date
+
+    @property
+    def log_filter(self) -> ActivityFilter:
+        return self._filter
+
+    @property
+    def shown_log(self) -> ActivityWindow | FilteredLog:
+        """The entries that this screen shows; no other screen has its filtered log."""
+        if self._filtered_log is None:
+            return self.session.store.activity
+        return self._filtered_log
+
+    def filter_log(self, wanted: ActivityFilter) -> None:
+        """Show this part of the log on this screen; `NO_LOG_FILTER` shows all of it again."""
+        if wanted == self._filter:
+            return
+        self._filter = wanted
+        self.following = True
+        self._open_log()
+        self.table.release()
+        self.table.action_first()
+        self.open_anew()
+        self.reload()
+
+    def _open_log(self) -> None:
+        """Begin to read the part of the log that the filter names; what was read for another one
+        is dropped, and its requests end.
+        """
+        if self._reading is not None:
+            self._reading.cancel()
+        self._reading = self._filtered_log = None
+        session = self.session
+        if self._filter != NO_LOG_FILTER:
+            company = self._filter.company or session.poller.query.company
+            self._filtered_log = opened = FilteredLog(
+                session.client,
+                session.clock,
+                replace(self._filter, company=company),
+                session.names,
+                on_change=self._take_filtered,
+                on_freshness=self._show_filtered,
+            )
+            work = partial(opened.run, self._pace, lambda: session.poller.refresh)
+            self._reading = start_worker(self, work, "read a filtered log")
+        self.collections[FeedName.ACTIVITY] = self.shown_log
+
+    def _pace(self) -> Pace:
+        """How often the filtered log is read: not at all while another screen is shown."""
+        return self.session.poller.pace(FeedName.ACTIVITY) if self.display else Pace.OFF
+
+    def _take_filtered(self, change: Change) -> None:
+        with self.app.batch_update():
+            self._take_entries(change)
+            self.main.stand_if_awaited()
+            self.main.show_frame()
+
+    def _show_filtered(self) -> None:
+        if not self.is_attached:
+            return
+        self.main.stand_if_awaited()
+        self.show_head()
+
+    def freshness_of(self, feed: FeedName) -> Freshness:
+        if feed is FeedName.ACTIVITY and self._filtered_log is not None:
+            return self._filtered_log.freshness
+        return super().freshness_of(feed)
+
+    def poll_now(self) -> None:
+        if self._filtered_log is not None:
+            self._filtered_log.poll_now()
+
+    def arrive(self) -> None:
+        self.poll_now()
+        super().arrive()
+
+    def rescope(self) -> None:
+        if self._filtered_log is not None:
+            self._open_log()
+        super().rescope()
+
+    def stand(self, at: Spot) -> bool:
+        if at.log is not None:
+            self.filter_log(at.log)
+        elif at.row in self.session.store.activity and at.row not in self.shown_log:
+            # A line of the whole log, which the filter would hide.
+            self.filter_log(NO_LOG_FILTER)
+        return super().stand(at)
+
+    def leave(self) -> bool:
+        """Leave the filter of the list first, then that of the log."""
+        if super().leave():
+            return True
+        if self.reading or self._filter == NO_LOG_FILTER:
+            return False
+        self.main.await_no_line()
+        self.filter_log(NO_LOG_FILTER)
+        return True
 
     def columns(self) -> list[Column[Activity]]:
         look, names = self.look, self.look.names
@@ -185,7 +301,8 @@ class ActivityView(ListView[Activity]):
 
         def what(entry: Activity) -> SafeText:
             fold = self._folds.get(entry.id)
-            return joined((fold.count if fold else plain(""), deed(entry, names)))
+            told = cells.marked_name(entry, deed(entry, names))
+            return joined((fold.count if fold else plain(""), told))
 
         # fmt: off
         return [
@@ -201,7 +318,7 @@ class ActivityView(ListView[Activity]):
             cells.text_column("company", "COMPANY", (12, 8),
                 lambda e: plain("") if is_gap(e) else names.company(names.company_of(e)),
                 Tone.DIM, priority=2),
-            *cells.told_columns(id=lambda e: safe(e.id), verb=lambda e: e.verb),
+            *cells.told_columns(id=lambda e: safe(e.sent_id), verb=lambda e: e.verb),
         ]
         # fmt: on
 
@@ -215,7 +332,7 @@ class ActivityView(ListView[Activity]):
 
     def _fold(self) -> list[str]:
         """Fold what is alike anew; returns the ids of those whose folds have another length."""
-        before, newest_first = self._folds, reversed(self.session.store.activity)
+        before, newest_first = self._folds, reversed(self.shown_log)
         folds = folded(newest_first, self.session.names)
         now = self._folds = {fold.entries[0].id: fold for fold in folds}
         lengths = [{i: len(fold.entries) for i, fold in each.items()} for each in (before, now)]
@@ -230,17 +347,23 @@ class ActivityView(ListView[Activity]):
         return [*items, Gap(), Heading(fold.times()), *(Text(plain(line)) for line in lines)]
 
     def take(self, change: Change) -> None:
+        if change.feed is not FeedName.ACTIVITY:
+            super().take(change)
+        elif self._filtered_log is None:
+            self._take_entries(change)
+        elif self.session.store.freshness[FeedName.ACTIVITY] == Freshness():
+            # The store's log was dropped because another time of a recording is shown.
+            self._open_log()
+            self.reload()
+
+    def _take_entries(self, change: Change) -> None:
         """While paused the list stands still and what came is counted."""
-        ours = change.feed is FeedName.ACTIVITY
-        if ours and not self.following:
+        if not self.following:
             self._new += len(change.added)
             self.show_head()
             return
-        if ours:
-            change = replace(change, changed=(*change.changed, *self._fold()))
-        super().take(change)
-        if ours:
-            self._to_newest()
+        super().take(replace(change, changed=(*change.changed, *self._fold())))
+        self._to_newest()
 
     def _to_newest(self) -> None:
         if self.following and self.table.sort == self.sort:
@@ -248,6 +371,9 @@ class ActivityView(ListView[Activity]):
 
     def reload(self) -> None:
         self._new = 0
+        if self._filtered_log is not None:
+            # Names may have come by which more is known of whose the entries are.
+            self._filtered_log.choose_again()
         self._fold()
         super().reload()
         self._to_newest()
@@ -266,19 +392,34 @@ class ActivityView(ListView[Activity]):
         self.show_head()
 
     def offers(self) -> dict[str, str]:
-        return {**super().offers(), "activity.follow": "pause" if self.following else "follow"}
+        offers = {**super().offers(), "activity.follow": "pause" if self.following else "follow"}
+        if self._filter != NO_LOG_FILTER and not self.filter_text:
+            offers["app.back"] = "whole log"
+        return offers
 
     def asked(self) -> list[SafeText]:
-        """What the log is asked for, beside the company in scope."""
-        chosen, names = self.session.poller.query.activity, self.session.names
-        parts = {
-            "company": chosen.company and names.company(Ref(chosen.company)),
-            "agent": chosen.agent and names.agent(Ref(chosen.agent)),
-            "from": chosen.from_date,
-            "to": chosen.to_date,
-            "limit": chosen.limit,
-        }
-        return [plain(f"{name} {value}") for name, value in parts.items() if value]
+        """What the filter of the log asks for, in words; empty without one."""
+        chosen, names = self._filter, self.session.names
+        words = list[str]()
+        if chosen.company is not None:
+            words.append(f"company {names.company(Ref(chosen.company))}")
+        if chosen.agent is not None:
+            words.append(f"agent {names.agent(Ref(chosen.agent))}")
+        if chosen.from_date is not None or chosen.to_date is not None:
+            words.append(days_between(chosen.from_date, chosen.to_date))
+        if chosen.limit is not None:
+            words.append(f"limit {chosen.limit}")
+        return [plain(each) for each in words]
+
+    def nothing(self) -> SafeText:
+        """What the list says if it is empty; of a filtered log that nothing matched."""
+        if self._filtered_log is None:
+            return super().nothing()
+        searched = len(self._filtered_log.window)
+        words = joined(self.asked(), ", ")
+        if searched:
+            return plain(f"none among {fmt.count(searched)} entries for {words}")
+        return plain(f"no entries for {words}")
 
     def narrowing(self) -> list[SafeText]:
         """What the list is narrowed by, in words; empty if it leaves nothing out."""
@@ -303,6 +444,10 @@ class ActivityView(ListView[Activity]):
         if alike:
             left.append(Cell(plain(lines), Tone.DIM))
         left.append(Cell(plain(says), tone))
-        for words in self.session.poller.behind.reader.told():
+        if self._filtered_log is None:
+            limitations = self.session.poller.behind.reader.told()
+        else:
+            limitations = self._filtered_log.limitations()
+        for words in limitations:
             left.append(Cell(plain(f"  {signs.warning} {words}"), Tone.WARNING))
         return left, right

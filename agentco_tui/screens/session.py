@@ -8,10 +8,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentco_tui.actions.decisions import Decisions
-from agentco_tui.actions.journal import Journal, platform_of
+from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.services import Services
 from agentco_tui.api.client import Client
-from agentco_tui.api.errors import ApiError
+from agentco_tui.api.errors import ApiError, Unwritable
+from agentco_tui.api.origin import platform_of
 from agentco_tui.child_process import without_key
 from agentco_tui.config import Settings, off_by
 from agentco_tui.keys import shown_key
@@ -52,7 +53,7 @@ class Session(Services):
         self.thin = settings.thin  # whether less is painted; also while the terminal is slow
         # The embedded platform begins anew each time.
         kept = None if profile == "demo" else journal.path.parent / SNOOZED_FILE
-        self.snoozes = Snoozes(kept, f"{profile} {platform_of(origin)}")
+        self.snoozes = Snoozes(kept, platform_of(origin))
         self.snoozes.sync()
         self.needs = FoundNeeds(
             self.look, poller, self.decisions, snoozes=self.snoozes, outlook=self.outlook
@@ -79,6 +80,10 @@ class Session(Services):
         return self.settings.theme or os.environ.get("TEXTUAL_THEME")
 
     async def trace_of(self, task: Task) -> Trace | ApiError:
+        """The trace of a task, or why there is none; kept for those looked at last."""
+        if task.shared_id:
+            words = f"{task.sharers} tasks with this id: whose trace it would be is not known"
+            return Unwritable(plain(words))
         try:
             found: Trace | ApiError = await self.client.task_trace(task.id)
         except ApiError as error:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, ClassVar
 
 from agentco_tui.live import insight
-from agentco_tui.model import SharedTask, Task
+from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import (
     decision_items,
     fate_of,
@@ -89,6 +89,9 @@ class TaskLines(ListView[R]):
                 self.table.move_cursor_to(row_id)
                 return
 
+    def return_to(self, task_id: str) -> bool:
+        return self.table.move_cursor_to(f"{self.task_rows}{task_id}")
+
     def _selected_task(self, to: str) -> Task | None:
         subject = self.subject()
         if isinstance(subject, Task):
@@ -98,8 +101,8 @@ class TaskLines(ListView[R]):
 
     def action_approve(self) -> None:
         task = self._selected_task("approve it")
-        if isinstance(task, SharedTask):
-            self.main.say(task.refusal)
+        if task is not None and task.unwritable is not None:
+            self.main.say(task.unwritable)
         elif task is not None:
             self.main.dialogs.approve(task)
 

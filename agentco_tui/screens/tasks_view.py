@@ -22,7 +22,7 @@ from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.precedent import agent_of, alike_of
-from agentco_tui.model import SharedTask, Task, TaskState
+from agentco_tui.model import Task, TaskState
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.decision_notes import READ_AFTER, fate_of
@@ -414,10 +414,10 @@ class TasksView(TaskLines[Task]):
         else:
             getattr(self.table, f"action_{change}")()
         marked = {row_id: records[row_id] for row_id in self.table.marked}
-        refused = [task for task in marked.values() if isinstance(task, SharedTask)]
+        refused = [task for task in marked.values() if task.unwritable is not None]
         if refused:
             self.table.mark([task.id for task in refused], False)
-            self.main.say(f"not marked: {refused[0].refusal}")
+            self.main.say(f"not marked: {refused[0].unwritable}")
         hidden = {i: task for i, task in self.marks.items() if i not in before}
         self.marks = {**hidden, **{i: marked[i] for i in self.table.marked}}
         self.show_head()
@@ -433,7 +433,8 @@ class TasksView(TaskLines[Task]):
         found = [
             task.id
             for task in others
-            if agent_of(task) == wanted[0] and not task.shared_id and alike_of(task) == wanted
+            if agent_of(task) == wanted[0] and alike_of(task) == wanted
+            if task.unwritable is None
             if insight.waits_for_person(task)
         ]
         self.table.mark(found)

@@ -8,6 +8,7 @@ import msgspec
 
 from agentco_tui import model
 from agentco_tui.keys import Place
+from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.sentences import sentence
 from agentco_tui.live.store import Names
 from agentco_tui.text import SafeText, cell_width, fit, plain, safe, signs
@@ -15,6 +16,8 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 MOST_BEHIND = 20  # spots that one can go back to
 LONGEST_CRUMB = 28
+AGENT_LOG = "agent_log"
+"""Of a line that leads to an agent's part of the activity log: `agent_log:ID`."""
 
 
 class Spot(msgspec.Struct, frozen=True):
@@ -25,6 +28,7 @@ class Spot(msgspec.Struct, frozen=True):
     row: str | None = None  # None: wherever the cursor is
     is_open: bool = False
     filter: str | None = None  # None: whatever it is
+    log: ActivityFilter | None = None  # the part of the activity log; None: whatever it is
     view: str = ""  # the name of the view of that screen that it is; "" for the screen's own list
     name: SafeText = SafeText("")
     since: str | None = None  # where the page of what happened stood over it: the line opened there

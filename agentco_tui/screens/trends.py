@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from agentco_tui import format as fmt
-from agentco_tui.live.consequence import about, consequence, rate_now
+from agentco_tui.live.consequence import about, consequence, own_forecast, rate_now
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.outlook import Day
-from agentco_tui.live.period import period_of
+from agentco_tui.live.period import HOUR, period_of
 from agentco_tui.model import Agent, Budget, Company
 from agentco_tui.screens import cells
 from agentco_tui.screens.detail_pane import field
@@ -26,6 +26,7 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 SPARK, LEAST_SPARK = 12, 6  # cells of a column; a day shares them
 HOURS = 24
+ROUGHLY = 600.0  # seconds by which the hours of a day may be less than seen: the last one goes on
 
 
 def spark_cell(day: Day, width: int = SPARK) -> Cell:
@@ -60,6 +61,7 @@ class Trend(msgspec.Struct, frozen=True):
     figure: Callable[[float], SafeText] = lambda value: fmt.count(round(value))
     noun: str = ""
     sums: bool = True  # False of what holds and doesn't come, as a queue
+    seconds: float | None = None  # the time that the sums are of; None: all of the hours
 
     @property
     def known(self) -> list[float]:
@@ -72,6 +74,8 @@ class Trend(msgspec.Struct, frozen=True):
     def told(self) -> SafeText:
         least, most, total = (self.figure(of(self.known)) for of in (min, max, sum))
         hours = f"in {len(self.known)} h"
+        if self.seconds is not None and self.seconds < len(self.known) * HOUR - ROUGHLY:
+            hours = f"in the {fmt.duration(self.seconds)} that was seen"
         if self.sums:
             return plain(f"{total}{self.noun} {hours}, at most {most} in one")
         return plain(f"{least} to {most} {hours}")
@@ -103,17 +107,24 @@ def entries_trend(day: Day) -> Trend:
 
 
 def spending_trend(session: Session, budget: Budget) -> Trend:
-    return Trend(session.outlook.of(budget).spent_by_hour, partial(about, budget, derived=False))
+    known = session.outlook.of(budget)
+    figure = partial(about, budget, derived=False)
+    return Trend(known.spent_by_hour, figure, seconds=known.spent_seconds or None)
 
 
 def ahead_in(budget: Budget, session: Session, room: int) -> SafeText:
     """What lies ahead of it in at most so many columns, if that can be: what the platform says
     gives way first, then the limit, which stands elsewhere.
     """
-    words = consequence(budget, session.outlook, session.clock.now()) or plain("")
-    own, _, _ = words.partition(", platform says")
-    short = own.replace(f" of {fmt.money(budget.limit)}", "")
-    return next((plain(each) for each in (words, own) if cell_width(each) <= room), plain(short))
+    now = session.clock.now()
+    own = own_forecast(budget, session.outlook, now)
+    if own is None:
+        # Without the mark of what is worked out here; the detail names it as the platform's.
+        return plain("" if budget.forecast is None else f"forecast {fmt.money(budget.forecast)}")
+    words = consequence(budget, session.outlook, now) or own
+    short = plain(own.replace(f" of {fmt.money(budget.limit)}", ""))
+    fitting = (each for each in (words, own) if cell_width(each) <= room)
+    return next(fitting, short)
 
 
 def together(days: Iterable[Day]) -> Day:

@@ -55,17 +55,30 @@ async def open_views(frame: MainScreen) -> None:
             await frame.body.mount(frame.views[tab])
         if (opened := frame.views.get(tab)) is not None and not opened.is_checked:
             opened.is_checked = True
-            for why in wrong_in(each, opened):
-                frame.say(f"views.{each.name}: {why}", bad=True)
+            for setting, why in wrong_in(each, opened):
+                frame.say(f"views.{each.name}.{setting}: {why}", bad=True)
     frame.show_frame()
 
 
-def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[str]:
-    columns = view.table.rows.columns
-    keys, wanted = {column.key for column in columns}, parse(settings.filter, columns)
-    named = (*settings.columns, (settings.sort or "level").removeprefix("-"))
-    wrong = [f"there is no column {each}" for each in named if each not in keys]
-    return [*wrong, wanted] if isinstance(wanted, str) else wrong
+def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[tuple[str, str]]:
+    """What a view asks of its list that the list does not have: each setting, and what is wrong."""
+    columns = {column.key: column for column in view.table.rows.columns}
+    names = ", ".join(columns)
+    wrong = [
+        ("columns", f"there is no column {each} ({names})")
+        for each in settings.columns
+        if each not in columns
+    ]
+    sort = (settings.sort or "").removeprefix("-")
+    if sort and sort not in columns:
+        wrong.append(("sort", f"there is no column {sort} ({names})"))
+    elif sort and columns[sort].sort_key is None:
+        sortable = [key for key, column in columns.items() if column.sort_key is not None]
+        wrong.append(("sort", f"cannot be sorted by {sort}, but by {', '.join(sortable)}"))
+    wanted = parse(settings.filter, view.table.rows.columns)
+    if isinstance(wanted, str):
+        wrong.append(("filter", wanted))
+    return wrong
 
 
 def made(frame: MainScreen, tab: str) -> ListView[Any]:

@@ -32,8 +32,9 @@ from textual.message import Message
 
 from agentco_tui import osc
 from agentco_tui.background import person_acts
+from agentco_tui.key_arrivals import KeyArrivals
 from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, InputParser, as_expected
-from agentco_tui.textual_patches.patched_app import PatchedApp
+from agentco_tui.textual_patches.patched_app import PatchedApp, Typed
 from agentco_tui.textual_patches.registry import DRIVER, INPUT_PARSER
 
 GRACE: Final = 0.05
@@ -196,31 +197,56 @@ class JobControlDriver(LinuxDriver):
             super().run_input_thread()
             return
         parser = InputParser()
+        arrivals = self._arrivals()
         decode = getincrementaldecoder("utf-8")("surrogateescape").decode
         typed, JobControlDriver.typed = JobControlDriver.typed, b""
-        self._pass_on(lambda: parser.feed(decode(typed)))
+        self._pass_on(lambda: parser.feed(decode(typed)), arrivals)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
-                if selector.select(parser.wait) and not self._take(parser, decode):
-                    # Nobody is there any more: what ends the program is the guard's.
-                    self.exit_event.wait()
-                self._pass_on(parser.tick)
+                looks_at = time.monotonic()
+                looks_for = min(parser.wait, arrivals.wait or parser.wait)
+                if selector.select(looks_for):
+                    if not self._take(parser, decode, arrivals):
+                        # Nobody is there any more: what ends the program is the guard's.
+                        self.exit_event.wait()
+                elif not parser.is_within_key:
+                    arrivals.record_empty(looks_at + looks_for)
+                self._pass_on(parser.tick, arrivals)
             if selector.select(LAST_LOOK):
-                self._take(parser, decode)
+                self._take(parser, decode, arrivals)
 
-    def _take(self, parser: InputParser, decode: Callable[[bytes], str]) -> bool:
+    def _arrivals(self) -> KeyArrivals:
+        """Where the app looks up which keys came alone; this thread records them from now on."""
+        arrivals = self._app.arrivals if isinstance(self._app, PatchedApp) else KeyArrivals()
+        arrivals.watched = True
+        return arrivals
+
+    def _take(
+        self, parser: InputParser, decode: Callable[[bytes], str], arrivals: KeyArrivals
+    ) -> bool:
         """Read once; False if there is nothing more to come. Raises OSError."""
+        begins_at = time.monotonic()
         try:
             data = os.read(self.fileno, ONE_READ)
         except BlockingIOError:
             return True
-        self._pass_on(lambda: parser.feed(decode(data)))
+        self._pass_on(lambda: parser.feed(decode(data)), arrivals)
+        if len(data) < ONE_READ and not parser.is_within_key:
+            arrivals.record_empty(begins_at)  # all that had come by then was read
         return bool(data)
 
-    def _pass_on(self, read: Callable[[], list[Message]]) -> None:
+    def _pass_on(self, read: Callable[[], list[Message]], arrivals: KeyArrivals) -> None:
+        """Pass on what was read; its keys have the time at which the read ended, all the same."""
         try:
-            for message in read():
+            messages = read()
+            keys = [message for message in messages if isinstance(message, Typed)]
+            if keys:
+                at = time.monotonic()
+                for key in keys:
+                    key.time = at
+                arrivals.record_keys(len(keys), at)
+            for message in messages:
                 self.process_message(message)
         except Exception as error:
             _log.warning("dropped what came from the terminal", exc_info=error)

@@ -96,6 +96,11 @@ class InputParser:
         """Seconds until `tick` may have something to do, should nothing come."""
         return 0.02 if 0 < len(self._held) <= 2 else 0.1
 
+    @property
+    def is_within_key(self) -> bool:
+        """Whether what was read last may be the beginning of a key, or of a paste."""
+        return bool(self._held) or self._paste is not None
+
     def feed(self, data: str) -> list[Message]:
         """Take what was read, with bytes that are no UTF-8 as lone surrogates ("surrogateescape");
         gives what it means. "" ends it.

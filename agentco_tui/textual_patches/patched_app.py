@@ -19,6 +19,7 @@ from textual.timer import Timer, TimerCallback
 
 from agentco_tui.background import start_worker
 from agentco_tui.child_process import CommandError
+from agentco_tui.key_arrivals import KeyArrivals
 from agentco_tui.text import safe
 from agentco_tui.textual_patches.registry import ENDING, KEY_QUEUE, LATE_TIMERS
 
@@ -55,6 +56,7 @@ class PatchedApp(App[None]):
         self._ends_known = ENDING.fits(self._as_expected)
         self._timers_known = LATE_TIMERS.fits(lambda: Timer(self, 1.0, skip=False)._skip is False)
         self._queues_keys = KEY_QUEUE.fits(_hands_keys_as_expected)
+        self.arrivals = KeyArrivals()
         self._ahead: deque[Typed] = deque()  # typed ahead: they have come and wait for their turn
         self._on_its_way: Typed | None = None
         """The one that was handed to a widget, until it has come back or was kept there."""
@@ -144,6 +146,7 @@ class PatchedApp(App[None]):
             if event is self._on_its_way:
                 self._on_its_way = None
             return
+        self.arrivals.record_event(event.time)
         if (
             isinstance(event, events.Key)
             and event.key == "ctrl+j"

@@ -29,7 +29,15 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task
 from tests.embedded import EmbeddedPlatform, Seen
 
-QUICK = Timing(still_pending=0.02, first=0.002, ceiling=0.01, spacing=0.0, hold=0.0, hold_one=0.0)
+QUICK = Timing(
+    still_pending=0.02,
+    after_conflict=0.02,
+    first=0.002,
+    ceiling=0.01,
+    spacing=0.0,
+    hold=0.0,
+    hold_one=0.0,
+)
 """So short that tests don't wait."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import (
     ENDED_WAITING,
     GOOD,
+    NOT_CARRIED_OUT,
     KnownBy,
     Outcome,
     OutcomeKind,
@@ -27,7 +29,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Ref, Task
 from agentco_tui.text import plain
-from tests.actions.office import Office, journal_entries, office
+from tests.actions.office import QUICK, Office, journal_entries, office, until
 from tests.embedded import EmbeddedPlatform, another_operator
 
 Kind = OutcomeKind
@@ -384,6 +386,53 @@ async def test_what_was_decided_after_its_attempt_was_settled(
         assert (last.outcome, last.corrects) == (kind, "not done")
 
 
+@pytest.mark.parametrize(
+    ("decision", "kind"), [("approve", Kind.APPROVED), ("reject", None), (None, None)]
+)
+async def test_a_refusal_is_corrected_by_an_approval_alone(
+    path: Path, desk: Office, decision: str | None, kind: Kind | None
+) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.faults.add("approve:status=422")
+    found = await desk.approve(task)
+    assert found.kind is Kind.REFUSED
+    if decision is not None:
+        another_operator(desk.platform.world, task.id, decision)
+    late = await Approval(desk.services, task).after_all(found.attempt_id, was_refused=True)
+    assert (None if late is None else late.kind) is kind
+    last = journal_entries(path)[-1]
+    assert isinstance(last, Settled)
+    assert (last.outcome, last.corrects) == ((kind, "refused") if kind else ("refused", ""))
+    if late is not None:
+        assert late.sentence.startswith("approved after all, at ")
+        assert late.sentence.endswith("; this request was refused before that")
+
+
+async def test_what_is_refused_with_409_and_done_a_moment_later_is_approved(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    """It is read for a while, so that a command without polls tells it, too."""
+    timing = replace(QUICK, after_conflict=60.0, first=0.02)
+    async with office(platform, path, timing=timing) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add("approve:status=409")
+        approving = asyncio.create_task(desk.approve(task))
+
+        def was_read_after() -> bool:
+            sends = desk.sends()
+            reads = platform.requests.matching("tasks")
+            return bool(sends) and reads[-1].started > sends[0].started
+
+        await until(was_read_after)
+        another_operator(platform.world, task.id, "approve", "this key")
+        found = await approving
+        assert found.kind is Kind.APPROVED
+        assert "was refused" in found.sentence
+        assert [line.outcome for line in journal_entries(path) if isinstance(line, Settled)] == [
+            "approved"
+        ]
+
+
 async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: Path) -> None:
     """What it has in flight, what became of it, and where it ended without a word of that."""
     async with office(platform, path) as desk, office(platform, path) as other:
@@ -472,7 +521,7 @@ async def test_what_leaves_late_is_read_again_what_comes_back_is_over(desk: Offi
             assert known is not None
             assert (known in decisions.open) is (outcome.kind not in GOOD)
             assert decisions.take(Change(FeedName.TASKS, removed=(task.id,))) == []
-            late = kind in (Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE)
+            late = kind in NOT_CARRIED_OUT
             found = decisions.take(left)
             assert found == ([known] if late and attempt_id else [])
             assert decisions.waited_at.get(task.id) is not None

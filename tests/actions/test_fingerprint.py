@@ -15,7 +15,8 @@ from agentco_tui.actions.fingerprint import differences
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
-from agentco_tui.reading.content import VOLATILE, marked
+from agentco_tui.reading.content import VOLATILE
+from agentco_tui.reading.identity import mark_shared
 from agentco_tui.text import plain
 from tests.api.canary import client_of
 from tests.embedded import EmbeddedPlatform
@@ -223,7 +224,7 @@ def test_a_reused_id_is_another_task() -> None:
 
 
 def test_a_task_that_shares_its_id_now_is_not_what_was_shown() -> None:
-    both = marked((SHOWN, read(changed(("title",), "Pay $90,000"))))
+    both = mark_shared((SHOWN, read(changed(("title",), "Pay $90,000"))))
     assert [task.shared_id for task in both] == [True, True]
     assert both[0].id == SHOWN.id != both[1].id
     assert [each.field for each in differences(SHOWN, both[0])] == ["id"]

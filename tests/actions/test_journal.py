@@ -26,7 +26,6 @@ from agentco_tui.actions.journal import (
     Overtaken,
     Unsettled,
     addresses_of,
-    platform_of,
 )
 from agentco_tui.actions.journal_file import (
     LONGEST_LINE,
@@ -37,6 +36,7 @@ from agentco_tui.actions.journal_file import (
     seconds_of,
     to_line,
 )
+from agentco_tui.api.origin import platform_of
 from agentco_tui.format import stamp
 from tests.actions.office import left_behind
 
@@ -307,7 +307,13 @@ def test_a_file_that_was_meddled_with_stops_writes_and_forgets_nothing_in_flight
     with pytest.raises(JournalError, match=told):
         journal.mark()
     fresh = Journal(path)
-    if kept:
+    if how == "written over":
+        # The outcome is written all the same; who starts with such a file sends nothing.
+        journal.finish(settled("a1"))
+        assert entries(path)[-1]["attempt"] == "a1"
+        with pytest.raises(JournalError, match=r"in or before line 1: nothing is sent"):
+            fresh.mark()
+    elif kept:
         # What is in flight was written into the file that is there now.
         with pytest.raises(InFlight, match="another dashboard"):
             fresh.begin(attempt("c1"), fresh.mark())
@@ -585,3 +591,132 @@ def test_stamps() -> None:
     assert seconds_of(stamp(1_700_000_000.5)) == 1_700_000_000.5
     assert seconds_of("1970-01-01T00:00:01") == 1
     assert seconds_of("soon") is None
+
+
+# ---- the running digest
+
+
+def journal_of_lines(path: Path, lines: int = 6) -> bytes:
+    """The bytes of a journal that is whole."""
+    journal = Journal(path)
+    for number in range(lines // 2):
+        journal.begin(attempt(f"a{number}", f"tsk_{number}"), journal.mark())
+        journal.finish(settled(f"a{number}"))
+    journal.close()
+    return path.read_bytes()
+
+
+def is_seen(path: Path) -> bool:
+    """Whether a process that starts now sees that the journal was changed, and sends nothing."""
+    with path.open("rb") as file:
+        shown = journal_file.damaged_line(file) is not None
+    journal = Journal(path)
+    told = ""
+    name = f"new{path.stat().st_size}"
+    try:
+        journal.begin(attempt(name, name), journal.mark())
+        journal.finish(settled(name))
+    except JournalError as error:
+        told = error.sentence
+    journal.close()
+    assert bool(told) is shown
+    if shown:
+        assert "was changed by something else" in told
+        assert "move it out of the way" in told
+    return shown
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_whatever_is_changed_in_a_journal_is_seen(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("changed") / "journal.jsonl"
+    whole = journal_of_lines(path)
+    at = data.draw(st.integers(0, len(whole) - 1), label="at")
+    how = data.draw(st.sampled_from(["flipped", "removed", "inserted", "line twice"]), label="how")
+    match how:
+        case "flipped":
+            byte = data.draw(st.integers(1, 255), label="byte")
+            changed = whole[:at] + bytes([whole[at] ^ byte]) + whole[at + 1 :]
+        case "removed":
+            changed = whole[:at] + whole[at + data.draw(st.integers(1, 900), label="bytes") :]
+        case "inserted":
+            changed = whole[:at] + data.draw(st.binary(min_size=1, max_size=80)) + whole[at:]
+        case _:
+            lines = whole.splitlines(keepends=True)
+            number = at % len(lines)
+            changed = b"".join([*lines[:number], lines[number], *lines[number:]])
+    path.write_bytes(changed)
+    # That a file ends early, and that something without a digest follows, looks like what a process
+    # leaves that died, or what an older version writes.
+    ends_early = whole.startswith(changed)
+    goes_on = changed.startswith(whole)
+    has_to_be_seen = not ends_early and not goes_on
+    if has_to_be_seen or how == "line twice":
+        assert is_seen(path)
+
+
+@pytest.mark.parametrize("kept", range(1, 70))
+def test_a_line_torn_in_its_digest_is_ended_and_covered(path: Path, kept: int) -> None:
+    """What a process leaves that dies while it writes is no damage, now and later."""
+    whole = journal_of_lines(path)
+    path.write_bytes(whole[:-kept])
+    for _ in range(2):
+        assert not is_seen(path)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_line_taken_out_is_seen_but_for_the_last(path: Path, number: int) -> None:
+    lines = journal_of_lines(path).splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:number] + lines[number + 1 :]))
+    assert is_seen(path) is (number < 5)
+
+
+def test_lines_of_older_versions_are_covered_by_the_next_digest(path: Path) -> None:
+    path.parent.mkdir()
+    older = to_line(attempt("o1", "tsk_o")) + to_line(settled("o1"))
+    path.write_bytes(b"noise of long ago\n" + older)
+    assert not is_seen(path)
+    with path.open("ab") as file:
+        file.write(to_line(attempt("o2", "tsk_p")) + to_line(settled("o2")))
+    assert not is_seen(path)
+    journal = Journal(path)
+    journal.begin(attempt("a9", "tsk_9"), journal.mark())
+    journal.close()
+    whole = path.read_bytes()
+    for place in (b"noise", b'"o1"', b'"o2"'):
+        path.write_bytes(whole.replace(place, place.swapcase(), 1))
+        assert is_seen(path)
+
+
+def test_what_was_changed_before_the_end_is_seen_by_who_has_it_open(
+    path: Path, journal: Journal
+) -> None:
+    for number in range(4):
+        journal.begin(attempt(f"a{number}", f"tsk_{number}"), journal.mark())
+        journal.finish(settled(f"a{number}"))
+    whole = path.read_bytes()
+    at = whole.index(b"tsk_0")
+    assert len(whole) - at > 2_000, "farther from the end than what is compared each time"
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(b"tsk_X")
+    with pytest.raises(JournalError, match="was written over while this dashboard was open"):
+        journal.begin(attempt("b1", "tsk_9"), journal.mark())
+    trouble = journal.follow(ORIGIN).trouble
+    assert trouble is not None
+    assert "nothing is sent" in trouble
+
+
+def test_processes_that_append_in_turn_agree_on_the_digest(path: Path) -> None:
+    journals = [Journal(path) for _ in range(3)]
+    for number in range(9):
+        journal = journals[number % 3]
+        journal.begin(attempt(f"a{number}", f"tsk_{number}"), journal.mark())
+        journals[(number + 1) % 3].follow(ORIGIN)
+        journal.finish(settled(f"a{number}"))
+    for journal in journals:
+        journal.close()
+    assert not is_seen(path)
+    assert all(line["sealed"] is True and line["digest"] for line in entries(path))

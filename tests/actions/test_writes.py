@@ -444,3 +444,20 @@ async def test_a_yes_that_no_list_can_show_is_known(platform: EmbeddedPlatform, 
         found = await set_limit(desk.services, Ref(id=agent.id), "123", shown=None)
         assert (found.kind, found.known_by) == (OutcomeKind.DONE, KnownBy.ANSWER)
         assert "says the answer; a read doesn't show it yet" in found.sentence
+
+
+@pytest.mark.parametrize("applied", [True, False])
+async def test_a_limit_that_is_refused_with_409_is_read(
+    path: Path, desk: Office, applied: bool
+) -> None:
+    agent = desk.platform.world.agents()[0]
+    desk.platform.faults.add(f"set_limit:status=409{',applied=after' if applied else ''}")
+    found = await set_limit(desk.services, Ref(id=agent.id), "777", shown=None)
+    if applied:
+        assert found.kind is OutcomeKind.DONE
+        assert "777 now, though the platform had refused it" in found.sentence
+    else:
+        assert found.kind is OutcomeKind.REFUSED
+    last = journal_entries(path)[-1]
+    assert isinstance(last, Settled)
+    assert last.outcome == found.kind

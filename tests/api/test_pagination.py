@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.pagination import PageRequest, next_page
 from agentco_tui.reading import json_body
+from tests.api.canary import client_of
+from tests.api.wire_server import Exchange, answering, http
 
 ORIGIN = "https://platform.example"
 FIRST = PageRequest("/api/tasks", (("status", "pending"),), ORIGIN)
@@ -56,6 +59,57 @@ def test_a_base_path_is_part_of_the_place() -> None:
     behind = PageRequest("/api/tasks", (("status", "pending"),), f"{ORIGIN}/tenant/9")
     body = {"results": ROWS, "next": f"{ORIGIN}/tenant/9/api/tasks?page=2"}
     assert following(body, request=behind) == {"page": "2"}
+
+
+def _hal_page(number: int, pages: int, size: int = 25) -> dict[str, object]:
+    """A page of HAL's, without `totalPages`; only the last one has no link to the next."""
+    first, total = number * size, pages * size - 5
+    rows = [{"id": f"t{each}", "title": "x"} for each in range(first, min(first + size, total))]
+    links = {"self": {"href": f"/api/tasks?page={number}"}}
+    if number + 1 < pages:
+        links["next"] = {"href": f"/api/tasks?page={number + 1}"}
+    page = {"size": size, "totalElements": total, "number": number}
+    body: dict[str, object] = {"_links": links, "page": page}
+    return {**body, "_embedded": {"tasks": rows}} if rows else body
+
+
+@pytest.mark.parametrize(("pages", "requests"), [(1, 1), (3, 3)])
+async def test_pages_of_hal_end_without_a_request_too_many(pages: int, requests: int) -> None:
+    async def send(exchange: Exchange) -> None:
+        number = re.search(r"[?&]page=(\d+)", exchange.server.heads[-1])
+        body = _hal_page(int(number[1]) if number else 0, pages)
+        await exchange.send(http(json.dumps(body).encode()))
+
+    async with answering(send) as server, client_of(server) as client:
+        listing = await client.tasks()
+        assert (len(listing.records), len(server.heads)) == (pages * 25 - 5, requests)
+        await client.tasks()
+        assert len(server.heads) == 2 * requests
+
+
+async def test_an_empty_list_of_hal_has_no_embedded() -> None:
+    body = {"_links": {"self": {"href": "/api/tasks"}},
+            "page": {"size": 20, "totalElements": 0, "totalPages": 0, "number": 0}}  # fmt: skip
+    async with answering(http(json.dumps(body).encode())) as server, client_of(server) as client:
+        listing = await client.tasks()
+        assert (listing.records, listing.more, len(server.heads)) == ((), False, 1)
+
+
+@pytest.mark.parametrize(
+    ("page", "links", "goes_on"),
+    [
+        ({"totalElements": 60, "size": 2, "number": 0}, None, True),
+        ({"totalElements": 2, "size": 2, "number": 0}, None, False),
+        ({"totalElements": 60, "size": 2, "number": 0}, {"self": {"href": "/x"}}, False),
+        ({"totalElements": 60, "totalPages": 30, "number": 0}, {"self": {"href": "/x"}}, True),
+        ({"totalElements": 2, "number": 0, "last": False}, None, True),
+    ],
+)
+def test_numbers_are_followed_unless_rows_or_links_say_that_this_is_the_end(
+    page: dict[str, Any], links: dict[str, Any] | None, goes_on: bool
+) -> None:
+    body = {"content": ROWS, "page": page} | ({} if links is None else {"_links": links})
+    assert following(body) == ({"page": "1"} if goes_on else None)
 
 
 def test_the_same_cursor_twice_stops() -> None:

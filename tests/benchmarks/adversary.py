@@ -6,7 +6,9 @@ The real dashboard in a pseudo-terminal; a platform that changes any field of an
 request, lets another operator decide, restore, remove or reuse an id, and delays, drops, doubles or
 refuses any answer; and a hand that types keys, mostly those that decide, and goes from company to
 company. Every value that changes is unique and stands in the record, so the question on the screen
-tells which content it holds.
+tells which content it holds. The machine is against it, too (`tests/outside/sabotage.py`): an fsync
+takes seconds, another process keeps the journal locked, the program is stopped right after a yes,
+and commands are run with an empty argument.
 
 The judge reads the screen before every key, and the platform's own count:
 
@@ -14,7 +16,9 @@ The judge reads the screen before every key, and the platform's own count:
   since before it was armed; a read begun after that `y` and ended before the request had brought
   it once more, and no later one another (of a set: its title stood in the question, and the
   content had been served before);
+- the newest read that showed the task began at most a second before the request left;
 - there is one request for one yes at most, and an attempt in the journal for each;
+- nothing but approvals is sent, and a command with an empty argument is refused;
 - each word on a line, in a notice and in the journal about what became of a task is held against
   what the platform held since the last reads that it answered.
 
@@ -35,9 +39,11 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentco_tui.actions.read_age import OLDEST_READ
 from tests.outside.console import Console, box_in, lines_in, notices_in
 from tests.outside.meddler import OPERATOR, Adversary, content, may_show, tokens
-from tests.outside.platform import Request, pending, tasks_read
+from tests.outside.platform import Request, approves, pending, tasks_read, writes
+from tests.outside.sabotage import Saboteur
 from tests.outside.script import Json
 
 ARMED = 0.1
@@ -51,6 +57,9 @@ lists that show more than what waits, are read less often."""
 STAYS = 30.0
 """Seconds within which words that are seen again are the same notice, uncovered."""
 HOLD = "[approve]\nhold = 0.5\n"
+REFRESHES = (0.5, 3.0)
+"""Seconds between two polls, by the seed: where they come often they notice what a read before a
+write has missed, where they come rarely nothing does."""
 SETTLES = 60.0
 """Seconds for all to be settled once the platform is well again."""
 TELLS = re.compile(r"(?=tk-\d{3} pay \d+: )| (?=[●▲◌✖] |sent to the terminal's clip)")
@@ -109,9 +118,9 @@ class Judge:
         asked = re.search(r"APPROVE (\d+) tasks?", head)
         if asked is None:
             self.now = None
-        elif self.now is None or self.now.ids != frozenset(TASK.findall(box)):
+        elif self.now is None or self.now.ids != asked_about(box, asked[1]):
             kind = "single" if asked[1] == "1" else "set"
-            self.now = Asked(box, kind, frozenset(TASK.findall(box)), self._looked)
+            self.now = Asked(box, kind, asked_about(box, asked[1]), self._looked)
             self.questions.append(self.now)
         elif tokens(box) != tokens(self.now.box):
             self.now.box, self.now.since = box, self._looked
@@ -184,6 +193,10 @@ class Judge:
         for post in posts[self._judged :]:
             self._judge(post, post.path[1])
         self._judged = len(posts)
+        is_approval = approves()
+        for request in self.platform.seen(writes):
+            if not is_approval(request):
+                self.violation("a write that was not asked for", f"{request}")
 
     def _judge(self, post: Request, task_id: str) -> None:
         name = f"request {post.number} for {task_id}"
@@ -204,6 +217,9 @@ class Judge:
             for found in [[record for record in read.served if record["id"] == task_id]]
             if found or (pending(read) and may_show(read, task_id))
         ]
+        newest = max((read.time for read, held in reads if held is not None), default=0.0)
+        if post.time - newest > OLDEST_READ + LAG:
+            self.violation("an old read", f"{name}: read {post.time - newest:.2f} s before")
         presses = [yes for yes in question.yes if yes[0] < post.time]
         if question.kind == "set":
             came = [held for read, held in reads if read.time >= presses[0][0]]
@@ -259,6 +275,14 @@ class Judge:
         self.claims += claims
 
 
+def asked_about(box: str, count: str) -> frozenset[str]:
+    """The tasks that a question is about; one about a single task may name others above it."""
+    own = re.search(r"^id +(tk-\d{3})", box, re.MULTILINE)
+    if count == "1" and own is not None:
+        return frozenset({own[1]})
+    return frozenset(TASK.findall(box))
+
+
 def shows(box: str, held: Json) -> bool:
     """Whether a question's box holds just this content; where it tells times, this one's too.
 
@@ -282,27 +306,76 @@ PAUSES = (0.0, 0.0, 0.02, 0.05, 0.1, 0.3)
 
 
 PATIENCE_FOR_CLAIM = 120.0  # seconds
+BURSTS = (b"deploy", b"yes\r", b"xy", b"yx", b"y\r", b"12y", b"yy", b"\x1b[200~y\x1b[201~y")
+"""Text as it is pasted, with and without brackets: written in one piece, it answers nothing."""
+BEAT = 0.15  # seconds between two keys that are typed by a finger
 
 
-def stroke(dice: random.Random, console: Console, judge: Judge, did: Counter[str]) -> None:
+def burst(dice: random.Random, console: Console, judge: Judge, did: Counter[str]) -> None:
+    """Paste into a question that a `y` could answer, and to which none was pressed yet.
+
+    The judge knows of no `y` then, so that any request for its tasks is a violation.
+    """
+    opens_until = time.monotonic() + 1.0
+    while True:
+        judge.look(console, "")
+        asked = judge.now
+        if asked is not None or time.monotonic() >= opens_until:
+            break
+        time.sleep(0.03)
+    if asked is None or asked.yes:
+        return
+    until = time.monotonic() + dice.choice((0.5, 0.9))
+    while time.monotonic() < until:
+        judge.look(console, "")
+        time.sleep(0.03)
+    if judge.now is not asked:
+        return
+    text = dice.choice(BURSTS)
+    did[f"burst {text!r}"] += 1
+    console.write(text)
+    until = time.monotonic() + 3 * BEAT
+    while time.monotonic() < until:
+        judge.look(console, "")
+        time.sleep(0.03)
+
+
+def stroke(
+    dice: random.Random,
+    console: Console,
+    judge: Judge,
+    did: Counter[str],
+    saboteur: Saboteur,
+) -> None:
     """Press a key, or some that belong together."""
     keys = [dice.choice(KEYS)]
     wanted = re.search(r"type (\d+)", console.box())
+    if "APPROVE" in console.box() and dice.random() < 0.25:
+        burst(dice, console, judge, did)
+        return
     if wanted and dice.random() < 0.5:
-        keys = [*wanted[1], "y"]
+        keys = [each for digit in wanted[1] for each in ("beat", digit)] + ["beat", "y", "beat"]
     elif not console.box() and dice.random() < 0.25:
         keys = [
             dice.choice(("j", "k", "g", "G")),
             "a",
+            *(["burst"] if dice.random() < 0.3 else []),
             "wait",
             "y",
+            "beat",
             *(["u"] * (dice.random() < 0.2)),
         ]
     elif not console.box() and dice.random() < 0.02:
         keys = list(dice.choice(SCOPES))
     elif "APPROVE" in console.box() and dice.random() < 0.5:
-        keys = ["wait", "y"]
+        keys = ["wait", "y", "beat"]
     for key in keys:
+        if key == "beat":
+            time.sleep(BEAT)
+            continue
+        if key == "burst":
+            burst(dice, console, judge, did)
+            continue
         if key == "wait":
             until = time.monotonic() + dice.choice((0.35, 0.75, 0.9))
             while time.monotonic() < until:
@@ -311,10 +384,21 @@ def stroke(dice: random.Random, console: Console, judge: Judge, did: Counter[str
             continue
         if len(keys) == 1 and key in "/n" and dice.random() < 0.7:
             continue
+        is_yes = key == "y" and "APPROVE" in console.box()
+        # A `y` counts only if it comes alone, as most that are meant do.
+        is_by_itself = key == "y" and dice.random() < 0.8
+        if is_by_itself:
+            time.sleep(BEAT)
+        if is_yes:
+            saboteur.before_yes()
         judge.look(console, key)
         did[key] += 1
         console.press(key)
-        time.sleep(dice.choice(PAUSES))
+        if is_by_itself:
+            time.sleep(BEAT)
+        if is_yes:
+            saboteur.after_yes(console)
+        time.sleep(0.0 if is_by_itself else dice.choice(PAUSES))
 
 
 def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, Counter[str]]:
@@ -326,7 +410,17 @@ def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, 
     with Adversary(seed) as platform:
         platform.refill()
         judge = Judge(platform)
-        with Console(platform, folder, "--screen", "tasks", size=(120, 60), config=HOLD) as console:
+        saboteur = Saboteur(seed, folder)
+        with Console(
+            platform,
+            folder,
+            "--screen",
+            "tasks",
+            size=(120, 60),
+            config=HOLD,
+            env=saboteur.environment,
+            refresh=REFRESHES[seed % len(REFRESHES)],
+        ) as console:
             end = time.monotonic() + seconds
             last = end + PATIENCE_FOR_CLAIM
             while strokes > 0 and console.alive:
@@ -334,10 +428,15 @@ def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, 
                     break
                 strokes -= 1
                 platform.refill()
-                stroke(dice, console, judge, did)
+                stroke(dice, console, judge, did, saboteur)
+                saboteur.command(console, platform.tasks[-1]["id"])
+            saboteur.end()
             if not console.alive:
                 reports = [report.read_text() for report in folder.rglob("crash*")]
                 judge.violation("the program ended", "\n".join([console.after_screen(), *reports]))
+            for accepted in saboteur.accepted:
+                judge.violation("an empty argument was accepted", accepted)
+            platform.did.update(saboteur.did)
             platform.calm = True
             for _ in range(4):
                 console.press("esc")
@@ -379,6 +478,7 @@ def report(judge: Judge, did: Counter[str]) -> str:
     platform = judge.platform
     counts = {
         "keys": sum(did.values()),
+        "bursts": sum(count for key, count in did.items() if key.startswith("burst ")),
         "questions": len(judge.questions),
         "questions answered with y": sum(1 for asked in judge.questions if asked.yes),
         "approve requests": len(platform.posts()),

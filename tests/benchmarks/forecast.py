@@ -1,6 +1,6 @@
 """How good forecasts, burn alerts and runaways are: a backtest on made-up months.
 
-    python -m tests.benchmarks.forecast [--seeds N] [--choosing]
+    python -m tests.benchmarks.forecast [--seeds N] [--choosing] [--part forecast|alerts|minutes]
 
 Twelve kinds of series of 60 days (the month before, and the one that is judged), each seen every
 five minutes but for gaps. What was picked by looking was picked on the seeds of `--choosing`; those
@@ -24,6 +24,7 @@ from statistics import median
 import msgspec
 
 from agentco_tui.live import forecast as product
+from agentco_tui.live import spend_rate as product_rate
 from agentco_tui.live.forecast import Burn, Flow, Forecast, Runaway, Spending
 from agentco_tui.live.history_records import BudgetSample, Span, Track
 from agentco_tui.live.period import Period
@@ -409,14 +410,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=48, help="series of each kind")
     parser.add_argument("--choosing", action="store_true", help="the seeds for choosing")
-    parser.add_argument("--part", choices=("forecast", "alerts"), help="only this part")
+    parser.add_argument("--part", choices=("forecast", "alerts", "minutes"), help="only this part")
     given = parser.parse_args(arguments)
     first = CHOOSING if given.choosing else JUDGING
     seeds, report = range(first, first + given.seeds), Report()
-    if given.part != "alerts":
+    if given.part in (None, "forecast"):
         report_forecasts(report, seeds)
-    if given.part != "forecast":
+    if given.part in (None, "alerts"):
         report_alerts(report, seeds)
+    if given.part in (None, "minutes"):
+        report_minutes(report, seeds)
     say(f"{report.missed} targets missed" if report.missed else "all targets met")
     return 1 if report.missed else 0
 
@@ -521,6 +524,187 @@ def report_alerts(report: Report, seeds: Sequence[int]) -> None:
         these = sorted((getattr(each, name) or math.inf) / HOUR for each in away)
         say(f"  {name}: {share([h < math.inf for h in these]):.0f} %, median {middle(these):.1f} h")
     say(f"  of {len(away)}; from onset to limit {middle([e.left / HOUR for e in away]):.0f} h")
+
+
+# --- the alarm of the last minutes, by the polls alone ---
+
+POLL = 15.0  # seconds between two polls of agents' budgets
+RESTART = 8 * HOUR  # seconds after which another dashboard begins, and knows nothing
+NOT_SOON = 3 * HOUR  # an alarm is false unless the limit is reached within so many seconds
+PRIYA_FROM, PRIYA_LIMIT, PRIYA_LASTS = 129.0, 600.0, 24 * 60.0
+
+
+@dataclass
+class Alarms:
+    """What the alarm of the last minutes said of one series."""
+
+    kind: str
+    weeks: float
+    raised: int = 0
+    false: int = 0
+
+
+def polled(costs: Sequence[float], random: Random) -> Iterator[tuple[int, float]]:
+    """The polls at which a figure changes, counted from the start, and what came until then.
+
+    What was spent in a step of five minutes comes in one to four amounts at moments within it.
+    """
+    polls_per_step = int(STEP / POLL)
+    for step, cost in enumerate(costs):
+        if cost <= 0:
+            continue
+        count = random.randint(1, 4)
+        moments = sorted(random.randrange(polls_per_step) for _ in range(count))
+        weights = [random.expovariate(1) for _ in moments]
+        total = sum(weights)
+        for moment, weight in zip(moments, weights, strict=True):
+            yield step * polls_per_step + moment, cost * weight / total
+
+
+def lumps(random: Random) -> list[float]:
+    """A month of long runs whose cost is booked at their end: each 1 to 6 % of a month's."""
+    costs = [0.0] * (30 * STEPS)
+    at = random.expovariate(1.2)
+    while at < 30:
+        costs[int(at * STEPS)] += random.uniform(0.01, 0.06) * 30
+        at += random.expovariate(1.2)
+    return costs
+
+
+def minutes_of(
+    kind: str,
+    costs: Sequence[float],
+    limit: float,
+    random: Random,
+    *,
+    period: float = 30 * DAY,
+    seen: Sequence[bool] | None = None,
+) -> Alarms:
+    """Poll a series until its limit is reached, with a new dashboard every eight hours."""
+    result = Alarms(kind, len(costs) * STEP / DAY / 7)
+    figure = 0.0
+    poll_before = -1
+    series: product_rate.SpendSeries | None = None
+    started = -math.inf
+    standing = False
+    raised_at: float | None = None
+    spent_up = False
+    for poll, amount in polled(costs, random):
+        at = poll * POLL
+        if at // period != poll_before * POLL // period:
+            figure = 0.0
+            spent_up = False
+            raised_at = None
+        confirmed_at = at - POLL
+        if seen is not None and not seen[poll // int(STEP / POLL)]:
+            figure += amount
+            continue
+        figure += amount
+        if figure >= limit and not spent_up:
+            spent_up = True
+            if raised_at is not None and at - raised_at <= NOT_SOON:
+                result.false -= 1
+        poll_before = poll
+        if at - started >= RESTART:
+            series = product_rate.SpendSeries(confirmed_at, figure - amount)
+            started = at
+            standing = False
+        assert series is not None
+        if seen is not None and not seen[max(0, int((at - POLL) // STEP))]:
+            confirmed_at = series.at
+        series.add(confirmed_at, at, figure)
+        if spent_up:
+            continue
+        found = product_rate.fast_spend(
+            series.flows,
+            series.watched_since,
+            figure,
+            limit,
+            at,
+            period=period,
+            period_left=period - at % period,
+            standing=standing,
+        )
+        if found is not None and not standing and (raised_at is None or at - raised_at > HOUR):
+            result.raised += 1
+            result.false += 1
+            raised_at = at
+        standing = found is not None
+    return result
+
+
+def minutes_to_name_priya(random: Random, watched_before: float, poll: float) -> float:
+    """Minutes from the first entry too many until the alarm; inf if it never comes.
+
+    She spends her limit from $129 to $600 within 24 minutes, in amounts of about $1.50, and is
+    watched from `watched_before` seconds before that on: 0 is a dashboard that begins with it.
+    """
+    entries = 314
+    apart = PRIYA_LASTS / entries
+    moments = [entry * apart * random.uniform(0.9, 1.1) for entry in range(entries)]
+    amount = (PRIYA_LIMIT - PRIYA_FROM) / entries
+    series = product_rate.SpendSeries(-watched_before, PRIYA_FROM)
+    at = -watched_before
+    while at < PRIYA_LASTS:
+        before = at
+        at += poll * random.uniform(0.9, 1.1)
+        figure = PRIYA_FROM + amount * sum(moment <= at for moment in moments)
+        if figure == series.spent:
+            continue
+        series.add(before, at, figure)
+        found = product_rate.fast_spend(
+            series.flows,
+            series.watched_since,
+            figure,
+            PRIYA_LIMIT,
+            at,
+            period=30 * DAY,
+            period_left=11 * DAY,
+        )
+        if found is not None:
+            return at / 60
+    return math.inf
+
+
+def report_minutes(report: Report, seeds: Sequence[int]) -> None:
+    some = seeds[: max(1, len(seeds) // 4)]
+    found: list[Alarms] = []
+    for kind in KINDS:
+        for seed in some:
+            whole = make(kind, seed)
+            begins = 30 * STEPS
+            costs = whole.costs[begins:]
+            if whole.event is not None and kind == "runaway":
+                costs = costs[: int((whole.event - START) / STEP)]
+            limit = whole.limits[begins]
+            random = Random(f"minutes {kind}{seed}")
+            found.append(minutes_of(kind, costs, limit, random, seen=whole.seen[begins:]))
+    for seed in some:
+        random = Random(f"minutes more {seed}")
+        found.append(minutes_of("lumps", lumps(random), 30 * random.uniform(0.7, 1.5), random))
+        for habit in HABITS:
+            costs = costs_of(habit, random)[: 30 * STEPS]
+            limit = random.lognormvariate(0.25, 0.35)
+            found.append(minutes_of(f"daily {habit}", costs, limit, random, period=DAY))
+    for kind in dict.fromkeys(each.kind for each in found):
+        of_kind = [each for each in found if each.kind == kind]
+        weeks = sum(each.weeks for each in of_kind)
+        raised = sum(each.raised for each in of_kind) / weeks
+        false = sum(each.false for each in of_kind) / weeks
+        say(f"  {kind:13} alarms of the last minutes {raised:.3f}, false {false:.3f} a week")
+    monthly = [each for each in found if not each.kind.startswith("daily")]
+    for name, of_these in (("monthly limits", monthly), ("all limits", found)):
+        weeks = sum(each.weeks for each in of_these)
+        false = sum(each.false for each in of_these) / weeks
+        report.target(f"false alarms of the last minutes a week, {name}", false, 0, 0.2)
+    for name, before, poll, wished in (
+        ("new installation, polls of 5 s", 0.0, 5.0, 5),
+        ("new installation, polls of 15 s", 0.0, POLL, 5),
+        ("watched before, polls of 15 s", HOUR, POLL, 5),
+        ("new installation, polls of 60 s", 0.0, 60.0, 6),
+    ):
+        delays = [minutes_to_name_priya(Random(f"priya{seed}"), before, poll) for seed in seeds]
+        report.target(f"Priya is named, {name}", max(delays), 0, wished, " min at most")
 
 
 if __name__ == "__main__":

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from string import ascii_letters
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentco_tui.api.bundle_words import known_fields, vocabulary
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms
@@ -19,8 +23,24 @@ from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.poller import fetch
 from agentco_tui.live.replay import Player, ReplayClock
 from agentco_tui.live.store import Store
+from agentco_tui.reading.json_body import parse_json
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform
+from tests.reading import golden
+from tests.reading.decode import (
+    ACTIVITY,
+    AGENT_BUDGETS,
+    AGENTS,
+    ALERTS,
+    COMPANIES,
+    COMPANY_BUDGETS,
+    TASKS,
+    Kind,
+    RefusedBody,
+    Unshaped,
+    decode_page,
+    parsed,
+)
 
 ROOT = "https://acme.example/prefix"
 CANARY = "Wanda Canary"
@@ -29,6 +49,7 @@ NOW = 1_790_000_000.0  # another time than the machine's
 
 def altered(body: object, path: str = "/api/tasks", **headers: str) -> tuple[Recorded, str]:
     made = Pseudonyms(ROOT)
+    made._secret = bytes(16)  # so that no figure becomes another one of the test by chance
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     answer, changed = made.alter(
         Recorded(1.0, f"GET {path}", 0.1, status=200, headers=headers), data
@@ -201,3 +222,151 @@ def test_it_writes_over_nothing_and_asks_for_nothing_then(
     assert "is there already: name another file" in ran.err
     assert (tmp_path / "mine").read_text() == "mine"
     assert len(still.requests) == 0
+
+
+FIELDS = sorted(known_fields() | {"phone", "lat", "ip_address", "contact", "custom_7", "Umsatz"})
+NAMES = st.text(ascii_letters, min_size=7, max_size=12).filter(
+    lambda name: name.casefold() not in vocabulary()
+)
+ADDRESSES = st.ip_addresses(v=4).map(str) | st.ip_addresses(v=6).map(lambda ip: ip.exploded)
+PLACES: dict[str, Callable[[str], object]] = {
+    "verb": lambda name: {"verb": f"{name}.approved", "action": f"task:{name}_created"},
+    "type": lambda name: {"type": f"{name.title()}Invoke", "actor_type": name, "status": name},
+    "status": lambda name: {"status": {"name": name}, "state": f"assigned to {name}"},
+    "code": lambda name: {"code": name[:3] + "." + name, "currency": name, "unit": name},
+    "name of a field": lambda name: {
+        name: 1,
+        f"{name}_approved": 2,
+        f"approvedBy{name.title()}": 3,
+    },
+    "key of a map": lambda name: {"agents": {name: {"spent": 1}, f"x{name}": {"spent": 2}}},
+    "id": lambda name: {"id": name, "agent_id": f"agent:{name}", "ids": [name], "cursor": name},
+    "address": lambda name: {"url": f"https://{name}.example/{name}/x?{name}={name}#{name}"},
+    "path": lambda name: {"href": f"/api/agents/{name}/tasks", "self": f"/api/{name}?by={name}"},
+    "text": lambda name: {"title": f"Ask {name}, or <{name}@{name}.example>", "x": [[name]]},
+}
+
+
+def everything_of(body: object, name: str) -> str:
+    """All that a bundle would hold of an answer in which a name stands in target and headers."""
+    headers = {
+        "content-type": f"application/vnd.{name}+json; name={name}",
+        "link": f'<{ROOT}/api/tasks?{name}=1&cursor={name}>; rel="next"; title="{name}"',
+        "x-next-cursor": name,
+        "x-pagination": json.dumps({"next": f"/api/{name}", name: name}),
+    }
+    answer = Recorded(
+        *(1.0, f"GET /api/agents/{name}?agent_id={name}&{name}=5&status={name}", 0.1),
+        status=200,
+        headers=headers,
+    )
+    answer, data = Pseudonyms(ROOT).alter(answer, json.dumps(body).encode())
+    return f"{answer.target} {answer.headers} {data.decode()}"
+
+
+@settings(max_examples=60, deadline=None)
+@given(NAMES, st.sampled_from(sorted(PLACES)), st.lists(st.sampled_from(FIELDS), max_size=3))
+def test_no_name_stands_anywhere(name: str, place: str, around: list[str]) -> None:
+    body: object = PLACES[place](name)
+    for field in around:
+        body = {field: [body] if len(field) % 2 else body, "n": 1}
+    assert name.casefold() not in everything_of(body, name).casefold()
+
+
+def test_a_known_word_that_is_a_name_elsewhere_is_replaced_in_verbs() -> None:
+    rows = [
+        {"id": "e1", "verb": "grant.approved", "actor": {"name": "Grant"}, "status": "granted"},
+        {"id": "e2", "action": "ron_created", "user": "Ron", "type": "RonInvoke", "ron_id": "x1"},
+    ]
+    _, text = altered(rows)
+    assert not re.search(r"(?i)grant\b|grant\.|ron", text)
+    told = json.loads(text)
+    assert told[0]["verb"] == f"{told[0]['actor']['name'].lower()}.approved"
+    assert told[0]["status"] == "granted"
+    assert told[1]["action"].endswith("_created")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    ADDRESSES,
+    st.integers(10**9, 10**13),
+    st.floats(-90, 90)
+    .map(lambda degrees: round(degrees, 7))
+    .filter(lambda d: len(str(abs(d))) > 7 and abs(d) > 1),
+    st.sampled_from(FIELDS),
+)
+def test_no_address_phone_number_or_position_stands_anywhere(
+    address: str, phone: int, degrees: float, field: str
+) -> None:
+    private = {
+        **{"ip": address, "source": address, "value": address, "clientIp": [address]},
+        **{
+            "phone": phone,
+            "phone_number": str(phone),
+            "tel": f"+{phone}",
+            "mobile": {"value": phone},
+        },
+        **{"latitude": degrees, "lat": degrees, "geo": {"x": degrees}, "position": [degrees]},
+        **{"location": {"amount": degrees, "limit": degrees, "coordinates": [[degrees]]}},
+        **{"note": f"{address} {phone} {degrees}"},
+    }
+    body = {"records": [{"id": "r1", "status": "active", field: private, **private}]}
+    _, text = altered(body, f"/api/tasks?from_ip={address}")
+    for secret in (address, str(phone), str(abs(degrees))):
+        assert secret not in text
+    assert json.loads(text)["records"][0]["status"] == "active"
+
+
+def test_what_a_mapping_names_is_kept_and_what_every_platform_has() -> None:
+    body = [
+        {"id": "a1", "kosten_je_monat": 7, "zustand": "wartet", "agent": {"name": "Task Agent"}}
+    ]
+    made = Pseudonyms(ROOT, ["kosten_je_monat", "wartet"])
+    _, data = made.alter(Recorded(1.0, "GET /api/tasks", 0.1), json.dumps(body).encode())
+    [row] = json.loads(data)
+    assert row["kosten_je_monat"] == 7
+    assert row["agent"]["name"] != "Task Agent"
+    assert "zustand" not in row
+    made = Pseudonyms(ROOT, ["wartet"])
+    _, data = made.alter(Recorded(1.0, "GET /x", 0.1), b'{"status": "wartet", "type": "task"}')
+    assert json.loads(data) == {"status": "wartet", "type": "task"}
+
+
+def test_ids_of_digits_are_others_and_the_same_everywhere() -> None:
+    made = Pseudonyms(ROOT)
+    body = {"tasks": [{"id": 4711, "agent_id": "815", "cost": 4711, "by": {"id": 815}}]}
+    answer, data = made.alter(Recorded(1.0, "GET /api/tasks", 0.1), json.dumps(body).encode())
+    [row] = json.loads(data)["tasks"]
+    assert row["cost"] == 4711, "a figure"
+    assert row["id"] not in (4711, 815)
+    assert row["agent_id"] == str(row["by"]["id"]) != str(row["id"])
+    for path in ("/api/tasks/4711/trace", "/api/agents?agent_id=815", "/api/agents/815"):
+        answer, _ = made.alter(Recorded(1.0, f"GET {path}", 0.1), b"{}")
+        assert not re.search("4711|815", answer.target)
+        assert str(row["id"]) in answer.target or row["agent_id"] in answer.target
+
+
+@pytest.mark.parametrize("name", golden.names())
+def test_a_body_of_another_platform_has_as_many_records(name: str) -> None:
+    body = golden.load(name)["answer"]["body"]
+    kind = KINDS.get(golden.load(name)["call"])
+    if kind is None or name in NOT_THE_SAME:
+        return
+    _, text = altered(body)
+    assert counted(kind, parse_json(text.encode())) == counted(kind, parsed(body))
+
+
+def counted(kind: Kind[Any], body: Any) -> object:
+    """How many records are read, and how many are not; or that none can be."""
+    try:
+        page = decode_page(kind, body)
+    except (Unshaped, RefusedBody) as error:
+        return type(error)
+    return len(page.records), page.unread
+
+
+KINDS: dict[str, Kind[Any]] = {
+    **{"activity": ACTIVITY, "agents": AGENTS, "agent_budgets": AGENT_BUDGETS, "tasks": TASKS},
+    **{"companies": COMPANIES, "company_budgets": COMPANY_BUDGETS, "budget_alerts": ALERTS},
+}
+NOT_THE_SAME: frozenset[str] = frozenset()

@@ -123,3 +123,59 @@ def test_keys_are_listed_as_they_are_bound_now(command: Command) -> None:
         "f5",
         "A",
     ]
+
+
+VIEWS = """
+[views.mine]
+screen = "tasks"
+columns = ["task", "wait"]
+sort = "-trst"
+filter = "agnt:ada"
+[views.right]
+screen = "agents"
+columns = ["name", "used"]
+sort = "-used"
+filter = "used>=80%"
+[views.mission]
+screen = "companies"
+sort = "mission"
+"""
+
+
+def test_check_compares_views_with_the_lists_that_they_are_of(command: Command) -> None:
+    path = _config(command, VIEWS)
+    ran = command("config", "check")
+    assert ran.code == 2
+    places = [line.split(" ")[0] for line in ran.lines]
+    assert places == [f"{path}:4:", f"{path}:5:", f"{path}:6:", f"{path}:14:"]
+    assert "views.mine.columns: there is no column wait (level, " in ran.lines[0]
+    assert "views.mine.sort: there is no column trst" in ran.lines[1]
+    assert "views.mine.filter: no column agnt" in ran.lines[2]
+    assert "views.mission.sort: cannot be sorted by mission" in ran.lines[3]
+    assert not (command.home / ".local").exists(), "nothing is written"
+
+
+@pytest.mark.parametrize("screen", ["overview", "companies", "agents", "tasks", "budget"])
+def test_views_of_every_screen_can_be_checked(command: Command, screen: str) -> None:
+    _config(command, f'[views.one]\nscreen = "{screen}"\ncolumns = ["nothing"]\n')
+    ran = command("config", "check")
+    assert (ran.code, len(ran.lines)) == (2, 1), ran.out
+    assert "there is no column nothing" in ran.out
+
+
+def test_a_theme_file_that_is_broken_is_one_line_in_check_alone(command: Command) -> None:
+    path = _config(command, "")
+    theme = path.parent / "themes" / "mine.toml"
+    theme.parent.mkdir()
+    theme.write_text('text = "#ffffff"\ngood = "green"\nred = 1\n')
+    ran = command("config", "check")
+    assert ran.code == 2
+    [line] = ran.lines
+    assert line.startswith(f"{theme}")
+    assert "this theme cannot be used" in line
+    assert "more)" in line
+    assert command("config", "show").code == 0
+    # One that is used is what is wrong with the setting that names it.
+    path.write_text('theme = "mine"\n')
+    [line] = command("config", "check").lines
+    assert line.startswith(f"{path}:1: theme: cannot be used: {theme}")

@@ -76,6 +76,26 @@ def test_what_the_key_may_not_do(command: Command, still: EmbeddedPlatform) -> N
     assert not still.requests.matching("export")
 
 
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("GET /api/budget/**:status=500", "3 reads that failed"),
+        ("alerts:bad_json", "1 read that failed"),
+        ("reads:status=500", "no read was answered"),
+    ],
+)
+def test_it_concludes_nothing_from_reads_that_failed(
+    command: Command, still: EmbeddedPlatform, fault: str, said: str
+) -> None:
+    still.faults.add(fault)
+    out = command.on(still)("doctor").out
+    assert "everything" not in out
+    assert said in out
+    assert "is not known" in out
+    still.faults.clear()
+    assert "the key may read everything that was asked" in command("doctor").out
+
+
 def test_of_writes_it_tells_what_became_of_the_last_ones_from_here(
     command: Command, still: EmbeddedPlatform
 ) -> None:
@@ -196,8 +216,8 @@ def test_each_kind_tells_its_names_units_and_samples(
     assert "monthly_limit, unit assumed of USD: " in limit
     for kind in ("agent_budget (/api/budget/agents), ", "agent (/api/agents), ", "activity (/"):
         assert any(line.startswith(kind) for line in ran.lines), kind
-    assert any(line.startswith("  missing:   ") for line in ran.lines)
-    assert any("pause_reason" in line for line in ran.lines if line.startswith("  left over: "))
+    assert "    warn            the share at which the platform warns" in ran.lines
+    assert any("[profiles.default.fields.task]" in line for line in ran.lines)
     assert still.full_key not in ran.out
     assert {request.method for request in still.requests} == {"GET"}
 
@@ -207,7 +227,8 @@ def test_fields_as_json(command: Command, still: EmbeddedPlatform) -> None:
     read = told["agent_budget"]["read"]
     assert read["spent"]["name"] == "spent"
     assert read["agent_id"]["sample"].startswith('"')
-    assert "soft" in told["agent_budget"]["missing"]
+    assert "warn" in told["agent_budget"]["missing"]
+    assert "soft" not in told["agent_budget"]["missing"]
     assert "paused_agents" in told["budget"]["left_over"]
 
 

@@ -104,8 +104,8 @@ def test_what_can_not_be_asked_is_told_in_a_line(get: Command) -> None:
         (2, ("tasks", "--filter", "colour:red"), "no column colour"),
         (2, ("tasks", "--agent", "nobody"), "no agent has the name"),
         (2, ("wombats",), "invalid choice"),
-        (3, ("task", "tsk_none"), "no task that was read"),
-        (3, ("company", "cmp_none"), "no company that was read"),
+        (2, ("task", "tsk_none"), "no task has the id tsk_none"),
+        (2, ("company", "cmp_none"), "no company has the name or id cmp_none"),
     ):
         ran = get("get", *words)
         assert (ran.code, ran.out) == (code, ""), words
@@ -131,3 +131,110 @@ def test_hostile_texts_come_out_harmless(command: Command) -> None:
             assert ran.code == 0
             text = ran.out.replace("\r\n", "\n") if form == "--csv" else ran.out
             assert all(line.isprintable() for line in text.split("\n")), form
+
+
+@pytest.mark.parametrize(
+    ("words", "flag", "kinds"),
+    [
+        (("companies", "--agent", "linus"), "--agent", "agents, tasks, budget, alerts, activity"),
+        (("companies", "--company", "acme robotics"), "--company", "agents, tasks, budget"),
+        (("activity", "--status", "failed"), "--status", "companies, agents, tasks, budget"),
+        (("company", "cmp_1", "--status", "active"), "--status", "companies, agents, tasks"),
+        (("agent", "linus", "--agent", "linus"), "--agent", "agents, tasks"),
+        (("task", "tsk_1", "--limit", "3"), "--limit", "companies, agents, tasks"),
+        (("task", "tsk_1", "--filter", "x"), "--filter", "companies, agents, tasks"),
+        (("trace", "tsk_1", "--company", "acme robotics"), "--company", "agents, tasks"),
+    ],
+)
+def test_a_flag_that_does_not_apply_is_refused(
+    get: Command, quiet: EmbeddedPlatform, words: tuple[str, ...], flag: str, kinds: str
+) -> None:
+    asked_before = len(quiet.requests)
+    ran = get("get", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{flag} does not apply to get {words[0]}; it applies to {kinds}" in ran.err
+    assert len(quiet.requests) == asked_before
+
+
+def test_status_selects_wherever_there_is_one(command: Command) -> None:
+    with EmbeddedPlatform(speed=0) as platform:
+        command.on(platform)
+
+        def records(*words: str) -> list[dict[str, Any]]:
+            return list(told(command("get", *words, "--json")))
+
+        world = platform.world
+        for number, agent in enumerate(world.agents()):
+            agent.status = "paused" if number in (3, 5) else "active"
+        paused = {agent.id for agent in world.agents() if agent.status == "paused"}
+        assert {each["id"] for each in records("agents", "--status", "paused")} == paused
+        assert {each["id"] for each in records("agents", "--status", "PAUSED")} == paused
+        assert len(records("agents", "--status", "all")) == len(world.agents())
+        assert records("agents", "--status", "error") == []  # a known word that no agent has
+        statuses = {each["status"] for each in records("companies")}
+        for status in statuses - {None}:
+            matching = records("companies", "--status", status)
+            assert matching
+            assert {each["status"] for each in matching} == {status}
+        done = [task for task in records("tasks", "--status", "all") if task["state"] == "done"]
+        assert done
+        for word in ("completed", "done", "finished"):
+            assert records("tasks", "--status", word) == done, word
+        open_alerts = records("alerts", "--status", "open")
+        assert [each["id"] for each in open_alerts] == [
+            each["id"] for each in records("alerts") if each["open"] is not False
+        ]
+
+
+@pytest.mark.parametrize("what", ["companies", "agents", "tasks", "alerts", "budget"])
+def test_an_unknown_status_is_no_empty_list(get: Command, what: str) -> None:
+    ran = get("get", what, "--status", "wombat")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no status wombat" in ran.err
+    assert "all" in ran.err
+
+
+def test_company_and_agent_select_wherever_there_is_one(
+    get: Command, quiet: EmbeddedPlatform
+) -> None:
+    linus = next(agent for agent in quiet.world.agents() if agent.name == "Linus")
+    companies = {agent.company for agent in quiet.world.agents()}
+    acme = next(each for each in companies if each.name == "Acme Robotics")
+    in_acme = {agent.id for agent in quiet.world.agents() if agent.company is acme}
+    [agent] = told(get("get", "agents", "--agent", "linus", "--json"))
+    assert agent["id"] == linus.id
+    [budget] = told(get("get", "budget", "--agent", "linus", "--json"))
+    assert (budget["scope"], budget["id"]) == ("agent", linus.id)
+    for what in ("agents", "budget", "alerts", "activity"):
+        for record in told(get("get", what, "--company", "acme robotics", "--json")):
+            assert record["company"]["id"] == acme.id or record["id"] == acme.id, what
+    for what in ("alerts", "activity"):
+        for record in told(get("get", what, "--agent", "linus", "--json")):
+            assert record["agent"]["id"] == linus.id, what
+    listed = told(get("get", "agents", "--company", "acme robotics", "--json"))
+    assert {each["id"] for each in listed} == in_acme
+    assert told(get("get", "agent", "linus", "--json"))["id"] == linus.id
+    other = next(each for each in companies if each is not linus.company)
+    ran = get("get", "agent", linus.id, "--company", other.id)
+    assert (ran.code, ran.out) == (2, "")
+    assert get("get", "agent", linus.id, "--company", linus.company.id).code == 0
+
+
+def test_an_unknown_id_exits_2_and_one_that_could_not_be_read_exits_3(
+    get: Command, quiet: EmbeddedPlatform
+) -> None:
+    for what in ("company", "agent", "task", "trace"):
+        ran = get("get", what, "xyz_none")
+        assert (ran.code, ran.out) == (2, ""), what
+        assert "xyz_none" in ran.err, what
+    assert "the nearest is Linus" in get("get", "agent", "Linnus").err
+    for fault, what in (
+        ("companies:status=503", "company"),
+        ("agents:status=503", "agent"),
+        ("tasks:status=503", "task"),
+        ("trace:status=503", "trace"),
+    ):
+        quiet.faults.add(fault)
+        ran = get("get", what, "xyz_none")
+        assert (ran.code, ran.out) == (3, ""), (what, ran.err)
+        quiet.faults.clear()

@@ -154,3 +154,21 @@ def test_it_reads_while_another_writes_and_not_what_is_newer(command: Command, s
     seen.unlink()
     assert command("history").out.startswith("nothing was seen yet")
     assert not seen.exists()
+
+
+def test_every_profile_of_a_platform_tells_the_same(command: Command, seen: Path) -> None:
+    """It was seen by the profile "default"; another address is another platform."""
+    config = command.home / "config.toml"
+    config.write_text(
+        f'[profiles.night]\nbase_url = "{ORIGIN}:443/"\n'
+        '[profiles.moved]\nbase_url = "https://elsewhere.example"\n'
+    )
+    del command.env["AGENTCO_BASE_URL"]
+
+    def told(profile: str) -> list[str]:
+        ran = command("history", "--json", "--profile", profile, "--config", str(config))
+        assert ran.code == 0, ran.err
+        return ran.lines
+
+    assert len(told("night")) > 5
+    assert told("moved") == []

@@ -136,3 +136,24 @@ def test_spans_and_moments() -> None:
     for bad in ("", "soon", "2x", "-3d", "\x1b[2J"):
         with pytest.raises(UsageError, match="give a span as 2h or 3d"):
             since_when(bad, 0)
+
+
+def test_a_journal_that_was_changed_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path)
+    for name in ("1", "2"):
+        told = Attempt(attempt=name, verb="approve", subject=name, title=f"Task {name}")
+        journal.begin(told, journal.mark())
+        journal.finish(Settled(attempt=name, outcome="approved here", known_by="read"))
+    journal.close()
+    assert show(path, as_json=False, since=None) == 0
+    capsys.readouterr()
+    path.write_bytes(path.read_bytes().replace(b"Task 1", b"Task 7"))
+    assert show(path, as_json=False, since=None) == 1
+    told_of_it = capsys.readouterr()
+    assert len(told_of_it.out.splitlines()) == 2
+    assert "was changed by something else, in or before line 1" in told_of_it.err
+    assert "nothing is sent without it" in told_of_it.err
+    assert "move it out of the way" in told_of_it.err

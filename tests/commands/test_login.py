@@ -223,3 +223,29 @@ def test_plain_http_that_was_agreed_to_stands_in_the_profile(
         "api_key_file": Path("keys/lab"),
     }
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("fault", ["*:hang", "*:hang_body", "*:drip=1s", "*:drop_after"])
+def test_a_silent_host_ends_it_at_the_first_read(
+    command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr(login, "ANSWER_WITHIN", 1.0, raising=False)
+    still.faults.add(fault)
+    ran = _login(command, still)
+    assert ran.code == 3
+    assert "until one is not answered within 1 s" in ran.out
+    assert [line.split()[2] for line in ran.lines if " GET " in line] == ["/api/companies"]
+    assert {seen.path for seen in still.requests} <= {"/api/companies"}
+    assert _files(command.home) == set()
+
+
+def test_what_falls_silent_later_ends_it_there(
+    command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(login, "ANSWER_WITHIN", 1.0, raising=False)
+    still.faults.add("agents:hang")
+    ran = _login(command, still)
+    assert "no whole answer within 1 s" in ran.out
+    assert "it stopped there: what comes after it was not asked" in ran.out
+    assert "2 of 3 reads answered" in ran.out
+    assert not still.requests.matching("tasks")

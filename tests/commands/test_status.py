@@ -42,6 +42,7 @@ from agentco_tui.state_folder import HISTORY_FILE
 from agentco_tui.text import plain
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform
+from tests.live.stage import ChoosyPlatform
 
 READS = 7
 
@@ -52,13 +53,32 @@ def quiet() -> EmbeddedPlatform:
     return EmbeddedPlatform(speed=0, companies=0, agents=0, tasks=0)
 
 
+RULES = [
+    {"token": "bdgt_alert_1", "budget_tokens": ["b1"], "threshold": 80,
+     "created_at": "2026-11-01T10:00:00Z"},
+    {"id": "alert_1", "threshold_amount": 150000, "currency": "USD", "interval": "month"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "code"), [(None, 0), ("OK", 0), ("ALARM", 1)])
+def test_a_rule_is_an_alert_only_in_the_state_of_alarm(
+    command: Command, state: str | None, code: int
+) -> None:
+    first, second = RULES
+    body = json.dumps([{**first, "notification_state": state}, second]).encode()
+    is_quiet = {"companies": 0, "agents": 0, "tasks": 0}
+    with ChoosyPlatform({"/api/budget/alerts": body}.get, **is_quiet) as platform:
+        ran = command.on(platform)("status")
+    assert ran.code == code, ran.out
+
+
 def test_a_busy_world_is_critical(command: Command, still: EmbeddedPlatform) -> None:
     ran = command.on(still)("status")
     assert ran.code == 2
     first = ran.lines[0]
     assert first.startswith("CRITICAL - ")
     pending = len(still.world.tasks(status="pending"))
-    assert f" - {pending} pending, oldest " in first
+    assert f"; {pending} pending, oldest " in first
     assert any(line.startswith("✖ ") for line in ran.lines[1:])
     assert ran.err == ""
     asked = {(request.method, request.path, request.query) for request in still.requests}
@@ -113,6 +133,34 @@ def test_what_a_dashboard_remembered_says_what_lies_ahead(
     assert any("Globex" in line and "gone in ~" in line for line in after.lines), after.out
 
 
+def test_an_agent_that_burns_is_named_by_what_was_remembered_of_the_last_minutes(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    """A dashboard or `watch` has run for ten minutes; two days of history are not needed."""
+    folder = command.home / "state"
+    now = still.world.now
+    priya = next(agent for agent in still.world.agents() if agent.name == "Priya")
+    feed = FeedName.AGENT_BUDGETS
+    place = folder / "agentco-tui" / HISTORY_FILE
+    history = HistoryFile(place, "default", str(BaseUrl.parse(still.base_url)), str)
+    samples = [
+        (
+            feed,
+            priya.id,
+            "USD",
+            BudgetSample(now - 600 + 15 * n, 129 + Decimal("4.5") * n, Decimal(600)),
+        )
+        for n in range(41)
+    ]
+    history.write([Observed(samples=[*samples], seen=[(feed, "", (now - 600, now))])])
+    history.close()
+    ran = command.on(still)("status", env={"XDG_STATE_HOME": str(folder)})
+    assert ran.code == 2
+    [line] = [line for line in ran.lines if "Priya spends" in line]
+    assert line.startswith("✖ Priya spends ~$18/min, limit reached in ~1"), line
+    assert ran.lines[1] == line, "it is the worst of all"
+
+
 def test_unreachable_is_unknown(command: Command, still: EmbeddedPlatform) -> None:
     command.on(still)
     still.stop()
@@ -150,6 +198,43 @@ def test_a_part_that_cannot_be_read_is_unknown_unless_something_is_critical(
     assert "base_url" not in told[0]
 
 
+def test_every_sum_of_the_first_line_has_its_owner(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    whole = command.on(still)("status").lines[0]
+    assert "; all companies spent $" in whole
+    one = command("status", "--company", "globex").lines[0]
+    assert "; Globex spent $" in one
+    assert "all companies" not in one
+
+
+@pytest.mark.parametrize("names_itself", [True, False])
+def test_the_budget_of_one_company_is_never_told_as_the_total(
+    command: Command, names_itself: bool
+) -> None:
+    """The platform answers /api/budget with that of Globex, with its id or just its figures."""
+    sent: dict[str, Any] = {}
+
+    def choose(path: str, query: dict[str, str]) -> bytes | dict[str, str]:
+        return json.dumps(sent).encode() if path == "/api/budget" else query
+
+    with ChoosyPlatform(choose) as platform:
+        globex = next(c for c in platform.world.state.companies.values() if c.name == "Globex")
+        sent |= {"monthly_limit": (globex.limit or 0) / 1e6, "spent": globex.spent / 1e6}
+        sent |= {"currency": "USD"} | ({"id": globex.id} if names_itself else {})
+        ran = command.on(platform)("status")
+        told = json.loads(command("status", "--json").out)
+        shown = command("get", "budget", "--table").lines
+    first = ran.lines[0]
+    assert "all companies" not in first
+    assert "Acme Robotics spent $" in first
+    assert first.count("Globex spent $1,255.60 of $4,330.00") == 1
+    assert told["budget"] is None
+    assert [each["of"] for each in told["sums"]] == ["Acme Robotics", "Globex", "Initech Content"]
+    if names_itself:
+        assert sum("4,330" in line or "4330" in line for line in shown) == 1
+
+
 def test_json_for_scripts(command: Command, still: EmbeddedPlatform) -> None:
     ran = command.on(still)("status", "--json")
     told = json.loads(ran.out)
@@ -159,6 +244,7 @@ def test_json_for_scripts(command: Command, still: EmbeddedPlatform) -> None:
     assert told["pending"]["count"] == len(still.world.tasks(status="pending"))
     assert told["pending"]["oldest_seconds"] > 0
     assert set(told["alerts"]) == {"critical", "warning", "info"}
+    assert told["sums"][0]["of"] == "all companies"
     assert told["budget"]["spent"] > 0
     assert told["budget"]["currency"] == "USD"
     assert (told["failed"], told["company"]) == ([], None)
@@ -258,7 +344,7 @@ QUIET: dict[str, Any] = {
         Agent(id="ag_2", name=plain("Bo"), company=GLOBEX),
     ),
     "pending": _list(_task("t1", 60.0, company=ACME, agent=Ref(id="ag_1"))),
-    "budget": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "20")),
+    "budget": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "30")),
     "company_budgets": _list(
         _budget(BudgetScope.COMPANY, "cmp_a", "20"), _budget(BudgetScope.COMPANY, "cmp_g", "10")
     ),
@@ -283,7 +369,7 @@ def _judge(
         elif isinstance(answer, BudgetOverview):
             store.take_overview(answer)
         else:
-            getattr(store, name).replace(answer)
+            store.take(FeedName[name.upper()], answer)
     outlook = Outlook(store, limits=limits)
     found = at_once(find(outlook, company, snoozed or {}, NOW, len(store.pending)))
     return judge(outlook, found, failed, company, NOW)
@@ -298,7 +384,10 @@ def test_all_is_well() -> None:
     assert (judged.level, judged.findings) == (Level.OK, ())
     assert (judged.companies, judged.agents, judged.pending) == (2, 2, 1)
     assert judged.oldest_wait == 60.0
-    assert headline(judged) == "1 pending, oldest 1 m; no alerts; spent $20.00 of $100.00"
+    assert (
+        headline(judged)
+        == "1 pending, oldest 1 m; no alerts; all companies spent $30.00 of $100.00"
+    )
     limits = AlertLimits(waiting_warning=30.0)
     assert _judge(limits=limits, pending=_list(_task("t", 60.0))).level is Level.WARNING
 

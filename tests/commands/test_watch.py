@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from agentco_tui.live.notifier import LOG_FILE
-from tests.commands.conftest import Command
+from agentco_tui.state_folder import NOTIFIED_FILE
+from tests.commands.conftest import Child, Command
 from tests.commands.test_tail import Lines
 from tests.embedded import EmbeddedPlatform
 
@@ -88,3 +90,87 @@ def test_what_it_cannot_do_is_said(command: Command, still: EmbeddedPlatform) ->
     assert (ran.code, "--on-critical: invalid" in ran.err) == (2, True)
     ran = command("watch", "--company", "umbrella")
     assert (ran.code, "no company has the name" in ran.err) == (2, True)
+
+
+def pager(command: Command, told: str) -> tuple[str, Path]:
+    """A command that appends what it is told to a file; the command line, and the file."""
+    seen, script = command.home / "seen", command.home / "page.sh"
+    script.write_text(f'#!/bin/sh\necho "{told}" >> {seen}\n')
+    script.chmod(0o700)
+    seen.touch()
+    return str(script), seen
+
+
+def stop(child: Child) -> None:
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=60) == 0
+
+
+def test_what_stands_at_the_start_is_one_run_and_no_run_after_a_restart(
+    command: Command, calm: EmbeddedPlatform
+) -> None:
+    script, seen = pager(command, "$AGENTCO_NEED_KIND $AGENTCO_NEED_TEXT")
+    names = [limit(calm, number, 0.01) for number in range(4)]
+    words = ("--refresh", "0.5", "--on-critical", script)
+    with command.on(calm).start("watch", *words) as child:
+        Lines(child.stdout).until("4 critical: ")
+        stop(child)
+    [line] = seen.read_text().splitlines()
+    assert line.startswith("summary 4 critical (4 ")
+    assert all(name in line for name in names)
+    file = command.home / ".local/state/agentco-tui" / NOTIFIED_FILE
+    assert file.stat().st_mode & 0o777 == 0o600
+    calm.requests.clear()
+    with command.start("watch", *words) as child:
+        out = Lines(child.stdout)
+        late = limit(calm, 6, 0.01)
+        assert late in out.until(" critical: ")
+        stop(child)
+    assert len(out.seen) == 1
+    assert [late in line for line in seen.read_text().splitlines()] == [False, True]
+    with command.start("watch", "--refresh", "0.5") as child:
+        assert "5 critical: " in Lines(child.stdout).until("critical"), "nobody was paged by this"
+        stop(child)
+
+
+def test_beyond_ten_an_hour_nothing_is_lost(command: Command, calm: EmbeddedPlatform) -> None:
+    script, seen = pager(command, "$AGENTCO_NEED_KIND $AGENTCO_NEED_TEXT")
+    words = ("--refresh", "0.5", "--on-critical", script)
+    with command.on(calm).start("watch", *words) as child:
+        out, err = Lines(child.stdout), Lines(child.stderr)
+        names = list[str]()
+        for number in range(14):
+            names.append(limit(calm, number, 0.01))
+            out.until(" critical: ")
+        err.until("the rest is one run")
+        stop(child)
+    lines = seen.read_text().splitlines()
+    alone = [line for line in lines if not line.startswith("summary")]
+    assert len(alone) in (10, 11)
+    assert len(lines) <= 12
+    told = "\n".join(lines)
+    assert all(f"{name} (" in told or f"{name}," in told or told.endswith(name) for name in names)
+
+
+@pytest.mark.parametrize("fault", ["*:hang", "*:drip=1s"])
+def test_a_platform_that_hangs_is_an_outage_that_ends(
+    command: Command, calm: EmbeddedPlatform, fault: str
+) -> None:
+    (command.home / "config.toml").write_text('[notify]\noutage = "2s"\n')
+    words = ("--config", "config.toml", "--refresh", "0.5", "--json")
+    with command.on(calm).start("watch", *words) as child:
+        out = Lines(child.stdout)
+        first = limit(calm, 0, 0.01)
+        out.until(first)
+        calm.faults.add(fault)
+        told = json.loads(out.until('"outage"'))
+        assert "the platform was asked and has not answered" in told["text"], (
+            "while the first attempt is under way"
+        )
+        assert {cause["level"] for cause in told["causes"]} == {"outage"}
+        calm.faults.clear()
+        calm.stop()  # what hangs is cut
+        calm.start()
+        told = json.loads(out.until('"restored"'))
+        assert "again, back after" in told["text"]
+        stop(child)

@@ -93,7 +93,6 @@ def test_what_somebody_else_decided_is_6(
     still.world.approve(waiting.id)
     ran = command("approve", waiting.id, "--expect", fingerprint)
     assert (ran.code, "already approved elsewhere" in ran.out) == (6, True), ran.out
-    assert command("approve", "tsk_none", "--expect", fingerprint).code == 6
     still.stop()
     assert command("approve", waiting.id, "--expect", fingerprint).code == 3
     still.start()
@@ -146,3 +145,155 @@ def test_a_task_is_created_and_a_limit_is_set(command: Command, still: EmbeddedP
     assert command("set-limit", "linus", "2,600").code == 2
     assert command("set-limit", "nobody", "1").code == 2
     assert [entry["verb"] for entry in journal(command)] == ["create task", *["set limit"] * 2]
+
+
+def test_an_id_that_no_list_has_is_2_and_one_approved_from_here_is_not(
+    command: Command, still: EmbeddedPlatform, waiting: DemoTask, fingerprint: str
+) -> None:
+    ran = command("approve", "tsk_none", "--expect", fingerprint)
+    assert (ran.code, ran.out) == (2, "")
+    assert "no task has the id tsk_none: nothing was sent" in ran.err
+    assert command("approve", "tsk_none", "--expect", fingerprint, "--json").code == 2
+    still.faults.add("tasks:status=503")
+    ran = command("approve", "tsk_none", "--expect", fingerprint)
+    assert (ran.code, "nothing was sent" in ran.out) == (3, True), ran.out
+    still.faults.clear()
+    still.faults.add("tasks:status=503,after=1")
+    ran = command("approve", "tsk_none", "--expect", fingerprint)
+    assert (ran.code, "nothing was sent" in ran.out) == (3, True), ran.out
+    still.faults.clear()
+    companies = {agent.company for agent in still.world.agents()}
+    other = next(each for each in companies if each is not waiting.agent.company)
+    ran = command("approve", waiting.id, "--expect", fingerprint, "--company", other.id)
+    assert ran.code != 2, "the platform has it, in another company"
+    assert command("approve", waiting.id, "--expect", fingerprint).code == 0
+    with still.world.living() as state:
+        del state.tasks[waiting.id]
+    ran = command("approve", waiting.id, "--expect", fingerprint)
+    assert (ran.code, "this machine had asked for it before" in ran.out) == (0, True), ran.out
+    assert len(still.requests.matching("approve")) == 1
+    another = still.world.tasks(status="pending")[0]
+    still.world.approve(another.id)
+    with still.world.living() as state:
+        del state.tasks[another.id]
+    ran = command("approve", another.id, "--expect", fingerprint)
+    assert (ran.code, "approved elsewhere" in ran.out) == (6, True), "the log tells who did"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("set-limit", "ag_none", "5"),
+        ("create-task", "--agent", "ag_none", "--title", "x"),
+        ("create-task", "--agent", "linus", "--title", "x", "--company", "cmp_none"),
+    ],
+)
+def test_an_unknown_agent_or_company_is_2(
+    command: Command, still: EmbeddedPlatform, words: tuple[str, ...]
+) -> None:
+    ran = command.on(still)(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert "_none" in ran.err
+    assert [each for each in still.requests if each.method == "POST"] == []
+
+
+NAMES = {
+    "approve": ("approve", "tsk_1", "--expect", "0" * 30),
+    "create-task": ("create-task", "--agent", "linus", "--title", "Books", "--priority", "high"),
+    "set-limit": ("set-limit", "linus", "250", "--expect", "200"),
+}
+"""Each writing command with all of its own arguments."""
+
+
+def emptied() -> list[tuple[tuple[str, ...], str]]:
+    """Each writing command with one argument blank, and what names that argument."""
+    shared = ("--profile", "--base-url", "--company", "--config", "--log-file", "--wait")
+    found: list[tuple[tuple[str, ...], str]] = []
+    positional = {("approve", 1): "ID", ("set-limit", 1): "AGENT", ("set-limit", 2): "AMOUNT"}
+    for blank in ("", " ", "\t"):
+        for command, words in NAMES.items():
+            for place in range(1, len(words)):
+                if words[place].startswith("--"):
+                    continue
+                before = words[place - 1]
+                named = before if before.startswith("--") else positional[command, place]
+                found.append(((*words[:place], blank, *words[place + 1 :]), named))
+            found += [((*words, flag, blank), flag) for flag in shared]
+    return found
+
+
+@pytest.mark.parametrize(("words", "named"), emptied())
+def test_an_empty_argument_is_an_error_that_names_it(
+    command: Command, still: EmbeddedPlatform, words: tuple[str, ...], named: str
+) -> None:
+    ran = command.on(still)(*words)
+    assert (ran.code, ran.out) == (2, "")
+    [line] = ran.err.splitlines()
+    assert f"argument {named}: must" in line
+    assert [seen for seen in still.requests if seen.method == "POST"] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["AGENTCO_BASE_URL", "AGENTCO_API_KEY", "AGENTCO_PROFILE", "AGENTCO_CONFIG",
+        "AGENTCO_READ_ONLY"],
+)  # fmt: skip
+@pytest.mark.parametrize("words", NAMES.values(), ids=NAMES)
+def test_an_empty_variable_is_an_error_that_names_it(
+    command: Command, still: EmbeddedPlatform, words: tuple[str, ...], name: str
+) -> None:
+    ran = command.on(still)(*words, env={name: ""})
+    assert (ran.code, ran.err) == (
+        2,
+        f"agentco-tui: {name} is set and empty: give it a value, or unset it\n",
+    )
+    assert list(still.requests) == []
+
+
+@pytest.mark.parametrize("amount", ["NaN", "inf", "-inf", "-5", "1e3", "0x10", "1,250", "٣", "5 5"])
+@pytest.mark.parametrize("argument", ["AMOUNT", "--expect"])
+def test_what_is_no_limit_is_refused_before_anything_is_asked(
+    command: Command, still: EmbeddedPlatform, amount: str, argument: str
+) -> None:
+    words = ["set-limit", "linus", *(["--expect=" + amount, "9"] if argument != "AMOUNT" else [])]
+    ran = command.on(still)(*words, *([amount] if argument == "AMOUNT" else []))
+    assert (ran.code, ran.out) == (2, "")
+    [line] = ran.err.splitlines()
+    assert argument in line or amount in line
+    assert list(still.requests) == []
+
+
+@pytest.mark.parametrize("expect", ["0", "0" * 29, "0" * 31, "g" * 30, "any", "None", "-"])
+def test_what_is_no_fingerprint_is_refused(
+    command: Command, still: EmbeddedPlatform, waiting: DemoTask, expect: str
+) -> None:
+    ran = command.on(still)("approve", waiting.id, f"--expect={expect}")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--expect must be the fingerprint" in ran.err
+    assert list(still.requests) == []
+
+
+@pytest.mark.parametrize("unseen", ["\x1b[2J", "a\nb", "a\u2028b", "\udcff", "\x07"])
+def test_what_cannot_be_seen_is_refused(
+    command: Command, still: EmbeddedPlatform, unseen: str
+) -> None:
+    for words in (
+        ("approve", unseen, "--expect", "0" * 30),
+        ("create-task", "--agent", unseen, "--title", "Books"),
+        ("create-task", "--agent", "linus", "--title", unseen),
+        ("create-task", "--agent", "linus", "--title", "Books", "--priority", unseen),
+        ("set-limit", unseen, "5"),
+    ):
+        ran = command.on(still)(*words)
+        assert (ran.code, ran.out) == (2, ""), words
+        assert "must be one line without control characters" in ran.err
+    assert list(still.requests) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_help_of_a_writing_command_says_that_it_is_sent_at_once(
+    command: Command, name: str
+) -> None:
+    told = " ".join(command(name, "--help").out.split())
+    assert "It is sent at once" in told
+    assert "can't be taken back" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import platformdirs
@@ -290,6 +291,30 @@ def test_another_profile_gets_nothing_of_what_was_given_for_the_first(write: Wri
     )
 
 
+def test_a_variable_that_another_profile_names_itself_is_its_key(write: Write) -> None:
+    """Also the variable that overrides the key of the profile of the start, but no command of the
+    other profile gets it.
+    """
+    path = write("""
+        [profiles.prod]
+        base_url = "https://prod.example"
+        api_key_env = "PROD_KEY"
+        [profiles.lab]
+        base_url = "https://lab.example"
+        api_key_env = "AGENTCO_API_KEY"
+        [profiles.other]
+        base_url = "https://other.example"
+        api_key_command = ["sh", "-c", "echo ${AGENTCO_API_KEY:-ag_none_0123456789}"]
+    """)
+    given: Given = {"config": str(path), "profile": "prod"}
+    env = {**KEYS, "AGENTCO_API_KEY": KEY, "PATH": os.environ["PATH"]}
+    lab = load(*of_profile("lab", "prod", given, env))
+    assert (str(lab.base_url), lab.key) == ("https://lab.example", ApiKey(KEY))
+    assert reread(lab, *of_profile("lab", "prod", given, env)) == (lab, [])
+    other = load(*of_profile("other", "prod", given, env))
+    assert other.key == ApiKey("ag_none_0123456789")
+
+
 def test_a_start_by_the_environment_alone_can_be_come_back_to(write: Write) -> None:
     given, env = {"config": str(write(PROFILES))}, {**ENV, **KEYS}
     first = load(given, env)
@@ -330,3 +355,18 @@ def test_what_is_saved_later_is_taken_over_but_for_what_a_dashboard_begins_with(
     write(f'{PROFILES}colour = "pink"')
     with pytest.raises(SettingsError, match=r"config\.toml:16: profiles\.lab\.colour: .*pink"):
         reread(later, *of_profile("lab", "lab", given, env))
+
+
+def test_a_theme_file_that_is_wrong_keeps_no_other_setting_back(write: Write) -> None:
+    path = write(PROFILES)
+    given, env = {"config": str(path), "profile": "lab"}, dict(KEYS)
+    now = load(given, env)
+    theme = path.parent / "themes" / "mine.toml"
+    theme.parent.mkdir()
+    theme.write_text('text = "green"\n')
+    write(f'{PROFILES}label = "Lab"')
+    new, _ = reread(now, *of_profile("lab", "lab", given, env))
+    assert new.label == "Lab"
+    write(f'theme = "mine"\n{PROFILES}')
+    with pytest.raises(SettingsError, match=r"theme: cannot be used: .*mine\.toml"):
+        reread(new, *of_profile("lab", "lab", given, env))

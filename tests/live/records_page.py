@@ -44,8 +44,6 @@ them: a name that stands here keeps its meaning; fields may be added.
 _NOTES: Final = {
     ("task", "title_from"): "the field the title was taken from",
     ("task", "fingerprint"): "what `approve --expect` compares; hexadecimal",
-    ("task", "sharers"): "how many tasks came with this id; such a task can't be decided",
-    ("task", "nth"): "which of these it is, from 1",
     ("task", "waiting_since"): "when it began to wait for a person, if told apart from `created`",
     ("budget", "id"): "of what it is for",
     ("budget", "unlimited"): "the platform said that there is no limit",
@@ -57,6 +55,11 @@ _NOTES: Final = {
     ("activity", "target"): "what it was done to, where that is not a task",
     ("step", "depth"): "0 for a root, one more for each parent above it",
     ("step", "parent"): "the id of the step that it is a part of",
+}
+_OF_ALL: Final = {
+    "unwritable": "why no write may name this record; null if one may",
+    "sharers": "how many different records came with this id; null if only this one did",
+    "nth": "which of these it is, from 1",
 }
 _FORMS: Final = {bool: "true or false", int: "number", Decimal: "number", float: "seconds"}
 
@@ -71,7 +74,7 @@ def page() -> str:
             words = "an object" if shown == "extra" else _form(form)
             if pieces:
                 words = "a sum" if pieces[0] == "amount" else "another record"
-            note = _NOTES.get((kind, shown))
+            note = _NOTES.get((kind, shown)) or _OF_ALL.get(shown)
             parts.append(f"| `{shown}` | {words}{f': {note}' if note else ''} | {flat} |\n")
         for name in LISTS:
             parts.append(f"| `{name}` | list of names | `{name}` |\n")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.model import Activity, Listing, Moment
+from agentco_tui.reading.identity import mark_shared
 from agentco_tui.text import plain
 
 
@@ -139,3 +140,54 @@ def test_an_entry_that_a_platform_calls_as_we_call_gaps_is_an_entry() -> None:
     for derived in (True, False):
         assert is_gap(Activity(id="gap:7", id_derived=derived, text=plain("step"))) is derived
     assert not is_gap(Activity(id="7", id_derived=True, text=plain("step")))
+
+
+def untimed(number: int) -> Activity:
+    return Activity(id=f"{number}", text=plain("step"))
+
+
+@given(
+    st.lists(st.booleans(), min_size=2, max_size=12),
+    st.booleans(),
+    st.lists(st.integers(1, 6), min_size=1, max_size=4),
+)
+def test_an_entry_without_a_time_stays_between_its_neighbours(
+    has_times: list[bool], newest_first: bool, steps: list[int]
+) -> None:
+    """In either order of the platform, in the first poll and in later ones."""
+    has_times[0] = has_times[-1] = True
+    log = [
+        Activity(id=f"{n}", at=Moment(1_000.0 + n), text=plain("step")) if timed else untimed(n)
+        for n, timed in enumerate(has_times)
+    ]
+    window = ActivityWindow()
+    known = 0
+    for step in [*steps, len(log)]:
+        known = min(len(log), known + step)
+        if sum(entry.at is not None for entry in log[:known]) < 2:
+            continue  # from one time nobody can tell in which order the platform sends
+        records = tuple(log[:known])
+        window.merge(Listing(records=records[::-1] if newest_first else records))
+        assert [entry.id for entry in window] == [entry.id for entry in records]
+
+
+def test_a_new_entry_with_the_id_of_another_takes_nobodys_place() -> None:
+    began = Activity(id="run_1", at=Moment(1.0), text=plain("began"))
+    ended = Activity(id="run_1", at=Moment(2.0), text=plain("ended"))
+    window = ActivityWindow()
+    window.merge(Listing(records=(began,)))
+    window.merge(Listing(records=(ended,)))
+    told = [(each.sent_id, each.text) for each in window if not is_gap(each)]
+    assert told == [("run_1", "began"), ("run_1", "ended")]
+    window.merge(Listing(records=(ended,)))
+    both = tuple(mark_shared((began, ended)))
+    window.merge(Listing(records=both))
+    words = [each.text for each in window if not is_gap(each)]
+    assert words == ["began", "ended"], "none twice, none lost"
+
+
+def test_an_entry_that_is_brought_up_to_date_stays_one() -> None:
+    window = ActivityWindow()
+    window.merge(Listing(records=(Activity(id="e1", at=Moment(1.0), text=plain("seen 1 time")),)))
+    window.merge(Listing(records=(Activity(id="e1", at=Moment(1.0), text=plain("seen 2 times")),)))
+    assert [each.text for each in window] == ["seen 2 times"]

@@ -64,12 +64,24 @@ def test_early_unlimited_and_the_platforms_own() -> None:
         id="", scope=BudgetScope.ALL, unlimited=True, spent=dollars("5"), forecast=dollars("1813")
     )
     early = Forecast(rate=1, low=7.123, middle=8, high=2123, ends=NOW + 11.5 * DAY, early=True)
-    said = "early: ~$7.12 to ~$2,120 by 1 Dec, platform says $1,813.00"
+    said = "early: ~$7.12 to ~$2,120 by 1 Dec, platform's forecast $1,813.00"
     assert consequence(budget, Known(early), NOW, UTC) == said
-    assert consequence(budget, Known(None), NOW, UTC) == "platform says $1,813.00"
+    assert consequence(budget, Known(None), NOW, UTC) == "platform's forecast $1,813.00"
 
 
 def test_the_rate_of_now() -> None:
     assert rate_now(BUDGET, Known(RANGE)) == "~$2.50/h"
     assert rate_now(BUDGET, Known(TooLittle(needed=5.0))) is None
     assert rate_now(BUDGET, Known(None)) is None
+
+
+def test_too_little_data_never_replaces_the_platforms_forecast() -> None:
+    budget = Budget(
+        id="c",
+        scope=BudgetScope.COMPANY,
+        limit=dollars("1390"),
+        spent=dollars("902.11"),
+        forecast=dollars("1745.11"),
+    )
+    early = Known(TooLittle(needed=48 * 3600))
+    assert consequence(budget, early, NOW, UTC) == "platform's forecast $1,745.11"

@@ -10,7 +10,7 @@ import pytest
 from agentco_tui.api.errors import Invalid, NotFound
 from agentco_tui.live.activity_window import NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAUSE
-from agentco_tui.live.feeds import ActivityFilter, FeedName, Pace, Phase, Query, question
+from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, question
 from agentco_tui.live.log_reader import PAGE
 from agentco_tui.live.poller import ACTIVITY_LIMIT
 from agentco_tui.live.store import Change, Store
@@ -66,14 +66,11 @@ async def test_a_refusal_for_another_reason(platform: EmbeddedPlatform, feed: Fe
 def test_a_question_holds_what_decides_the_answer_and_nothing_else() -> None:
     every = Query()
     scoped = Query(company="a")
-    filtered = Query(activity=ActivityFilter(company="a"))
     for feed in FeedName:
         by_company = feed not in (
             FeedName.COMPANIES, FeedName.COMPANY_BUDGETS, FeedName.ALERTS,
         )  # fmt: skip
         assert (question(feed, every) != question(feed, scoped)) is by_company, feed
-        assert (question(feed, every) != question(feed, filtered)) is (feed is FeedName.ACTIVITY)
-    assert question(FeedName.ACTIVITY, scoped) == question(FeedName.ACTIVITY, filtered)
 
 
 # --- the log ------------------------------------------------------------------------------------
@@ -169,15 +166,20 @@ async def test_a_gap_waits_until_nothing_fails_and_is_forgotten_with_its_questio
                 await on.arrived()
             assert limits(platform) == []
             assert shown(on).count("gap") == 1
-            on.poller.set_query(Query(activity=ActivityFilter(limit=100)))
+            company = next(iter(platform.world.state.companies))
+            on.poller.set_query(Query(company=company))
             platform.faults.clear()
             await on.poller.read_again(FeedName.ALERTS)
             await on.poller.read_again(FeedName.ACTIVITY)
             for _ in range(5):
                 on.hours.go_by(PAUSE)
                 await on.arrived()
-            assert set(limits(platform)) == {"100"}
-            assert shown(on) == written(platform)[-100:]
+            asked = [query for path, query in platform.asked if path == "/api/activity"]
+            assert {(query["company_id"], query["limit"]) for query in asked} == {
+                (company, str(ACTIVITY_LIMIT))
+            }
+            newest_first = platform.world.activity(company)[:ACTIVITY_LIMIT]
+            assert shown(on) == [entry.id for entry in reversed(newest_first)]
 
 
 @pytest.mark.parametrize("status", [422, 500])
@@ -217,12 +219,11 @@ async def test_a_platform_that_cuts_limits_down_quietly_is_read_with_a_gap() -> 
 async def test_the_window_is_bounded_and_no_more_is_asked_for_than_it_holds() -> None:
     with ChoosyPlatform(as_asked, **SMALL) as platform:
         happen(platform, 900)
-        chosen = Query(activity=ActivityFilter(limit=100_000))
         store = Store()
-        store.activity = ActivityWindow(capacity=500)
-        async with stage(platform, wanted=NONE, query=chosen, store=store) as on:
-            assert await polls(on, platform, 30, 400) == ["500", "500"]
-            assert shown(on) == written(platform)[-500:]
+        store.activity = ActivityWindow(capacity=150)
+        async with stage(platform, wanted=NONE, store=store) as on:
+            assert await polls(on, platform, 30, 400) == ["150", "150"]
+            assert shown(on) == written(platform)[-150:]
 
 
 async def test_an_answer_that_is_the_same_again_changes_nothing(platform: EmbeddedPlatform) -> None:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -32,6 +33,7 @@ from agentco_tui.live.history_records import (
     HistoryError,
     Observed,
     QueueSample,
+    QueueSeen,
     TaskLife,
 )
 from agentco_tui.model import BudgetScope, Severity, TaskState
@@ -119,7 +121,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
     file.read(look)
     assert stat.S_IMODE((tmp_path / "history.sqlite3").stat().st_mode) == 0o600
-    assert opened(tmp_path, "other").read(lambda reader: reader.first_seen()) is None
+    other = opened(tmp_path, "other")
+    assert other.read(lambda reader: reader.first_seen()) == NOON, "it belongs to the platform"
     assert opened(tmp_path, origin="https://b.example").read(budget) == []
 
 
@@ -365,6 +368,7 @@ def test_on_a_full_disk_the_file_stays_whole(tmp_path: Path) -> None:
     script = f"""
 import resource, signal
 from pathlib import Path
+from typing import Any
 from tests.live.test_history import *
 file = opened(Path({str(tmp_path)!r}))
 file.write([of_company(spent(NOON, 1))])
@@ -390,6 +394,7 @@ KILLER = """
 import os, random, signal, sys, time
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live import history_file
@@ -505,3 +510,178 @@ def test_a_file_that_is_too_large_shrinks(tmp_path: Path) -> None:
     thinned(file, 10_000)
     assert path.stat().st_size < 150_000
     checked(tmp_path)
+
+
+def test_all_profiles_of_a_platform_share_what_was_seen(tmp_path: Path) -> None:
+    opened(tmp_path, "prod", "https://platform.example").write([of_company(spent(NOON, 3))])
+    for profile, origin in (
+        ("night shift", "https://platform.example"),
+        ("prod", "https://Platform.example:443/"),
+    ):
+        file = opened(tmp_path, profile, origin)
+        assert file.read(budget) == [spent(NOON, 3)], (profile, origin)
+    moved = opened(tmp_path, "prod", "https://other.example")
+    assert moved.read(budget) == [], "a profile that leads elsewhere brings nothing along"
+
+
+def as_written_by_profiles(folder: Path) -> None:
+    """A file of the first version, in which two profiles saw one platform, and one another."""
+    script = f"{history_file.MIGRATIONS[0]}; PRAGMA user_version = 1;"
+    script += """
+        INSERT INTO platform VALUES (1, 'prod', 'https://platform.example'),
+            (2, 'night', 'https://platform.example:443/'), (3, 'prod', 'https://other.example');
+        INSERT INTO series VALUES (1, 1, 'company budgets', 'cmp_1'),
+            (2, 2, 'company budgets', 'cmp_1'), (3, 3, 'company budgets', 'cmp_1');
+        INSERT INTO sample VALUES (1, 1000, '3', '100', 'USD'), (2, 2000, '5', '100', 'USD'),
+            (2, 1000, '3', '100', 'USD'), (3, 1000, '77', '100', 'USD');
+        INSERT INTO seen VALUES (1, 'company budgets', '', 1000, 1500),
+            (2, 'company budgets', '', 1000, 2000), (3, 'company budgets', '', 1000, 2000);
+        INSERT INTO life VALUES (1, 't1', 'Refund', 'a1', 'cmp_1', 900, 900, NULL, NULL, NULL,
+            'pending', NULL, NULL, NULL, 900, 900);
+        INSERT INTO life VALUES (2, 't1', 'Refund', 'a1', 'cmp_1', 950, 900, 1800, 'Bob', NULL,
+            'approved', NULL, NULL, NULL, 1800, 1800);
+        INSERT INTO alert VALUES (1, 'al1', 'agent', 'a1', 'critical', 900, NULL);
+        INSERT INTO alert VALUES (2, 'al1', 'agent', 'a1', 'critical', 950, 1900);
+        INSERT INTO tally VALUES (1, 1, 'a1', '', 'failed', 'critical'),
+            (2, 2, 'a1', '', 'failed', 'critical');
+        INSERT INTO counted VALUES (1, 960, 0, 4), (2, 960, 0, 5), (2, 1020, 0, 1);
+    """
+    with closing(sqlite3.connect(folder / "history.sqlite3")) as connection:
+        connection.executescript(script)
+
+
+def test_what_earlier_versions_kept_by_profile_becomes_one(tmp_path: Path) -> None:
+    as_written_by_profiles(tmp_path)
+    file = opened(tmp_path)
+
+    def look(reader: Reader) -> None:
+        track = reader.budget(BudgetScope.COMPANY, "cmp_1", 0)
+        assert track.samples == (spent(1000, 3), spent(2000, 5))
+        assert [*track.seen] == [(1000, 2000)]
+        [life] = reader.lives(0)
+        assert (life.first_seen, life.decided) == (900, 1800)
+        assert (life.decided_by, life.state) == ("Bob", TaskState.APPROVED)
+        [alert] = reader.alerts(0)
+        assert (alert.first_seen, alert.gone) == (900, 1900)
+        counts, _ = reader.activity(0)
+        assert [(each.at, each.count) for each in counts] == [(960, 5), (1020, 1)]
+
+    file.read(look)
+    other = opened(tmp_path, origin="https://other.example")
+    assert other.read(budget) == [spent(1000, 77)]
+    checked(tmp_path)
+
+
+def test_a_command_reads_a_file_of_an_earlier_version(tmp_path: Path) -> None:
+    as_written_by_profiles(tmp_path)
+    with history_file.reading(tmp_path / "history.sqlite3") as connection:
+        platforms = connection.execute("SELECT count(*) FROM platform").fetchall()
+        viewers = connection.execute("SELECT platform, profile FROM viewer").fetchall()
+    assert platforms == [(2,)]
+    assert viewers == [(1, "night"), (1, "prod"), (3, "prod")]
+
+
+def queue(at: float, *ids: str, after: float | None = None, scope: str = "") -> Observed:
+    """The whole queue, as one poll shows it."""
+    known = QueueSeen(at, at if after is None else after, scope, frozenset(ids))
+    return Observed(queue=known, seen=[(FeedName.PENDING, scope, (known.after, at))])
+
+
+def waiting_life(task: str, at: float = NOON, **told: Any) -> Observed:
+    about = {"title": safe(f"task {task}"), "company": "c1", "state": TaskState.PENDING, **told}
+    return Observed(lives=[TaskLife(id=task, first_seen=at, waits=True, **about)])
+
+
+def lives(reader: Reader) -> dict[str, TaskLife]:
+    return {life.id: life for life in reader.lives(0)}
+
+
+def test_a_task_that_left_the_queue_is_remembered_with_the_time(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    file.write([waiting_life("t1"), waiting_life("t2"), queue(NOON, "t1", "t2")])
+    file.write([queue(NOON + 5, "t2", after=NOON)])
+    known = file.read(lives)
+    assert (known["t1"].departed, known["t1"].departed_after) == (NOON + 5, NOON)
+    assert known["t1"].waits is False
+    assert known["t2"].departed is None
+
+    def unknown(reader: Reader) -> list[str]:
+        return reader.departed_by_unknown(NOON, None)
+
+    assert file.read(unknown) == ["t1"]
+    bob = TaskLife(
+        id="t1",
+        title=safe("task t1"),
+        first_seen=NOON + 40,
+        state=TaskState.APPROVED,
+        decided_by=safe("Bob"),
+    )
+    file.write([Observed(lives=[bob], looked_up=["t1"])])
+    known = file.read(lives)
+    assert (known["t1"].decided, known["t1"].decided_by) == (NOON + 5, "Bob")
+    assert file.read(unknown) == []
+
+
+def test_what_left_while_nobody_looked_is_found_at_the_next_start(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    file.write([waiting_life("t1"), queue(NOON, "t1")])
+    file.close()
+    again = opened(tmp_path)
+    again.write([queue(NOON + 3_600)])
+    life = again.read(lives)["t1"]
+    assert (life.departed, life.departed_after) == (NOON + 3_600, NOON)
+
+
+def test_a_task_that_waits_again_has_not_left(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    file.write([waiting_life("t1"), queue(NOON, "t1"), queue(NOON + 5, after=NOON)])
+    file.write([Observed(looked_up=["t1"])])
+    file.write([waiting_life("t1", NOON + 10), queue(NOON + 10, "t1", after=NOON + 5)])
+    life = file.read(lives)["t1"]
+    assert (life.departed, life.waits) == (None, True)
+    file.write([queue(NOON + 15, after=NOON + 10)])
+    assert file.read(lives)["t1"].departed == NOON + 15
+    assert file.read(lambda reader: reader.departed_by_unknown(NOON, None)) == ["t1"]
+
+
+def test_another_scope_says_nothing_of_who_left(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    file.write([waiting_life("t1"), waiting_life("t2", company="c2"), queue(NOON, "t1", "t2")])
+    file.write([queue(NOON + 5, scope="c1")])
+    known = file.read(lives)
+    assert known["t1"].departed == NOON + 5
+    assert known["t2"].departed is None
+
+
+def test_an_alert_that_ended_keeps_its_text_and_severity(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    alert = AlertLife(
+        id="al1",
+        scope=BudgetScope.AGENT,
+        subject="a1",
+        severity=Severity.CRITICAL,
+        first_seen=NOON,
+        text=safe("Ada has spent 102 %"),
+        is_dated=False,
+    )
+    file.write([Observed(alerts=[alert], standing=(NOON, frozenset(["al1"])))])
+    file.write([Observed(standing=(NOON + 60, frozenset()))])
+    [found] = file.read(lambda reader: reader.alerts(0))
+    assert found == structs.replace(alert, gone=NOON + 60)
+
+
+def test_a_decision_by_a_clock_that_is_behind_counts(tmp_path: Path) -> None:
+    """The task was seen to wait at a time that the platform's clock reached a second later."""
+    file = opened(tmp_path)
+    file.write([waiting_life("t1", NOON + 0.6), queue(NOON + 0.6, "t1")])
+    rejected = TaskLife(
+        id="t1",
+        title=safe("task t1"),
+        first_seen=NOON,
+        decided=NOON,
+        decided_by=safe("Bob"),
+        state=TaskState.REJECTED,
+    )
+    file.write([Observed(lives=[rejected]), queue(NOON + 5, after=NOON + 0.6)])
+    life = file.read(lives)["t1"]
+    assert (life.state, life.departed) == (TaskState.REJECTED, NOON + 5)

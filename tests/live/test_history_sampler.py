@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Freshness, Query
+from agentco_tui.live.feeds import Clock, FeedName, Freshness, Query
 from agentco_tui.live.history import History
 from agentco_tui.live.history_file import HistoryFile
 from agentco_tui.live.history_reader import Reader
@@ -309,11 +309,9 @@ async def test_the_log_is_counted_by_the_minute_however_often_it_is_polled(
     assert [(each[0] - NOON, each[1] - NOON) for each in seen] == [(0, 120)]
 
 
-async def test_a_gap_of_the_log_is_a_gap_and_a_filter_says_nothing(watched: Watched) -> None:
+async def test_a_gap_of_the_log_is_a_gap(watched: Watched) -> None:
     watched.answer(FeedName.ACTIVITY, entry("e1", 0), entry("e2", 4))
     watched.answer(FeedName.ACTIVITY, entry("e3", 300), entry("e4", 310), after=400)
-    watched.query = Query(activity=ActivityFilter(agent="ag_1"))
-    watched.answer(FeedName.ACTIVITY, entry("e5", 900), after=600)
     _, seen = (await watched.remembered()).activity(0)
     assert [(each[0] - NOON, each[1] - NOON) for each in seen] == [(0, 5), (300, 405)]
 

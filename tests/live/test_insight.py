@@ -21,11 +21,11 @@ from agentco_tui.model import (
     AlertLimits,
     Budget,
     BudgetScope,
+    IdDoubt,
     Listing,
     Moment,
     Ref,
     Severity,
-    SharedTask,
     Task,
     TaskState,
 )
@@ -202,7 +202,8 @@ def test_of_tasks_that_wait_alike_the_first_by_id_is_kept_wherever_it_stands() -
 def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> None:
     late = [replace(task(f"t{n}", 60 + n), title=plain("Publish")) for n in range(4)]
     early = replace(task("t9", 20), title=plain("Publish"))
-    shared = SharedTask(id="t8", title=plain("Publish"), sharers=2, nth=1, created=late[0].created)
+    doubt = IdDoubt(reason=plain("2 tasks with this id"), sharers=2, nth=1, sent_id="t8")
+    shared = replace(late[0], id="t8", id_doubt=doubt)
     tasks = [*late, early, shared, task("t7", 90)]
     found = waiting(*tasks)
     grouped = needs.grouped(found, {"t1"})

@@ -19,6 +19,7 @@ from agentco_tui.live.need_words import NeedWords, words_of
 from agentco_tui.live.needs import Because, Need, NeedKind, find
 from agentco_tui.live.outlook import Outlook, Prospect
 from agentco_tui.live.period import HOUR
+from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Activity,
@@ -172,9 +173,6 @@ def test_a_company_that_is_spent_stops_what_waits_in_it() -> None:
         need = found(tasks=tasks, budgets=(spent,), agents=(agent("ada"),))[0]
         words = told(need)
         assert words.consequence == "2 tasks wait for it", "by what they say, else by their agent"
-    whole = budget("all", "1.02", BudgetScope.ALL)
-    (need,) = found(budgets=(whole, spent))
-    assert need.key == "company:acme", "there is only one company: nothing is told twice"
 
 
 def test_money_that_will_be_gone_is_a_need_with_its_date_whatever_its_share() -> None:
@@ -348,3 +346,15 @@ def test_costs_and_trust_of_tasks_alike_are_told_together() -> None:
     assert words.consequence == "3 tasks wait"
     expires = replace(alike[0], expires=Moment(NOW + 40 * MINUTE))
     assert told(replace(first, record=expires)).consequence == "expires in 40 m, longest of Ada's 3"
+
+
+def test_snoozed_tasks_take_no_place_of_one_that_needs_somebody_now() -> None:
+    outlook = Known()
+    early = tuple(task(f"early{number}", 300 - number, priority="urgent") for number in range(8))
+    late = task("late", 200, priority="urgent")
+    outlook.store.pending.replace(Listing(records=(*early, late)))
+    snoozes = {f"task:{each.id}": Snooze(Level.CRITICAL, NOW + HOUR) for each in early}
+    waits, needs = at_once(find(outlook, None, snoozes, NOW, 3))
+    assert [need.record.id for need in needs if need.snooze is None] == ["late"]
+    assert len([need for need in needs if need.snooze is not None]) == len(early)
+    assert waits.count == len(early) + 1

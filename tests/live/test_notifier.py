@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import stat
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agentco_tui.api.errors import ApiError, NotAllowed, Unreachable
+from agentco_tui.api.errors import ApiError, NotAllowed, PlatformFailed, TimedOut, Unreachable
 from agentco_tui.live import notifier as module
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.notified import Notified, NotifiedFile
 from agentco_tui.live.notifier import (
-    AN_HOUR,
-    CROWD,
     FLAPS,
     LOG_FILE,
     LONGEST,
@@ -57,10 +59,19 @@ class Hand(Clock):
 class Watch:
     """A notifier whose first look has been, unless it is to call at the start."""
 
-    def __init__(self, *, at_start: bool = False, begin: bool = True, **settings: object) -> None:
+    def __init__(
+        self,
+        *,
+        at_start: bool = False,
+        begin: bool = True,
+        remembered: Notified | None = None,
+        **settings: object,
+    ) -> None:
         self.clock, self.store = Hand(), Store()
+        self.answered_at = 0.0
         outlook = Outlook(self.store, None, self.clock)
-        self.notifier = Notifier(outlook, Notify(**settings), at_start=at_start)  # type: ignore[arg-type]
+        notify = Notify(**settings)  # type: ignore[arg-type]
+        self.notifier = Notifier(outlook, notify, at_start=at_start, remembered=remembered)
         if begin:
             self.look()
 
@@ -70,11 +81,15 @@ class Watch:
         failures: Iterable[tuple[FeedName, ApiError]] = (),
         is_here: bool = False,
         known: Freshness | None = None,
+        asked_since: dict[FeedName, float] | None = None,
+        is_complete: bool | None = None,
     ) -> list[Cause]:
-        feeds = {feed: known or Freshness(answered_at=1.0) for feed in FeedName}
+        feeds = {feed: known or Freshness(answered_at=self.answered_at) for feed in FeedName}
         for feed, failure in failures:
             feeds[feed] = replace(feeds[feed], failure=failure)
-        return self.notifier.look(needs, feeds, is_here=is_here)
+        return self.notifier.look(
+            needs, feeds, is_here=is_here, asked_since=asked_since, is_complete=is_complete
+        )
 
     def wait(self, *tasks: Task) -> None:
         self.store.take(FeedName.PENDING, Listing(records=tasks))
@@ -199,11 +214,125 @@ def test_feeds_that_fail_for_long_are_one_call() -> None:
         assert later.look(failures=[(FeedName.BUDGET, refused)], known=never) == []
 
 
-def test_in_a_crowd_that_is_not_listed_whole_nothing_is_news() -> None:
+def test_in_a_crowd_each_new_cause_calls_once() -> None:
     watch = Watch()
-    crowd = [Need(Level.CRITICAL, NeedKind.TASK, task(f"t{n}"), Because.WAIT) for n in range(CROWD)]
-    assert len(watch.look(*crowd[1:])) == CROWD - 1
-    assert watch.look(*crowd) == []
+    crowd = [Need(Level.CRITICAL, NeedKind.TASK, task(f"t{n}"), Because.WAIT) for n in range(600)]
+    assert len(watch.look(*crowd[1:])) == 599
+    assert ids(watch.look(*crowd)) == ["t0"]
+    assert ids(watch.look(critical("ada"), *crowd)) == ["ada"]
+    assert watch.look(critical("ada"), *crowd) == []
+
+
+def test_a_feed_that_never_answers_is_an_outage_from_when_it_was_asked() -> None:
+    watch = Watch(outage=5 * MINUTE)
+    watch.clock.at = 10 * MINUTE
+    asked = {FeedName.TASKS: 6 * MINUTE}
+    assert watch.look(asked_since=asked) == []
+    watch.clock.at = 11 * MINUTE
+    (cause,) = watch.look(asked_since=asked)
+    assert cause.level == "outage"
+    assert cause.text == "tasks: no answer for 5 m: the platform was asked and has not answered"
+    down = TimedOut(plain("no answer in time"), path="")
+    watch.clock.at = 12 * MINUTE
+    assert watch.look(failures=[(FeedName.TASKS, down)]) == [], "the same outage"
+    watch.clock.at = 13 * MINUTE
+    watch.answered_at = 13 * MINUTE
+    (cause,) = watch.look()
+    assert (cause.level, cause.text) == ("restored", "tasks answers again, back after 7 m")
+    assert watch.look() == []
+
+
+def test_a_slow_answer_that_comes_in_time_is_none() -> None:
+    watch = Watch(outage=5 * MINUTE)
+    for minute in range(1, 60):
+        watch.clock.at = minute * MINUTE
+        watch.answered_at = watch.clock.at - 50.0
+        assert watch.look(asked_since={FeedName.TASKS: watch.clock.at - 40.0}) == []
+
+
+def test_the_end_of_an_outage_calls_and_so_does_the_next_outage() -> None:
+    watch, down = Watch(outage=MINUTE), Unreachable(plain("cannot reach it"), path="")
+    levels = list[str]()
+    for minute in range(60):
+        watch.clock.at = minute * MINUTE
+        is_down = minute % 20 in range(5, 12)
+        failures = [(feed, down) for feed in (FeedName.AGENTS, FeedName.ALERTS) if is_down]
+        if not is_down:
+            watch.answered_at = watch.clock.at
+        levels += [cause.level for cause in watch.look(failures=failures)]
+    assert levels == ["outage", "restored"] * 3
+
+
+def test_one_feed_of_an_outage_that_answers_is_not_its_end() -> None:
+    watch, down = Watch(outage=MINUTE), Unreachable(plain("cannot reach it"), path="")
+    other = PlatformFailed(plain("it failed"), path="", status=503)
+    both = [(FeedName.AGENTS, down), (FeedName.ALERTS, down)]
+    watch.look(failures=both)
+    watch.clock.at = 2 * MINUTE
+    assert [cause.level for cause in watch.look(failures=both)] == ["outage"]
+    watch.clock.at = 3 * MINUTE
+    assert watch.look(failures=both[1:]) == []
+    # Another failure of the same feed is no answer either.
+    assert [cause.level for cause in watch.look(failures=[(FeedName.ALERTS, other)])] == ["outage"]
+    watch.clock.at = 9 * MINUTE
+    (cause,) = watch.look()
+    assert cause.text == "alerts answers again, back after 9 m"
+
+
+def test_a_feed_that_is_polled_no_more_ends_no_outage() -> None:
+    watch, down = Watch(outage=MINUTE), Unreachable(plain("cannot reach it"), path="")
+    for watch.clock.at in (0.0, 2 * MINUTE):
+        watch.look(failures=[(FeedName.AGENTS, down)])
+    others = {FeedName.TASKS: Freshness(answered_at=watch.clock.at)}
+    assert watch.notifier.look([], others) == []
+    watch.clock.at = 3 * MINUTE
+    assert [cause.level for cause in watch.look()] == ["restored"]
+
+
+def test_the_end_of_an_outage_in_quiet_hours_is_told_after_them_with_its_length() -> None:
+    watch, down = Watch(outage=MINUTE), Unreachable(plain("cannot reach it"), path="")
+    for watch.clock.at in (0.0, 2 * MINUTE):
+        watch.look(failures=[(FeedName.AGENTS, down)])
+    watch.notifier.notify = Notify(outage=MINUTE, quiet=ALL_NIGHT)
+    watch.clock.at = 10 * MINUTE
+    assert watch.look() == []
+    watch.clock.at = 100 * MINUTE
+    watch.notifier.notify = Notify(outage=MINUTE)
+    (cause,) = watch.look()
+    assert cause.text == "agents answers again, back after 10 m"
+
+
+def test_what_was_notified_is_remembered_across_restarts() -> None:
+    first = Watch(at_start=True, begin=False, priority="high", outage=MINUTE)
+    first.wait(task("old"))
+    down = Unreachable(plain("cannot reach it"), path="")
+    first.look(critical("ada"))
+    first.look(critical("ada"), failures=[(FeedName.ALERTS, down)])
+    first.clock.at = 3 * HOUR
+    (outage,) = first.look(critical("ada"), failures=[(FeedName.ALERTS, down)])
+    assert outage.level == "outage"
+    remembered = first.notifier.remembered()
+    remembered = msgspec.json.decode(msgspec.json.encode(remembered), type=Notified)
+    second = Watch(at_start=True, begin=False, remembered=remembered, priority="high")
+    second.wait(task("old"), task("new"))
+    causes = second.look(critical("ada"), critical("bo"))
+    assert [(each.level, each.id) for each in causes] == [
+        ("critical", "bo"),
+        ("waiting", "new"),
+        ("restored", ""),
+    ]
+    assert "alerts answers again, back after" in causes[-1].text
+    # A restart much later calls for what still is so: nobody saw that it was so all the time.
+    late = msgspec.structs.replace(remembered)
+    late.stood = {key: at - 8 * HOUR for key, at in remembered.stood.items()}
+    third = Watch(at_start=True, begin=False, remembered=late)
+    assert "ada" in ids(third.look(critical("ada")))
+
+
+def test_what_stands_at_the_start_waits_until_all_of_it_is_known() -> None:
+    watch = Watch(at_start=True, begin=False)
+    assert watch.look(critical("ada"), is_complete=False) == []
+    assert ids(watch.look(critical("ada"), critical("bo"), is_complete=True)) == ["ada", "bo"]
 
 
 @given(st.lists(st.sampled_from(sorted(PAYLOADS.values())), min_size=1, max_size=4))
@@ -276,11 +405,107 @@ async def test_the_command_is_limited_and_its_failures_are_told_and_logged(
     log = made_state_folder() / LOG_FILE
     assert len(log.read_text().splitlines()) == 3
     monkeypatch.setattr(module, "SECONDS", 30.0)
-    quick = Command(os.environ, str)
-    assert await quick.said(("true",), *[cause] * (AN_HOUR - 1)) == ""
-    assert "not run for 2 more" in await quick.said(("true",), *[cause] * 3)
-    assert len(log.read_text().splitlines()) == 3 + AN_HOUR
+    monkeypatch.setattr(module, "SECONDS", 30.0)
     monkeypatch.setattr(module, "LOG_BYTES", 10)
     await usual.said(("true",), cause)
     assert len(log.read_text().splitlines()) == 1
     assert log.with_suffix(".log.1").exists()
+
+
+class Runs(CriticalCommand):
+    """Notes the causes that it would run a command for, at times that a test sets."""
+
+    def _log(self, what: str, cause: Cause) -> str:
+        return ""
+
+    def __init__(self) -> None:
+        super().__init__({}, str, clock=lambda: self.at)
+        self.at = 0.0
+        self.causes = list[Cause]()
+
+    def _run(self, command: Sequence[str], cause: Cause) -> str:
+        self.causes.append(cause)
+        return ""
+
+    async def call(self, *names: str, as_one: bool = False) -> list[str]:
+        """The texts of the runs that a call makes."""
+        before = len(self.causes)
+        causes = [Cause("critical", "agent", f"<{name}>", id=name) for name in names]
+        await self.run(("page",), causes, as_one=as_one)
+        return [cause.text for cause in self.causes[before:]]
+
+
+async def test_beyond_ten_an_hour_the_rest_is_one_summary() -> None:
+    runs = Runs()
+    told = await runs.call(*(f"a{n}" for n in range(14)))
+    assert told[:10] == [f"<a{n}>" for n in range(10)]
+    assert told[10:] == ["4 critical (4 agent): <a10>"]
+    runs.at = HOUR / 2
+    assert await runs.call("b0") == []
+    assert await runs.call("b1", "b2") == []
+    runs.at = HOUR - 1
+    assert await runs.call() == []
+    runs.at = HOUR
+    assert await runs.call("b3") == ["4 critical (4 agent): <b0>"]
+    assert await runs.call("c0") == ["<c0>"]
+    assert runs.waiting == []
+
+
+async def test_what_waits_at_the_end_is_sent_then() -> None:
+    runs = Runs()
+    await runs.call(*(f"a{n}" for n in range(11)))
+    assert await runs.call("b0", "b1") == []
+    await runs.close(("page",))
+    assert runs.causes[-1].text == "2 critical (2 agent): <b0>"
+    before = len(runs.causes)
+    await runs.close(("page",))
+    assert len(runs.causes) == before
+
+
+async def test_what_stands_at_the_start_is_one_run() -> None:
+    runs = Runs()
+    assert await runs.call("a", "b", "c", as_one=True) == ["3 critical (3 agent): <a>"]
+    assert await runs.call(as_one=True) == []
+    assert await Runs().call("a", as_one=True) == ["<a>"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.floats(0.0, 2 * HOUR)), max_size=30))
+def test_every_cause_is_in_exactly_one_run(batches: list[tuple[int, float]]) -> None:
+    async def call_all() -> None:
+        runs, number = Runs(), 0
+        for size, later in batches:
+            runs.at += later
+            await runs.call(*(f"{number + n}" for n in range(size)))
+            number += size
+        await runs.close(("page",))
+        told = [
+            int(re.match(r"\d+", each.text)[0]) if each.kind == "summary" else 1  # type: ignore[index]
+            for each in runs.causes
+        ]
+        assert sum(told) == number
+        assert runs.waiting == []
+
+    asyncio.run(call_all())
+
+
+def test_the_file_holds_one_entry_for_each_platform_and_command(tmp_path: Path) -> None:
+    path = tmp_path / "notified.json"
+    mine = NotifiedFile(path, "https://a", "", "page")
+    mine.save(Notified(saved_at=1.0, stood={"x": 1.0}, unsent=[("critical", "k", "t", "", "", "")]))
+    assert NotifiedFile(path, "https://a", "", "page").load().stood == {"x": 1.0}
+    for other in (("https://b", "", "page"), ("https://a", "acme", "page"), ("https://a", "")):
+        assert NotifiedFile(path, *other).load() == Notified()
+    NotifiedFile(path, "https://b").save(Notified(saved_at=2.0, stood={"y": 1.0}))
+    assert mine.load().stood == {"x": 1.0}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "page" not in path.read_text()
+    NotifiedFile(path, "https://b").save(Notified(saved_at=99 * 86_400.0))
+    assert mine.load() == Notified(), "unused for a month"
+    path.write_text("{ not json")
+    assert mine.load() == Notified()
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o500)
+    (folder / "notified.json").mkdir()
+    broken = NotifiedFile(folder / "notified.json", "https://a")
+    broken.save(Notified())
+    assert "is not remembered" in str(broken.trouble)

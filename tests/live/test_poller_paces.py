@@ -20,15 +20,16 @@ SHOWN = {
     "budget": {"budget", "company_budgets", "agent_budgets", "alerts"},
     "activity": {"activity"},
 }
+SPENDING = {"budget", "company_budgets", "agent_budgets"}
 BESIDE = {
     "overview": {"companies", "agents", "agent_budgets"},
-    "companies": {"agents", "company_budgets", "agent_budgets", "pending", "alerts", "activity"},
-    "agents": {"companies", "agent_budgets", "pending", "alerts", "activity"},
-    "tasks": {"companies", "agents", "alerts", "activity"},
+    "companies": {"agents", *SPENDING, "pending", "alerts", "activity"},
+    "agents": {"companies", *SPENDING, "pending", "alerts", "activity"},
+    "tasks": {"companies", "agents", *SPENDING, "alerts", "activity"},
     "budget": {"companies", "agents", "pending", "activity"},
-    "activity": {"companies", "agents", "pending", "alerts"},
+    "activity": {"companies", "agents", *SPENDING, "pending", "alerts"},
 }
-"""Slowly: names, what a detail pane shows beside, and what the tabs count."""
+"""Slowly: names, what a detail pane shows beside, what the tabs count, and what burns."""
 
 
 async def watch(on: Stage, refreshes: int) -> None:
@@ -68,16 +69,16 @@ async def test_all_tasks_are_asked_for_only_while_they_show(platform: EmbeddedPl
 async def test_another_screen_is_asked_at_once_the_old_no_more(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=paces("companies"), refresh=REFRESH) as on:
         await on.settled()
-        assert on.asked()["budget"] == 0
+        assert on.asked()["tasks"] == 0
         platform.requests.clear()
-        on.show("budget")
+        on.show("tasks", all_tasks=True)
         await on.settled()
         await on.arrived()
         # Nothing was known of these; the rest is fresh.
-        assert on.asked() == {"budget": 1}
+        assert on.asked() == {"tasks": 1}
         on.show("companies")
         await watch(on, 6)
-        assert on.asked()["budget"] == 0
+        assert on.asked()["tasks"] == 0
 
 
 async def test_a_feed_that_speeds_up_is_asked_if_it_is_old(platform: EmbeddedPlatform) -> None:
@@ -88,7 +89,7 @@ async def test_a_feed_that_speeds_up_is_asked_if_it_is_old(platform: EmbeddedPla
         on.show("agents")
         await on.settled()
         await on.arrived()
-        assert on.asked() == {"agent_budgets": 1}
+        assert on.asked() == {}, "half an interval old is not old"
         on.show("tasks")
         await on.go_by(REFRESH)
         await on.settled()
@@ -118,7 +119,7 @@ async def test_next_try_is_told_only_for_what_is_polled(platform: EmbeddedPlatfo
     async with stage(platform, wanted=paces("budget")) as on:
         await on.settled()
         assert on.freshness(FeedName.BUDGET).next_try_at is not None
-        on.show("tasks")
+        on.poller.set_paces({FeedName.BUDGET: Pace.OFF})
         assert on.freshness(FeedName.BUDGET).next_try_at is None
         again = await on.poller.read_again(FeedName.BUDGET)
         assert again.answered_at is not None
@@ -140,6 +141,26 @@ async def test_without_focus_the_screen_is_polled_slowly(platform: EmbeddedPlatf
         assert on.poller.pace(FeedName.AGENTS) is Pace.REFRESH
         await watch(on, 12)
         assert on.asked()["agents"] >= 8
+
+
+async def test_where_somebody_is_notified_nothing_is_slowed(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
+        await on.settled()
+        with_focus = {feed: on.poller.pace(feed) for feed in FeedName}
+        on.poller.set_attention(False, notifies=True)
+        slowed_to = [on.poller.slowed_to]
+        without = {feed: on.poller.pace(feed) for feed in FeedName}
+        changed = {feed for feed in FeedName if without[feed] is not with_focus[feed]}
+        assert changed == {FeedName.PENDING, FeedName.ALERTS}, "asked more often"
+        await watch(on, 12)
+        asked = on.asked()
+        assert asked["agents"] >= 8
+        assert asked["pending"] >= 8
+        on.poller.set_attention(False, notifies=False)
+        slowed_to.append(on.poller.slowed_to)
+        on.poller.set_attention(True)
+        slowed_to.append(on.poller.slowed_to)
+        assert slowed_to == [None, REFRESH * SLOWER, None]
 
 
 async def test_with_the_focus_back_what_is_overdue_is_asked(platform: EmbeddedPlatform) -> None:

@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from agentco_tui.demo.world_state import DOLLAR
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.feeds import ON_SCREEN, ActivityFilter, FeedName, Pace, Phase, Query
-from agentco_tui.live.poller import AT_ONCE
+from agentco_tui.live.feeds import ON_SCREEN, FeedName, Pace, Phase, Query
+from agentco_tui.live.poller import ACTIVITY_LIMIT, AT_ONCE
 from tests.embedded import EmbeddedPlatform, another_operator
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 
@@ -139,13 +139,11 @@ class Dashboard(RuleBasedStateMachine):
     def the_focus_changes(self, focused: bool) -> None:
         self.on.poller.set_attention(focused)
 
-    @rule(turn=turns, limit=st.sampled_from([None, 10, 500]), log_of=st.booleans())
-    def another_scope(self, turn: int, limit: int | None, log_of: bool) -> None:
+    @rule(turn=turns)
+    def another_scope(self, turn: int) -> None:
         choices = [None, *self.world.state.companies]
         company = choices[turn % len(choices)]
-        other = choices[turn // 7 % len(choices)] if log_of else None
-        chosen = ActivityFilter(company=other, limit=limit)
-        self.soon(self.on.poller.set_query, Query(company=company, activity=chosen))
+        self.soon(self.on.poller.set_query, Query(company=company))
         self.turn_over()
 
     @rule()
@@ -170,7 +168,7 @@ class Dashboard(RuleBasedStateMachine):
     def log_without_holes(self) -> None:
         """Between two entries that stand side by side nothing is missing without a mark."""
         on = self.on
-        company = on.poller.query.log.company
+        company = on.poller.query.company
         log = [entry.id for entry in reversed(self.world.activity(company))]
         place = {entry_id: index for index, entry_id in enumerate(log)}
         before: int | None = None
@@ -210,8 +208,8 @@ class Dashboard(RuleBasedStateMachine):
         [whole] = store.budget
         assert whole.spent is not None
         self.log_without_holes()
-        newest = [entry.id for entry in world.activity(on.poller.query.log.company)]
-        asked = on.poller.query.activity.limit or 200
+        newest = [entry.id for entry in world.activity(on.poller.query.company)]
+        asked = ACTIVITY_LIMIT
         shown = [entry.id for entry in store.activity if not is_gap(entry)]
         assert shown[::-1][: min(asked, len(newest))] == newest[:asked]
         assert all(on.poller.pace(feed) is Pace.REFRESH for feed in FeedName)

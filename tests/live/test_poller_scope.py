@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, timedelta
 
 import pytest
 
 from agentco_tui.api import transport
-from agentco_tui.live.feeds import SCOPED, ActivityFilter, FeedName, Freshness, Pace, Phase, Query
+from agentco_tui.live.feeds import SCOPED, FeedName, Freshness, Pace, Phase, Query
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Budget, Task
 from agentco_tui.reading import stream
@@ -103,48 +102,6 @@ async def test_what_is_asked_about_all_outlives_a_scope(platform: EmbeddedPlatfo
         await on.arrived()
         assert {feed: on.freshness(feed) for feed in rest} == before
         assert set(on.asked()) == {"agents", "pending", "tasks", "agent_budgets", "activity"}
-
-
-async def test_another_filter_of_the_log_disturbs_no_feed(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=only(FeedName.PENDING)) as on:
-        await on.settled()
-        platform.requests.clear()
-        await start(on, "tasks:latency=30ms,times=1")
-        on.poller.set_query(Query(activity=ActivityFilter(limit=5)))
-        answered = on.freshness(FeedName.PENDING).answered_at
-        await on.until(lambda: on.freshness(FeedName.PENDING).answered_at != answered)
-        await on.arrived()
-        assert on.asked() == {"pending": 1}
-
-
-async def test_filters_of_the_log_go_out_and_it_begins_anew(platform: EmbeddedPlatform) -> None:
-    old, new = companies(platform)
-    agent = next(a.id for a in platform.world.state.agents.values() if a.company.id == new)
-    day = date.fromtimestamp(platform.world.now)
-    chosen = ActivityFilter(
-        company=new, agent=agent, from_date=day - timedelta(days=2), to_date=day, limit=7
-    )
-    async with stage(platform, wanted=only(FeedName.ACTIVITY), query=Query(company=old)) as on:
-        await on.settled()
-        on.poller.set_query(Query(company=old, activity=chosen))
-        assert not len(on.store.activity)
-        await on.settled()
-        query = platform.requests[-1].query
-        assert set(query.split("&")) == {
-            f"company_id={new}",
-            f"agent_id={agent}",
-            f"from={day - timedelta(days=2)}",
-            f"to={day}",
-            "limit=7",
-        }
-        assert {entry.agent.id for entry in on.store.activity if entry.agent} == {agent}
-        # The filter names its company itself: another scope asks nothing new.
-        platform.requests.clear()
-        shown = list(on.store.activity)
-        on.poller.set_query(Query(company=None, activity=chosen))
-        await on.arrived()
-        assert not on.asked()
-        assert list(on.store.activity) == shown
 
 
 async def test_read_again_answers_the_question_of_now(platform: EmbeddedPlatform) -> None:

@@ -28,11 +28,11 @@ from agentco_tui.model import (
     Agent,
     Budget,
     BudgetScope,
+    IdDoubt,
     Listing,
     Moment,
     Money,
     Ref,
-    SharedTask,
     Task,
     TaskState,
     TraceStep,
@@ -40,7 +40,7 @@ from agentco_tui.model import (
 from agentco_tui.text import plain, safe, safe_block
 from tests.live import records_page
 
-FEW = {"scope": BudgetScope.AGENT, "title": "t", "text": "t", "sharers": 2, "nth": 2}
+FEW = {"scope": BudgetScope.AGENT, "title": "t", "text": "t"}
 
 
 @pytest.fixture
@@ -114,9 +114,12 @@ def test_what_was_not_sent_is_null(names: Names, kind: str) -> None:
 
 
 def test_a_task_that_shares_its_id_has_the_id_that_was_sent(names: Names) -> None:
-    shared = SharedTask(id="7\x002", title=plain("t"), sharers=2, nth=2)
-    told = as_json(shared, names)
+    doubt = IdDoubt(reason=plain("2 tasks with this id"), sharers=2, nth=2, sent_id="7")
+    told = as_json(Task(id="7\x002", title=plain("t"), id_doubt=doubt), names)
     assert (told["id"], told["sharers"], told["nth"]) == ("7", 2, 2)
+    assert told["unwritable"] == "2 tasks with this id"
+    alone = as_json(Task(id="7", title=plain("t")), names)
+    assert [alone[name] for name in ("unwritable", "sharers", "nth")] == [None, None, None]
 
 
 def test_what_marks_a_field_is_told_in_derived(names: Names) -> None:

@@ -6,13 +6,22 @@ from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.history_records import AlertLife, BudgetSample, Counted, Observed, TaskLife
+from agentco_tui.live.history_records import (
+    AlertLife,
+    BudgetSample,
+    Counted,
+    Observed,
+    TaskLife,
+    Track,
+)
 from agentco_tui.live.since import (
     LEAST_GAP,
     Chapter,
@@ -28,6 +37,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
     Agent,
+    Alert,
     AlertLimits,
     Budget,
     BudgetScope,
@@ -83,6 +93,11 @@ def told(chapters: list[Chapter], name: str) -> list[str]:
     return []
 
 
+def notes_on_sums(chapters: list[Chapter]) -> list[str]:
+    [spent] = [each for each in chapters if each.name == "Spent"]
+    return [*spent.notes]
+
+
 def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
     file = HistoryFile(tmp_path / "history.sqlite3", "prod", "https://p.example", str)
     life = TaskLife(
@@ -105,6 +120,9 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
         seen=[
             (FeedName.ACTIVITY, "", (SINCE - 60, SINCE + 2 * HOUR)),
             (FeedName.ACTIVITY, "", (SINCE + 3 * HOUR, NOW)),
+            (FeedName.COMPANY_BUDGETS, "", (SINCE - 60, NOW)),
+            (FeedName.PENDING, "", (SINCE - 60, NOW)),
+            (FeedName.ALERTS, "", (SINCE - 60, NOW)),
         ],
         lives=[life, before],
         counts=[wrong],
@@ -116,6 +134,7 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
                 severity=Severity.CRITICAL,
                 first_seen=SINCE + 5,
                 gone=NOW - 5,
+                text=safe("Ada has spent 102 %"),
             )
         ],
     )
@@ -126,8 +145,10 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
     assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 agents:a1"]
     assert told(found, "Went wrong") == ["Ada: tool failed ×3 agents:a1"]
     assert told(found, "Spent") == ["Acme: ~$50.00, now $150.00 of $1,000.00 ×1 budget:company:c1"]
-    assert told(found, "Alerts") == ["came and went: about Ada ×1 budget:agent:a1"]
-    assert told(found, "Not known") == [f": not all is known {NIGHT[0]} ×1 "]
+    assert told(found, "Alerts") == [
+        "came and went: Ada has spent 102 % (was critical) ×1 budget:agent:a1"
+    ]
+    assert told(found, "Not known") == [f": the log was not read {NIGHT[0]} ×1 "]
 
 
 def test_without_a_history_the_log_that_is_held_tells() -> None:
@@ -153,7 +174,10 @@ def test_without_a_history_the_log_that_is_held_tells() -> None:
     assert told(found, "Decided") == ["Wanda: approved Refund 214 ×1 activity:e1"]
     assert told(found, "Went wrong") == ["Ada: Too slow: 4 s ×2 activity:e3"]
     assert told(found, "Spent") == ["Acme: now $150.00 of $1,000.00 ×1 budget:company:c1"]
-    unknown = [f": not all is known {NIGHT[1]} ×1 ", ": only the log ×1 "]
+    assert notes_on_sums(found) == [
+        f"nothing is known of what was spent since {to_minute(SINCE, NOW)}"
+    ]
+    unknown = [f": the log was not read {NIGHT[1]} ×1 ", ": only the log ×1 "]
     assert told(found, "Not known") == unknown
 
 
@@ -204,3 +228,129 @@ def test_gaps_lie_where_nothing_was_seen(begins: list[tuple[float, float]]) -> N
         is_seen = any(begin <= middle <= end for begin, end in seen)
         if not is_seen and last - first >= LEAST_GAP:
             assert any(begin <= middle <= end for begin, end in gaps)
+
+
+def departed(task: str, **told: Any) -> TaskLife:
+    life = TaskLife(
+        id=task,
+        title=safe(f"Refund {task}"),
+        first_seen=SINCE - 60,
+        departed=NOW - 60,
+        departed_after=NOW - 65,
+        state=TaskState.PENDING,
+    )
+    return replace(life, **told)
+
+
+def decided(*lives: TaskLife, **sent: Happening) -> list[str]:
+    past = Past([(SINCE, NOW)], lives, [], queue_seen=[(SINCE, NOW)], alerts_seen=[(SINCE, NOW)])
+    return told(happened(past, a_store(), AlertLimits(), (SINCE, NOW), sent), "Decided")
+
+
+def test_what_left_the_queue_is_told_with_what_became_of_it() -> None:
+    by_bob = {"decided_by": safe("Bob"), "decided": NOW - 60}
+    assert decided(departed("t1", state=TaskState.APPROVED, **by_bob)) == [
+        "Bob: approved Refund t1 ×1 "
+    ]
+    assert decided(departed("t1", state=TaskState.CANCELLED)) == [": cancelled Refund t1 ×1 "]
+    ended = departed("t1", state=TaskState.CANCELLED, departed=None, ended=NOW - 60)
+    assert decided(ended) == [": cancelled Refund t1 ×1 "]
+    assert decided(departed("t1", state=TaskState.DONE)) == [
+        ": left the queue, done: Refund t1 ×1 "
+    ]
+    assert decided(departed("t1", state=TaskState.DONE, decided=SINCE - 60)) == []
+
+
+def test_what_left_the_queue_with_an_unknown_outcome_is_counted() -> None:
+    assert decided(*(departed(f"t{number}") for number in range(3))) == [
+        ": 3 tasks left the queue, outcome unknown: Refund t0, Refund t1, Refund t2 ×1 "
+    ]
+    [line] = decided(*(departed(f"t{number}") for number in range(5)))
+    assert "5 tasks left the queue, outcome unknown" in line
+    assert "and 2 more" in line
+    mine = Happening(NOW - 61, safe("approve Refund t1: done"), safe("from here"))
+    assert decided(departed("t1"), t1=mine) == ["from here: approve Refund t1: done ×1 "]
+
+
+def test_a_decision_between_two_looks_has_no_exact_time() -> None:
+    late = departed("t1", decided=NOW - 60, departed_after=NOW - 2 * HOUR, state=TaskState.REJECTED)
+    [line] = decided(late)
+    assert f"rejected Refund t1, at some time since {to_minute(NOW - 2 * HOUR, NOW)}" in line
+
+
+def test_nothing_is_said_not_to_have_happened_where_nobody_looked() -> None:
+    past = Past([(NOW - 60, NOW)], [], [], queue_seen=[(NOW - 60, NOW)])
+    found = happened(past, a_store(), AlertLimits(), (SINCE, NOW))
+    first = to_minute(SINCE, NOW)
+    assert told(found, "Not known") == [
+        f": the log and the queue were not read from {first} to {to_minute(NOW - 60, NOW)} ×1 ",
+        f": alerts were not read from {first} to {to_minute(NOW, NOW)} ×1 ",
+    ]
+    [chapter] = [each for each in found if each.name == "Decided"]
+    assert chapter.none == "nothing was decided in the time that was seen"
+
+
+def test_sums_say_which_time_they_are_of() -> None:
+    samples = (sample(NOW - 60, 142), sample(NOW - 20, 150))
+    spent = {"c1": Track(samples, ((NOW - 60, NOW),)), "": Track[BudgetSample]()}
+    past = Past([(SINCE, NOW)], [], [], spent=spent)
+    found = happened(past, a_store(), AlertLimits(), (NOW - HOUR, NOW))
+    first, last = to_minute(NOW - 60, NOW), to_minute(NOW, NOW)
+    assert told(found, "Spent") == ["Acme: ~$8.00, now $150.00 of $1,000.00 ×1 budget:company:c1"]
+    assert notes_on_sums(found) == [
+        f"in the 1 m 00 s that was seen (from {first} to {last}); nothing is known of 59 m 00 s"
+    ]
+
+
+def test_sums_that_differ_from_the_sum_of_all_are_pointed_out() -> None:
+    store = a_store()
+    whole = Budget(
+        id="all", scope=BudgetScope.ALL, spent=Money(Decimal(500), safe("USD")), limit=None
+    )
+    store.take(FeedName.BUDGET, Listing(records=(whole,)))
+    seen = ((SINCE, NOW),)
+    spent = {
+        "c1": Track((sample(SINCE, 100), sample(NOW - 20, 150)), seen),
+        "": Track((sample(SINCE, 400), sample(NOW - 20, 500)), seen),
+    }
+    past = Past([(SINCE, NOW)], [], [], spent=spent)
+    [note] = notes_on_sums(happened(past, store, AlertLimits(), (SINCE, NOW)))
+    assert note.startswith("the companies together ~$50.00")
+
+
+def test_alerts_without_a_time_and_those_that_ended_are_told() -> None:
+    store = a_store()
+    undated = Alert(id="al2", severity=Severity.WARNING, text=safe("Ada is at 80 %"))
+    brief = Alert(
+        id="al3",
+        severity=Severity.CRITICAL,
+        text=safe("Ada was at 100 %"),
+        open=False,
+        at=Moment(NOW - HOUR),
+    )
+    store.take(FeedName.ALERTS, Listing(records=(undated, brief)))
+    life = AlertLife(
+        id="al2",
+        scope=BudgetScope.AGENT,
+        subject="a1",
+        severity=Severity.WARNING,
+        first_seen=NOW - 30,
+        text=safe("Ada is at 80 %"),
+        is_dated=False,
+    )
+    past = Past([(SINCE, NOW)], [], [], alerts=[life])
+    found = happened(past, store, AlertLimits(), (SINCE, NOW))
+    assert told(found, "Alerts") == [
+        "first seen: Ada is at 80 % ×1 budget:al2",
+        "came and went: Ada was at 100 % (was critical) ×1 budget:al3",
+    ]
+
+
+def test_a_task_without_a_time_is_new_where_the_queue_was_seen_before() -> None:
+    store = a_store()
+    store.take(FeedName.PENDING, Listing(records=(Task(id="t1", title=safe("When?")),)))
+    life = TaskLife(id="t1", title=safe("When?"), first_seen=NOW - 30, waits=True)
+    for since_when, expected in ((NOW - 60, [": When? ×1 tasks:t1"]), (NOW - 30, [])):
+        past = Past([(SINCE, NOW)], [life], [], queue_seen=[(since_when, NOW)])
+        found = happened(past, store, AlertLimits(), (SINCE, NOW))
+        assert told(found, "Newly waiting") == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ NOW = 1_790_000_000.0
 
 
 def kept(folder: Path) -> Snoozes:
-    snoozes = Snoozes(folder / "snoozed.json", "prod https://p.example:443")
+    snoozes = Snoozes(folder / "snoozed.json", "https://p.example:443")
     snoozes.sync()
     return snoozes
 
@@ -49,7 +50,7 @@ def test_two_dashboards_share_the_file(tmp_path: Path) -> None:
     assert not one.sync()
     path = tmp_path / "snoozed.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    other = Snoozes(path, "prod https://other.example:443")
+    other = Snoozes(path, "https://other.example:443")
     other.set(["task:b"], Snooze(3))
     other.sync()
     assert one.sync() is False, "each platform has its own"
@@ -103,3 +104,32 @@ def test_the_demo_keeps_it_in_memory_only(tmp_path: Path) -> None:
     assert not snoozes.sync()
     assert set(snoozes.all) == {"task:a"}
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_profiles_of_one_platform_put_off_is_put_off_for_all(tmp_path: Path) -> None:
+    """Earlier versions kept snoozes by profile and platform."""
+    path = tmp_path / "snoozed.json"
+    by_profile = {
+        "prod https://p.example:443": {
+            "task:a": {"level": 2, "until": NOW + 60, "note": "short"},
+            "task:b": {"level": 2, "until": None, "note": "open"},
+        },
+        "on call https://p.example:443": {
+            "task:a": {"level": 2, "until": NOW + 600, "note": "long"},
+            "task:b": {"level": 2, "until": NOW + 600, "note": "timed"},
+        },
+        "prod https://other.example:443": {"task:c": {"level": 2, "until": None, "note": ""}},
+    }
+    path.write_text(json.dumps(by_profile))
+    snoozes = kept(tmp_path)
+    assert {need: snooze.note for need, snooze in snoozes.all.items()} == {
+        "task:a": "long",
+        "task:b": "open",
+    }
+    snoozes.set(["task:a"], None)
+    snoozes.sync()
+    assert set(kept(tmp_path).all) == {"task:b"}, "it does not come back from the old entries"
+    assert set(json.loads(path.read_bytes())) == {
+        "https://p.example:443",
+        "https://other.example:443",
+    }

@@ -47,6 +47,8 @@ DETAIL_BESIDE, DETAIL_AT = 112, 75
 """Where the header is longer than that, the detail stands beside the list, from that column on."""
 PAUSE = 0.8
 """Seconds a person takes from one key to the next that is meant."""
+BETWEEN_DIGITS = 0.2
+"""Seconds between two digits that are typed."""
 AT_ONCE: dict[str, str | None] = {"TEXTUAL_ANIMATIONS": "none"}
 """An environment in which nothing glides: what stands after a key is where the key leads."""
 
@@ -202,6 +204,21 @@ class Console(PtySession):
                 self.until(taken or (lambda: not self.box()), "the yes is taken", timeout=1.5)
                 return
         raise NotSeenError(f"`y` was not taken\n{self.text}")
+
+    def type_number(self, number: str, tries: int = 20) -> None:
+        """Type the number of a set's tasks, a digit at a time: those of a burst don't count."""
+        for _ in range(tries):
+            for digit in number:
+                self.pause(BETWEEN_DIGITS)
+                self.press(digit)
+            with contextlib.suppress(NotSeenError):
+                shown = rf"type {number}, press y to approve"
+                self.until(lambda: re.search(shown, self.box()), "the number", timeout=1.5)  # noqa: B023
+                self.pause(BETWEEN_DIGITS)  # before the `y`
+                return
+            self.pause(BETWEEN_DIGITS)
+            self.press(*["backspace"] * len(number))
+        raise NotSeenError(f"{number} was not taken\n{self.text}")
 
     def approve(self, title: str, shows: str = "") -> None:
         """Ask about a task and answer yes; wait until its line matches."""

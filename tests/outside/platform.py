@@ -12,10 +12,11 @@
         assert len(platform.posts("t1")) == 1            # the judge
 
 It runs in a thread of the test, so scripts are plain functions. **The world** is plain records in
-`companies`, `agents`, `tasks`, `budget`, `company_budgets`, `agent_budgets`: change them as you
-like inside `with platform.lock:` (lists of dicts, in the order served; two records may have one id,
-an id may be a number). `task`, `change`, `decide`, `remove`, `record` do the usual things under the
-lock. Approving applies only to what is pending, else it answers 409; there are no other writes.
+`companies`, `agents`, `tasks`, `budget`, `company_budgets`, `agent_budgets`, `activity`:
+change them as you like inside `with platform.lock:` (lists of dicts, in the order served; two
+records may have one id, an id may be a number). `task`, `change`, `decide`, `remove`, `record` do
+the usual things under the lock. Approving applies only to what is pending, else it answers 409;
+there are no other writes.
 
 **Which requests**: a match is a function of a `Request`; `approves(id)`, `pending`, `every`,
 `tasks_read`, `traces(id)`, `reads`, `writes` are there. **What happens at them**, each for the next
@@ -29,6 +30,7 @@ matching request (`times=None`: for all, `after=n`: not for the first n):
   the whole answer. `drop(match)`: closed; `applied=True` for after it was dealt with.
 - `double(match, body)`: after the answer a second one that nobody asked for, in the same packet,
   or `later` seconds after it. Without `body` the same once more.
+- `pause(match, after)`: the answer stops after so many bytes until the event that it gives is set.
 - `clear()`: no more of all that; what is held goes on.
 
 **The judge**: `requests` (all so far, each with `time`, `connection`, `method`, `path`, `query`,
@@ -91,6 +93,15 @@ class Applied:
     """The whole record as it stood when it was approved."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A place in an answer at which the server waits."""
+
+    match: Match
+    after: int  # bytes
+    over: threading.Event
+
+
 class Platform(Script):
     """The server and its world; a context manager. Every write is under `lock`."""
 
@@ -123,6 +134,10 @@ class Platform(Script):
             {"agent_id": one["id"], "agent_name": one["name"], "monthly_limit": 100, "spent": 50}
             for one in self.agents
         ]
+        self.activity: list[Json] = []
+        """The log, newest first."""
+        self.obeys_log_filters = True
+        self._pauses: list[Pause] = []
         self.requests: list[Request] = []
         self.approvals: list[Applied] = []
         self.port = 0
@@ -173,6 +188,22 @@ class Platform(Script):
             self.tasks.append({k: v for k, v in record.items() if v is not ...})
             return self.tasks[-1]
 
+    def happened(self, agent_id: str, text: str, ago: timedelta) -> Json:
+        """Add an entry to the log, that long before the platform began; the newest comes last."""
+        agent = next(each for each in self.agents if each["id"] == agent_id)
+        with self.lock:
+            entry = {
+                "id": f"ev_{len(self.activity)}",
+                "timestamp": _iso(self.began - ago),
+                "agent_id": agent_id,
+                "company_id": agent["company_id"],
+                "type": "note",
+                "message": text,
+                "severity": "info",
+            }
+            self.activity.insert(0, entry)
+            return entry
+
     def record(self, task_id: Any) -> Json:
         """A task as it stands, as a copy."""
         with self.lock:
@@ -203,6 +234,13 @@ class Platform(Script):
 
     def _found(self, task_id: Any) -> Json:
         return next(t for t in self.tasks if str(t["id"]) == str(task_id))
+
+    def pause(self, match: Match, after: int) -> threading.Event:
+        """The next matching answer stops after so many bytes, until the event is set."""
+        pause = Pause(match, after, threading.Event())
+        with self.lock:
+            self._pauses.append(pause)
+        return pause.over
 
     # ---- the judge
 
@@ -279,7 +317,9 @@ class Platform(Script):
                 with self.lock:
                     request.status, request.served = status, body
                     request.ended = time.monotonic()
-                writer.write(first if fate.later is not None else first + second)
+                await self._write(
+                    request, writer, first if fate.later is not None else first + second
+                )
                 await writer.drain()
                 if second and fate.later is not None:
                     await asyncio.sleep(fate.later)
@@ -292,6 +332,18 @@ class Platform(Script):
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             writer.transport.abort()
         return False
+
+    async def _write(self, request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
+        """Send an answer, with a pause where the test wants one."""
+        with self.lock:
+            pause = next((one for one in self._pauses if one.match(request)), None)
+            if pause is not None:
+                self._pauses.remove(pause)
+        if pause is not None:
+            writer.write(answer[: pause.after])
+            answer = answer[pause.after :]
+            await asyncio.to_thread(pause.over.wait, PATIENCE)
+        writer.write(answer)
 
     async def _read(self, connection: int, reader: asyncio.StreamReader) -> Request:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -359,7 +411,10 @@ class Platform(Script):
             case ("budget", "agents"):
                 ids = {a["id"] for a in those(self.agents, "company_id")}
                 return 200, [r for r in self.agent_budgets if r["agent_id"] in ids]
-            case ("activity",) | ("budget", "alerts"):
+            case ("activity",):
+                filters = ("company_id", "agent_id") if self.obeys_log_filters else ()
+                return 200, those(self.activity, *filters)[: int(query.get("limit", "100"))]
+            case ("budget", "alerts"):
                 return 200, []
         return 404, {"error": "no such path"}
 

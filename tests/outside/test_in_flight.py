@@ -84,6 +84,24 @@ def test_a_second_attempt_shows_the_first_a_late_end_mends_both(tmp_path: Path, 
         assert len(platform.posts()) == 1
 
 
+def test_a_refusal_that_turns_out_differently_is_corrected(tmp_path: Path) -> None:
+    """Refused with a clear no, and still waiting; then the platform carries it out."""
+    with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
+        platform.answer(approves("t1"), 422, {"error": "not yet"})
+        console.approve("Case1", "refused")
+        assert console.outcomes("t1") == ["refused"]
+        platform.decide("t1", by="this key")
+        line = console.line_shows("Case1", r"approved after all, at \d\d:\d\d:\d\d")
+        assert "refused" not in line
+        assert "elsewhere" not in line
+        assert console.outcomes("t1") == ["approved"]
+        [entry] = console.journal()
+        assert [one["is"] for one in entry["corrected"]] == ["refused"]
+        shown = console.run("journal").stdout
+        assert re.search(r"refused, known by answer .*; corrected at .*: approved", shown)
+        assert len(platform.posts()) == 1
+
+
 def test_a_second_dashboard_of_the_machine_sees_it_too(tmp_path: Path) -> None:
     """From the journal; it neither asks nor sends anything of its own."""
     with (
@@ -126,8 +144,7 @@ def ask_eleven(console: Console) -> None:
     console.press("m", "a")
     console.box_shows("APPROVE 11 tasks")
     console.pause()
-    console.press("1", "1")
-    console.box_shows("press y to approve")
+    console.type_number("11")
 
 
 def test_over_what_a_person_types(tmp_path: Path) -> None:

@@ -35,8 +35,7 @@ def ask(console: Console, count: int) -> str:
 def yes(console: Console, count: int) -> None:
     """Answer the question of a set, and wait until its hold has begun."""
     if count > 10:
-        console.press(*str(count))
-        console.box_shows(rf"type {count}, press y")
+        console.type_number(str(count))
     console.yes(lambda: "APPROVING" in console.box())
 
 
@@ -178,8 +177,7 @@ def test_keys_that_were_not_meant_confirm_nothing(tmp_path: Path) -> None:
         console.press("a")
         console.box_shows(r"APPROVE 11 tasks")
         console.pause()
-        console.press("1", "1")
-        console.box_shows(r"press y to approve")
+        console.type_number("11")
         for _ in range(20):
             console.write(b"yy")
             time.sleep(0.03)

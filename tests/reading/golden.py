@@ -117,7 +117,10 @@ def _judged(truth: Mapping[str, Any], found: Any) -> Iterator[Found]:
         yield from _fields("whole.", truth["whole"], found.whole)
     if "receipt" in truth:
         for name, wanted in truth["receipt"].items():
-            if name == "record":
+            if name == "record_state":
+                state = None if found.record is None else found.record.state
+                yield name, _value(wanted, state), wanted, state
+            elif name == "record":
                 yield from _fields("record.", wanted, found.record)
             elif name == "record_id_not":
                 yield name, "wrong" if found.record_id in wanted else "right", wanted, found

@@ -38,6 +38,12 @@ from tests.reading import decode
         (b'data: {"a":1}\nid: 7\n\n', [{"a": 1}]),
         (b"5", 5),
         (b'"x"', "x"),
+        (b'"{\\"a\\": 1}"', {"a": 1}),
+        (b'\xef\xbb\xbf"{\\"a\\": 1}"', {"a": 1}),
+        ('"\ufeff[1]"'.encode(), [1]),
+        (b'"{\\"a\\": NaN}"', {"a": None}),
+        (b'\xef\xbb\xbf"[NaN, 1]"', [None, 1]),
+        (b'"[x] is no JSON"', "[x] is no JSON"),
     ],
 )
 def test_what_bodies_hold(body: bytes, found: object) -> None:

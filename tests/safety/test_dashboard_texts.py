@@ -146,6 +146,10 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         back(session, "/T000")
         choose(session, "T003")
         session.press("a")
+        session.wait_for("no write: its id holds a control character")
+        back(session, "/T003")
+        choose(session, "T145")  # with an id that a request can name
+        session.press("a")
         session.wait_for("APPROVE 1 task")
         session.wait_for("K15")  # the end of the trace
         say_yes(session, "APPROVE 1 task")

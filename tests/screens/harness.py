@@ -28,6 +28,7 @@ from agentco_tui.api.recording import Recorder
 from agentco_tui.api.transport import Limits, Measured
 from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp, make_session
 from agentco_tui.config import Settings
+from agentco_tui.key_arrivals import KeyArrivals
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
@@ -248,10 +249,25 @@ class Stage:
         await self.wait_until(is_armed, "the question")
 
     async def yes(self) -> None:
-        """Answer the question with a `y` that comes long after every other key."""
+        """Answer the question with a `y` that comes long after every other key, and long before
+        the next.
+        """
         await self.armed()
-        self.app.presses = KeyPresses()
+        self.alone()
         await self.press("y")
+        question = self.app.screen
+        await self.wait_until(lambda: getattr(question, "_answering", None) is None, "the answer")
+
+    async def by_hand(self, *keys: str) -> None:
+        """Press keys that count as pressed one after the other, each by itself."""
+        for key in keys:
+            self.alone()
+            await self.press(key)
+
+    def alone(self) -> None:
+        """Let the next key count as pressed long after those before it."""
+        self.app.presses = KeyPresses()
+        self.app.arrivals = KeyArrivals()
 
     # ---- what became of it
 

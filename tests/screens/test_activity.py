@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+from datetime import date
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -8,10 +9,11 @@ import pytest
 
 from agentco_tui.format import size
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName
 from agentco_tui.live.log_file import Written
 from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Moment, Severity
+from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.text import plain
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, Staging, stage
@@ -93,7 +95,7 @@ async def test_the_filters_are_sent_as_they_are_named(
         }
         await s.sees("agent Linus", "company Globex", "limit 25")
         await s.wait_until(lambda: s.rows, "the entries")
-        shown = [s.session.store.activity.get(row) for row in s.rows]
+        shown = [s.view.subject(row) for row in s.rows]
         assert all(e is not None and e.agent is not None and e.agent.id == agent.id for e in shown)
 
 
@@ -106,7 +108,7 @@ async def test_wrong_filters_are_told_and_nothing_is_asked(on: Staging) -> None:
         await s.press("enter")
         await s.sees("no company here", "a day is needed", "a whole number from 1")
         assert s.app.screen is form
-        assert s.session.poller.query.activity.limit is None
+        assert s.view.log_filter == NO_LOG_FILTER
 
 
 async def export(s: Stage, path: Path) -> None:
@@ -267,3 +269,86 @@ async def test_the_title_tells_what_of_the_log_cannot_be_had(on: Staging) -> Non
         happen(s.platform, "Fed the fish")
         await s.press("r")
         await s.sees("Fed the fish", "▲ 300 entries at most", "▲ from and to ignored")
+
+
+async def test_a_filter_of_the_log_is_this_screens_and_is_left_in_turn(
+    on: Staging, platform: EmbeddedPlatform
+) -> None:
+    state = platform.world.state
+    linus, other = (
+        next(a for a in state.agents.values() if a.name == name) for name in ("Linus", "Omar")
+    )
+    async with on(place="activity", size=WIDE) as s:
+        view = s.view
+        assert isinstance(view, ActivityView)
+        whole = s.rows
+        view.filter_log(ActivityFilter(agent=linus.id))
+        await s.sees("agent Linus", "esc whole log")
+        await s.wait_until(lambda: s.rows and s.rows != whole, "the entries of Linus")
+        assert [e.id for e in s.session.store.activity if e.id in whole], "the store has all"
+        # What comes is taken by both, each in its way.
+        platform.world.advance(1)
+        with platform.world.living() as living:
+            now = platform.world.now
+            ours = living.log(now, "info", "note", "Fed the fish", agent=linus)
+            theirs = living.log(now, "info", "note", "Fed the cat", agent=other)
+        await s.press("r")
+        await s.wait_until(lambda: ours.id in s.rows, "the new entry")
+        await s.wait_until(lambda: theirs.id in s.session.store.activity, "the other's")
+        assert theirs.id not in s.rows
+        # A line of the whole log that is gone to is shown, and so is all of it.
+        s.main.go("activity", theirs.id)
+        await s.wait_until(lambda: s.cursor == theirs.id, "the line of the other")
+        assert view.log_filter == NO_LOG_FILTER
+        # Escape leaves the words of the list first, then the filter of the log.
+        view.filter_log(ActivityFilter(agent=linus.id))
+        await s.wait_until(lambda: ours.id in s.rows, "the entries of Linus")
+        await s.press(*"/fish", "enter")
+        await s.sees("/fish")
+        await s.press("escape")
+        await s.sees_no("/fish")
+        assert view.log_filter.agent == linus.id
+        await s.press("escape")
+        assert view.log_filter == NO_LOG_FILTER
+        await s.wait_until(lambda: theirs.id in s.rows, "all of the log")
+
+
+async def test_the_scope_and_the_way_back_are_those_of_the_filter(
+    on: Staging, platform: EmbeddedPlatform
+) -> None:
+    state = platform.world.state
+    linus, omar = (
+        next(a for a in state.agents.values() if a.name == name) for name in ("Linus", "Omar")
+    )
+    async with on(place="agents", size=WIDE) as s:
+        for agent in (linus, omar):
+            s.main.go("activity", log=ActivityFilter(agent=agent.id))
+            await s.sees(f"agent {agent.name}")
+            await s.wait_until(lambda: s.rows, "its entries")
+        # The way back leads to the filter that was there.
+        await s.press("minus")
+        await s.sees("agent Linus")
+        # In another company's scope it is asked for there.
+        platform.requests.clear()
+        s.main.set_scope(linus.company.id)
+        await s.wait_until(
+            lambda: any("agent_id" in query for query in s.queries("activity")), "the question"
+        )
+        asked = next(parse_qs(q) for q in s.queries("activity") if "agent_id" in q)
+        assert asked["company_id"] == [linus.company.id]
+        assert asked["agent_id"] == [linus.id]
+        await s.wait_until(lambda: s.rows, "its entries")
+
+
+async def test_a_filtered_log_that_fails_says_so_and_an_empty_one_what_it_is_for(
+    on: Staging, platform: EmbeddedPlatform
+) -> None:
+    async with on(place="activity", size=WIDE) as s:
+        view = s.view
+        assert isinstance(view, ActivityView)
+        platform.faults.add("activity:status=422,times=1")
+        agent = next(iter(platform.world.state.agents.values()))
+        view.filter_log(ActivityFilter(agent=agent.id, to_date=date(2001, 1, 1)))
+        await s.sees(f"agent {agent.name}", "until 2001-01-01", "422")
+        await s.press("r")
+        await s.sees(f"no entries for agent {agent.name}, until 2001-01-01")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from textual.events import AppBlur, AppFocus
 
+from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.screens import calls
 from agentco_tui.screens.calls import Calls
 from tests.commands.test_watch import calm, limit
@@ -51,3 +53,27 @@ async def test_where_focus_is_not_told_it_only_rings_and_only_long_after_a_key(
         on.app.take_settings(replace(settings, notify=silent))
         await worse(4)
         assert len(written) == 3, "what was saved counts from now on"
+
+
+async def test_without_focus_it_polls_as_configured_or_says_how_often(
+    calm: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    settings = settings_for(calm, refresh=5.0)
+    silent = replace(settings.notify, bell=False, desktop=False, title=False)
+    async with stage(calm, tmp_path, settings=settings, place="agents") as on:
+        on.app.post_message(AppBlur())
+        await on.wait_until(lambda: not on.app.app_focus, "the blur")
+        await on.settle()
+        assert on.session.poller.pace(FeedName.AGENTS) is Pace.REFRESH
+        assert on.session.poller.pace(FeedName.ALERTS) is Pace.REFRESH
+        assert "no focus" not in on.lines[0]
+        on.app.take_settings(replace(settings, notify=silent))
+        await on.sees("no focus: 15 s")
+        assert on.session.poller.pace(FeedName.AGENTS) is Pace.SLOW
+        on.app.post_message(AppFocus())
+        await on.sees_no("no focus")
+        on.app.post_message(AppBlur())
+        await on.sees("no focus: 15 s")
+        await on.press("j")
+        await on.sees_no("no focus")
+        assert on.session.poller.pace(FeedName.AGENTS) is Pace.REFRESH

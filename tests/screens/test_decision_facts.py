@@ -17,8 +17,9 @@ from agentco_tui.live.history import History
 from agentco_tui.live.history_reader import Reader
 from agentco_tui.live.history_records import HistoryError, Observed, TaskLife
 from agentco_tui.model import TaskState
+from agentco_tui.screens.decision_facts import without_precedent
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
-from agentco_tui.text import safe
+from agentco_tui.text import plain, safe
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, Staging
 
@@ -33,11 +34,11 @@ class Held(History):
         super().__init__(path, "demo", "http://127.0.0.1")
         self.free, self.error = asyncio.Event(), error
 
-    async def ask(self, read: Callable[[Reader], T]) -> T:
+    async def ask(self, read: Callable[[Reader], T], *, up_to_now: bool = False) -> T:
         await self.free.wait()
         if self.error:
             raise HistoryError(self.error)
-        return await super().ask(read)
+        return await super().ask(read, up_to_now=up_to_now)
 
 
 @pytest.fixture
@@ -104,6 +105,7 @@ async def test_what_is_read_later_moves_no_line(
         )
         await s.press("a")
         await s.sees("reading what is known", "$412.00 of $500.00", "created")
+        await s.sees("steps, the last", "more below")
         before = s.lines
         history.free.set()
         await s.sees("3 approved, 1 rejected, 1 failed afterwards")
@@ -180,7 +182,8 @@ async def test_budgets_that_a_yes_passes_and_agents_that_stand_still(on: Staging
 
 
 async def test_a_budget_that_can_not_be_read_is_told(on: Staging) -> None:
-    async with on(place="tasks", faults=["agent_budgets:status=503"]) as s:
+    async with on(place="tasks", faults=["agent_budgets:status=503"], wait=False) as s:
+        await s.wait_until(lambda: s.cursor is not None, "the tasks")
         await s.press("a")
         await s.sees("◌ not read: ", "503")
 
@@ -221,3 +224,15 @@ async def test_budgets_that_are_old_and_can_not_be_read_again_are_shown_with_the
         await s.poll(FeedName.PENDING)
         await s.press("a")
         await s.sees("◌ of 5 m ago", "APPROVE")
+
+
+@pytest.mark.parametrize(
+    ("titles", "words"),
+    [
+        (["Publish pricing page"], 'no earlier task like "Publish pricing page"'),
+        (["Publish", "Pay"], 'no earlier task like "Publish" or 1 other kind'),
+        (["Publish", "Pay", "Hire"], 'no earlier task like "Publish" or 2 other kinds'),
+    ],
+)
+def test_kinds_without_precedent_are_told_in_english(titles: list[str], words: str) -> None:
+    assert without_precedent([plain(title) for title in titles]) == words

@@ -297,8 +297,8 @@ async def test_a_limit_goes_out_as_it_was_asked_and_ten_times_the_old_one_is_ask
 
 async def test_a_limit_that_is_known_only_once_the_form_is_open(on: Staging) -> None:
     """What the question shows is what the write goes by: no change to what was never shown."""
-    async with on(place="tasks", size=WIDE) as s:
-        s.platform.faults.add("agent_budgets:status=503")
+    async with on(place="tasks", size=WIDE, faults=["agent_budgets:status=503"], wait=False) as s:
+        await s.wait_until(lambda: s.cursor is not None, "the tasks")
         await s.press("3")
         await s.sees("Ada")
         agents = s.platform.world.state.agents.values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from textual.events import AppBlur
 
 from agentco_tui.actions.outcome import Verb
+from agentco_tui.config import ViewSettings
 from agentco_tui.keys import COMMANDS, RESERVED_KEYS, UNBOUND, Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.dialogs.base import Question
@@ -142,6 +144,18 @@ async def test_no_key_that_acts_before_all_others_can_be_a_letter(on: Staging) -
                 for key, binding in bindings:
                     assert not binding.priority or (binding.id is None and "+" in key), key
             await back(s, "tasks")
+
+
+async def test_a_tab_shows_the_key_that_opens_it(on: Staging) -> None:
+    views = (ViewSettings(name="ada", screen="tasks", filter="agent:ada"),)
+    rebound = {"screen.tasks": "T", "screen.agents": "4", "screen.budget": UNBOUND, "view.1": "3"}
+    async with on(size=WIDE, keys=rebound, views=views) as s:
+        await s.sees("1 Overview", "2 Companies", "4 Agents", "T Tasks", "6 Activity", "3 ada")
+        assert not re.search(r"\d Budget", s.lines[1])
+        await s.press("4")
+        await s.sees("▌4 Agents", "AGENTS all companies")
+        await s.press("T")
+        await s.sees("▌T Tasks", "TASKS ▌pending")
 
 
 async def test_rebound_keys(on: Staging) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agentco_tui.actions.outcome import Step
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.forecast import Runaway
 from agentco_tui.live.needs import Need, NeedKind
@@ -108,3 +109,29 @@ async def test_when_nothing_needs_a_person_it_says_so_and_since_when(
         spend = next(at for at, line in enumerate(s.lines) if " SPEND " in line)
         assert spend < size[1] / 2, "what lies below has the room"
         assert not text_of(s.view.detail).strip()
+
+
+async def test_what_ranks_first_is_shown_however_many_needs_there_are(
+    on: Staging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task with an open decision, behind as many needs as are shown; and a need that is critical,
+    behind as many open decisions.
+    """
+    async with on() as s:
+        await s.poll()
+        found, store = s.session.needs, s.session.store
+        first = found.shown[0].key
+        monkeypatch.setattr("agentco_tui.screens.found_needs.MOST_NEEDS", 4)
+        found.look(s.main)
+        shown = [need.key for need in found.shown]
+        assert len(shown) == 4
+        waits = {task.id: task for task in store.pending}
+        in_queue = [need.record.id for need in found.queue.worst]
+        late = next(task_id for task_id in reversed(in_queue) if f"task:{task_id}" not in shown)
+        s.session.decisions.tell(waits[late], Step.SENDING)
+        found.look(s.main)
+        assert f"task:{late}" in [need.key for need in found.shown]
+        for task in [*waits.values()][-6:]:
+            s.session.decisions.tell(task, Step.SENDING)
+        found.look(s.main)
+        assert first in [need.key for need in found.shown]

@@ -7,9 +7,12 @@ from functools import partial
 import msgspec
 import pytest
 
+from agentco_tui.background import at_once
+from agentco_tui.commands.status import headline, judge
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.live.needs import Need, NeedKind, find
+from agentco_tui.live.snooze import Snooze
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
 from agentco_tui.signs import use_ascii
@@ -201,7 +204,9 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
         assert s.view.table.region == top, "no line has jumped"
         ada = next(n for n in needs(s) if isinstance(n.record, Budget) and n.record.name == "Ada")
         s.view.table.move_cursor_to(ada.key)
-        await s.sees("$118.80 of $100.00, platform says $118.80, resets", "paused, holds 3 tasks")
+        await s.sees(
+            "$118.80 of $100.00, platform's forecast $118.80, resets", "paused, holds 3 tasks"
+        )
         await s.sees("left alone: 3 tasks wait for it", "ranked by work that waits for it")
         await s.resize(80, 16)
         await s.sees_no("resets in")
@@ -299,3 +304,25 @@ async def test_of_a_noisy_log_the_latest_shows_what_went_wrong_and_all_by_a_key(
     spread.merge(Listing(records=tuple(records)))
     assert not is_noisy(spread, was=False)
     assert is_noisy(spread, was=True), "what shows doesn't change to and fro"
+
+
+async def test_the_first_line_of_status_counts_what_the_header_counts(on: Staging) -> None:
+    """Also where needs are snoozed: in both places they are told apart."""
+    async with on() as s:
+        await s.poll()
+        session = s.view.session
+        for look in range(2):
+            needs_found = session.needs
+            found = at_once(
+                find(session.outlook, None, session.snoozes.all, session.clock.now(), 500)
+            )
+            judged = judge(session.outlook, found, {}, None, session.clock.now())
+            for level in (Level.CRITICAL, Level.WARNING):
+                assert judged.needs[level] == needs_found.levels[level] > 0
+            assert judged.snoozed == needs_found.snoozed == look
+            first = f"{judged.needs[Level.CRITICAL]} critical"
+            assert headline(judged).startswith(first)
+            if look == 0:
+                need = next(n for n in needs(s) if n.level is Level.CRITICAL and not n.alike)
+                session.snoozes.set(need.keys, Snooze(Level.CRITICAL, None, ""))
+                needs_found.look(s.view)

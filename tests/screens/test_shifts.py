@@ -31,7 +31,7 @@ async def snooze(s: Stage, need: Need, how_long: str, note: str = "") -> None:
     await s.press("z")
     await s.sees("SNOOZE", "for", "note")
     await s.type(how_long)
-    await s.press("enter")
+    await s.press("tab")
     await s.type(note)
     await s.press("enter")
     await s.wait_until(lambda: s.app.screen is s.main, "the form to go")
@@ -60,7 +60,7 @@ async def test_a_need_is_put_off_with_a_promise(on: Staging, platform: EmbeddedP
         for typed, told in (("99d", "give 15m"), ("worse", "can't get worse")):
             await s.press("ctrl+u")
             await s.type(typed)
-            await s.press("enter", "enter")
+            await s.press("enter")
             await s.sees(told)
         await s.press("escape")
         assert len(s.session.snoozes.all) == 1
@@ -85,10 +85,44 @@ async def test_its_time_or_that_it_is_worse_brings_it_back(on: Staging) -> None:
         assert set(s.session.snoozes.all) == {timed.key}
         found = next(n for n in s.session.needs.shown if n.key == task.key)
         assert found.level is Level.CRITICAL
-        s.platform.world.advance(61.0)
-        for _ in range(10):
-            s.main.tick()
+        s.platform.world.advance(59.5)
+        s.main.tick()
+        assert set(s.session.snoozes.all) == {timed.key}, "half a second before its time"
+        s.platform.world.advance(0.5)
+        s.main.tick()
         assert s.session.snoozes.all == {}
+        assert s.session.needs.snoozed == 0
+
+
+async def test_enter_submits_a_snooze_as_it_stands(on: Staging) -> None:
+    async with on() as s:
+        await s.poll()
+        need = need_at(s, NeedKind.TASK, Level.WARNING)
+        s.view.table.move_cursor_to(need.key)
+        await s.press("z")
+        await s.sees("SNOOZE", "enter snooze")
+        await s.press("enter")
+        await s.wait_until(lambda: s.app.screen is s.main, "the form to go")
+        assert s.session.snoozes.all[need.key].until == s.session.clock.now() + 3_600
+
+
+async def test_a_snooze_ends_to_the_moment(on: Staging) -> None:
+    """By a timer of its own, not by the next tick: that of a second is late by half of it."""
+    async with on() as s:
+        await s.poll()
+        need = need_at(s, NeedKind.TASK, Level.WARNING)
+        await snooze(s, need, "15m")
+        waits = list[float]()
+        s.main.set_timer = lambda delay, *_, **__: waits.append(delay)  # type: ignore
+        s.platform.world.advance(15 * 60 - 30.0)
+        s.main.tick()
+        assert not waits, "a timer of half a minute would be wrong once the clock is corrected"
+        s.platform.world.advance(29.75)
+        s.main.tick()
+        s.main.tick()
+        assert waits == [pytest.approx(0.25)]
+        s.platform.world.advance(0.25)
+        s.main._snooze_end_came()
         assert s.session.needs.snoozed == 0
 
 
@@ -126,7 +160,7 @@ async def test_the_page_tells_what_happened_and_each_line_opens(
         await s.poll()
         await s.press("L")
         await s.sees("SINCE 06:13 (8 h 00 m)", "without a history", "Decided 14", "Mirela")
-        await s.sees("not all is known from 06:13 to 10:30")
+        await s.sees("the log was not read from 06:13 to 10:30")
         await s.press("minus", "minus", "minus")
         await s.sees("SINCE 13:13 (1 h 00 m)", "Decided 6")
         await s.press("plus", "plus", "plus")
@@ -152,11 +186,12 @@ async def test_the_page_tells_what_happened_and_each_line_opens(
         samples = [BudgetSample(at, Decimal(spent), Decimal(4_330)) for at, spent in figures]
         feed, seen = FeedName.COMPANY_BUDGETS, (NOW - 9 * HOUR, NOW)
         told = [(feed, company.id, "USD", sample) for sample in samples]
-        history.write([Observed(samples=[*told], seen=[(FeedName.ACTIVITY, "", seen)])])
+        feeds = (FeedName.ACTIVITY, FeedName.PENDING, FeedName.ALERTS, feed)
+        history.write([Observed(samples=[*told], seen=[(each, "", seen) for each in feeds])])
         s.session.history = history
         await s.press("L")
         await s.sees("Globex", "~$255.00, now $1,255.60 of $4,330.00")
-        await s.sees_no("not all is known")
+        await s.sees_no("not read")
     history.close()
 
 

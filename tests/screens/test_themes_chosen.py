@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.state_folder import Remembered
 from tests.config.test_theme_file import RIGHT
@@ -22,6 +23,20 @@ async def test_a_theme_is_chosen_by_its_name_and_remembered(on: Staging) -> None
         assert s.main.remembered().theme == "mine"
     async with on(remembered=kept) as s:
         assert s.app.theme == "agentco-dark", "its file is gone"
+        await s.sees("the theme mine cannot be read")
+
+
+async def test_a_file_that_is_wrong_is_told_of_the_theme_in_use_only(on: Staging) -> None:
+    async with on(themes={**OWN, "other": OWN["mine"]}) as s:
+        await s.press("colon", *"theme mine", "enter")
+        await s.wait_until(lambda: s.app.theme == "mine")
+        now = s.session.settings
+        s.app.take_settings(replace(now, themes=OWN))
+        await s.settle()
+        assert "cannot be read" not in s.text
+        s.app.take_settings(replace(now, themes={}))
+        await s.sees("the theme mine cannot be read")
+        assert s.app.theme == "mine", "that of before stays"
 
 
 @pytest.mark.parametrize(

@@ -108,9 +108,9 @@ async def test_any_view_is_gone_to_by_its_name_and_a_key_without_one_says_so(
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"filter": "agnt:ada"}, "views.odd: no column agnt: did you mean agent:?"),
-        ({"sort": "-waits"}, "views.odd: there is no column waits"),
-        ({"columns": ("task", "who")}, "views.odd: there is no column who"),
+        ({"filter": "agnt:ada"}, "views.odd.filter: no column agnt: did you mean agent:?"),
+        ({"sort": "-waits"}, "views.odd.sort: there is no column waits"),
+        ({"columns": ("task", "who")}, "views.odd.columns: there is no column who"),
     ],
 )
 async def test_what_is_wrong_in_a_view_is_said(

@@ -29,7 +29,7 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.reading import json_body
-from agentco_tui.reading.content import marked
+from agentco_tui.reading.identity import mark_shared
 from agentco_tui.screens.cells import Look, left_of, spent_text, task_status_cell
 from agentco_tui.screens.detail_pane import substance
 from agentco_tui.screens.header_footer import health_cells
@@ -301,7 +301,7 @@ def test_what_is_cut_or_hidden_is_told() -> None:
 
 
 def test_a_shared_id_is_told_and_shown_as_sent() -> None:
-    for task in marked((read(), read(title="Pay EVIL"))):
+    for task in mark_shared((read(), read(title="Pay EVIL"))):
         shown = lines(task)
         assert shown[1] == "▲ 2 tasks with this id: nothing can be done to them here"
         assert shown[2:4] == ["id           t1", "cost         –"]

@@ -123,6 +123,30 @@ def test_a_profile_that_cannot_be_used_brings_the_one_before_back_and_says_why(
         leave(session)
 
 
+def test_a_profile_names_the_variable_that_overrides_the_key_of_the_start(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f"""
+        [profiles.first]
+        base_url = "{platform.base_url}"
+        api_key_env = "FIRST_KEY"
+        [profiles.second]
+        base_url = "{platform.base_url}"
+        api_key_env = "AGENTCO_API_KEY"
+        """
+    )
+    env = {**settings(platform, tmp_path), "AGENTCO_BASE_URL": None}
+    words = command("--config", str(config), "--profile", "first", "--refresh", "0.5")
+    with PtySession(words, env=env, size=(120, 40)) as session:
+        session.wait_for(re.compile(r" first .*● live"))
+        _switch(session, "second")
+        session.wait_for(re.compile(r" second .*● live"))
+        assert "can't be used" not in session.text
+        leave(session)
+
+
 def test_a_recording_is_of_one_profile(
     platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
 ) -> None:

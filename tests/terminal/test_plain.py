@@ -39,6 +39,8 @@ def test_a_decision_in_plain_lines(tmp_path: Path) -> None:
             for answer, words in (("y", ""), ("yes", "approved: the platform said yes")):
                 session.press(f"a {found[1]}\n")
                 session.wait_raw(b"? type yes: ", mark=mark)
+                question = session.since(mark).decode().rpartition("\n")[2]
+                assert question.startswith("a yes is sent at once and can't be taken back; approve")
                 mark = session.mark()
                 session.press(f"{answer}\n")
                 told = said(session, mark)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -93,3 +94,26 @@ def test_the_cursor_stays_with_its_record(
         for row_id in table.marked:
             assert table.rows.record(row_id) is not None
             assert not table.rows.ghost_note(row_id)
+
+
+@pytest.mark.parametrize(("key", "expected"), [("up", "j2"), ("last", "j0")])
+def test_a_move_starts_from_where_rows_that_are_being_sorted_put_the_cursor(
+    key: str, expected: str
+) -> None:
+    """A large table is sorted over several turns; a key that comes meanwhile ends that first."""
+    jobs = {
+        f"j{number}": Job(f"j{number}", "refund", "Ada", "Globex", since=float(number))
+        for number in range(6)
+    }
+    table: RecordTable[Job] = RecordTable(columns(Clock()), sort=("age", True))
+    table.load(list(jobs.items())[:3])
+    table.move_cursor_to("j1")
+    # The work that is left when the first slices were taken; it has not begun to change the rows.
+    table._work = table._worked_off(table.rows.load(jobs.items()), asked=False)
+    table.idle.clear()
+    if key == "up":
+        table.action_move(-1)
+    else:
+        table.action_last()
+    assert table.rows.shown == ["j5", "j4", "j3", "j2", "j1", "j0"]
+    assert table.view.cursor == expected

@@ -26,13 +26,15 @@ FIELDS: Final = (
     Field("id", """
         id {activity,event,log,entry,audit}_id  # paperclip, OpenFang, Auth0
         seq sequence _id {_,}document_id # LibreFang, MongoDB, GitHub audit
-        uuid guid insert_id              # Okta, Google Cloud logging
+        uuid guid gid insert_id          # Okta, Asana, Google Cloud logging
         event.id metadata.uid            # Kubernetes events
+        id.unique_qualifier              # Google Workspace
         """, to_id),
     Field("at", """
         occurred_at event_{time,timestamp} happened_at  # paperclip costs
         effective_at timestamp time at   # OpenAI audit logs; GitHub audit, OpenFang, Posit
         published created_at created{,_ts,_ms,_unix}  # Okta; paperclip, Stripe
+        activity_date_time id.time       # Microsoft Graph, Google Workspace
         recorded_at logged_at logged date datetime when ts
         sys_created_on {receive,last,first}_timestamp  # ServiceNow, Google Cloud, Kubernetes
         """, to_moment),
@@ -49,8 +51,9 @@ FIELDS: Final = (
         action verb event_type event     # paperclip, GitHub, LibreFang; OpenFang, Okta
         operation {activity,action}_type event_name
         type                             # OpenAI audit logs, Stripe events
-        kind event.{action,type,name} activity
         """, word),
+    Field("verb", "events[0].name # Google Workspace", word, path=("events", 0, "name")),
+    Field("verb", "kind event.{action,type,name} activity", word),
     *references("agent", _AGENT),
     *references("actor", "actor user performed_by initiator author principal responsible_user",
                 more="by who triggered_by decided_by created_by",
@@ -146,7 +149,7 @@ ACTIVITY: Final[Kind[Activity]] = Kind(
     "activity",
     noun="activity entries",
     own="activity activities activity_log activity_logs activity_entries entries logs events",
-    also="audit_logs audit_log log_entries feed history timeline",
+    also="audit_logs audit_log audit_log_entries log_entries feed history timeline",
     fields=FIELDS,
     build=_build,
     nameless="an entry of which no field is known",

@@ -35,14 +35,16 @@ def _model(raw: Json) -> Any:
 _SEEN: Final = "last_{heartbeat,active,seen,activity}"
 FIELDS: Final = (
     ids("agent_id  # paperclip; OpenFang on create, ElevenLabs",
-        "agent_uuid assistant_id  # LangGraph"),
+        "agent_uuid assistant_id bot_id s_id  # LangGraph, Copilot Studio, Dust"),
     Field("name", """
         display_name name agent_name     # Google, Azure, BambooHR; most platforms
         full_name label username title metadata.name  # Kubernetes
+        descriptor                       # Workday
         """, named),
     Field("role", """
         role agent_role role_name        # paperclip
         job_title position function title  # BambooHR
+        business_title                   # Workday
         """, named),
     *references("company", f"{COMPANY} employer"),
     Field("trust", """
@@ -54,6 +56,7 @@ FIELDS: Final = (
         status state access_state        # paperclip; OpenFang; Box AI agents
         agent_status current_status lifecycle_state run_state phase availability
         {status,state}.{state,status,phase,name,value,code} runtime.{status,state}
+        connection_state                 # Buildkite agents
         """, word),
     Field("status_text", "status_{name,label,text,display} state_name", word),
     Field("paused", "{is_,}paused suspended  # GitLab runners", flag),
@@ -78,6 +81,7 @@ FIELDS: Final = (
         last_{{heartbeat,active}}_at last_active  # paperclip, OpenFang
         {_SEEN}{{,_at}} heartbeat_at last_run_at last_online last_ping
         {{status,state,runtime,stats,metrics}}.{_SEEN}{{,_at}}
+        last_heartbeat_time last_login_at last_activity_time  # Kubernetes, Okta, Azure
         """, to_moment),
     money_field("remaining", """
         budget_remaining remaining_{budget,amount} budget_left  # paperclip: remainingAmountCents

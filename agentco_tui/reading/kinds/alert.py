@@ -34,10 +34,18 @@ def _when_or_flag(raw: Json) -> Any:
     return None if at is None else isinstance(at, Moment)
 
 
+def _threshold_of_a_rule(raw: Json) -> Any:
+    """That there is a threshold; its value is kept with the other fields, since nothing uses it."""
+    return None if raw in (None, "", [], {}) else Partial(True)
+
+
+_CREATED: Final = "created_at created date sys_created_on"
+"""When a record was made, be it an event or a rule; ServiceNow."""
 FIELDS: Final = (
     *FIGURES,
     Field("id", """
         id _id {alert,incident}_id uuid guid document_id urn
+        event_id incident_number issue_id  # Zabbix, PagerDuty and VictorOps, New Relic
         fingerprint alarm_arn            # Alertmanager, CloudWatch
         """, to_id),
     Field("text", """
@@ -46,7 +54,10 @@ FIELDS: Final = (
         {properties,labels}.{description,message}  # Azure
         state_reason                     # CloudWatch
         """, line),
-    Field("title", "title name subject headline label labels.alertname alarm_name", text_only),
+    Field("title", """
+        title name subject headline label labels.alertname alarm_name
+        entity_display_name              # VictorOps
+        """, text_only),
     Field("severity", """
         {,alert_,incident_}severity {,alert_,risk_}level urgency priority {labels,tags}.severity
         """, word),
@@ -54,6 +65,7 @@ FIELDS: Final = (
     Field("status", """
         {,alert_}status state state_value {status,properties.status}.state
         properties.status                # Azure
+        {notification_state,customer_status}  # AWS Budgets, Metronome
         """, word),
     Field("acknowledged", "{is_,}acknowledged acked {acknowledged,acked}_at", _when_or_flag),
     Field("dismissed", "{is_,}dismissed dismissed_at", _when_or_flag),
@@ -65,17 +77,21 @@ FIELDS: Final = (
     Field("subject", "scope subject target resource entity source affected", typed_ref),
     *SCOPE_FIELDS,
     Field("at", """
-        triggered_at created_at {fired,occurred,raised,detected,started,alerted,opened}_at
-        timestamp time at date created triggered last_triggered_at recorded_at ts
-        starts_at                        # Alertmanager
-        properties.creation_time         # Azure
+        triggered_at {fired,occurred,raised,detected,started,alerted,opened}_at
+        timestamp time at triggered last_triggered_at recorded_at ts
+        starts_at active_at start_time   # Alertmanager, Prometheus, VictorOps
+        clock                            # Zabbix
         state_updated_timestamp          # CloudWatch
-        sys_created_on                   # ServiceNow
         """, to_moment),
+    Field("at", f"{_CREATED} properties.creation_time  # Azure", to_moment),
     Field("over", "{is_,}{over_budget,exceeded}", flag),
     Field("near", "is_warning warning near_limit", flag),
-    Field("rule", "{is_,notify_,}enabled", flag),
+    Field("switch", "{is_,notify_,}enabled", flag),
     Field("rule", "usage_threshold  # Stripe", lambda raw: type(raw) is dict or None),
+    Field("rule", """
+        threshold_{amount,value} {amount,spend,cost,budget}_threshold  # OpenAI spend alerts
+        thresholds threshold_rules       # Lago, Google Cloud Billing
+        """, _threshold_of_a_rule),
     Field("of_sums", "comparison_operator metric{,_name}  # CloudWatch: a threshold of sums",
           lambda raw: Partial(True) if type(raw) is str else None),
 )  # fmt: skip
@@ -97,9 +113,7 @@ def _build(row: Row, around: Around) -> Alert:
     of_sums = {"of_sums", "warn"} <= values.keys() and row.source("warn").name == "threshold"
     threshold = None if of_sums else found.warn_at
     used = found.used - {"warn"} if of_sums else found.used
-    # "Tell me at 80 %" has no time, nothing observed, no words of its own.
-    slots = {slot.split(" ")[0] for slot in values}
-    is_rule = not slots.isdisjoint(("warn", "rule")) and _OF_EVENTS.isdisjoint(slots)
+    is_rule = _is_rule(row)
     kind: SafeText | None = values.get("kind")
     who = _called(agent) or _called(company) or values.get("scope_name")
     sentence = _sentence(who, kind, found, threshold, is_rule=is_rule)
@@ -124,7 +138,35 @@ def _called(ref: Ref | None) -> str | None:
     return None if ref is None else ref.name or (safe(ref.id, 60) if ref.id else None)
 
 
-_OF_EVENTS: Final = frozenset(("at", "text", "severity", "over", "near", "spent", "share"))
+_OBSERVED: Final = frozenset(("spent", "share", "remaining"))
+_HANDLED: Final = frozenset(("acknowledged", "dismissed", "resolved"))
+_OF_CREATION: Final = frozenset(fold(name) for name in _CREATED.split())
+_NOT_RAISED: Final = word_set("active on pending current true new")
+"""Words of an open alert that a rule may have as well: it is switched on, waits, or is new."""
+
+
+def _is_rule(row: Row) -> bool:
+    """Whether this is "tell me at 80 %" and not "80 % was reached".
+
+    A rule has a threshold and nothing that happened: no observed figure, no time but that of its
+    creation, no state such as ALARM, no handling. Of a rule that can be switched off neither a
+    text nor a severity says that something happened.
+    """
+    values = row.values
+    slots = {slot.split(" ")[0] for slot in values}
+    if slots.isdisjoint(("warn", "rule", "switch")):
+        return False
+    status = fold_word(values.get("status", ""))
+    is_raised = alert_open(status) is True and status not in _NOT_RAISED
+    is_flagged = values.get("over") is True or values.get("near") is True
+    if is_raised or is_flagged or not slots.isdisjoint(_OBSERVED | _HANDLED):
+        return False
+    if "at" in values and fold(row.source("at").name) not in _OF_CREATION:
+        return False
+    if "switch" in values:
+        return True
+    is_described = "text" in values and fold(row.source("text").name) == "description"
+    return "severity" not in values and ("text" not in values or is_described)
 
 
 def _sentence(

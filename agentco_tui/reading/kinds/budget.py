@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import partial
-from typing import Any, Final
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple
 
-from agentco_tui.model import Budget, BudgetOverview, BudgetScope, Ref
+from agentco_tui.model import Budget, BudgetOverview, BudgetScope, IdDoubt, Ref
 from agentco_tui.reading.decode import RefusedBody, Unshaped, outline, read_page
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import Unit, fold, word_set
+from agentco_tui.reading.identity import (
+    COMPANY_IDS,
+    doubt,
+    doubt_of_name,
+    field_name,
+    is_mapped,
+    mark_shared,
+    subject_of,
+)
 from agentco_tui.reading.kinds.common_fields import record, ref_of, references
 from agentco_tui.reading.kinds.figures import FIGURES, FOUR, UNLIMITED, figures, survey, unused
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import to_money, told_unit, unit_beside
-from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref_name
+from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import flag, named, text_only, word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
@@ -26,6 +35,8 @@ from agentco_tui.text import SafeText, safe
 WHOLE_ID: Final = "all"
 """The id of the whole's budget, which has no record of its own."""
 AGENT: Final = "agent assistant worker bot employee member"
+AGENT_NAMES: Final = "agent ai_agent assistant bot"
+"""Names that say of an id that it is an agent's; a worker may be a machine, a member a person."""
 OWNER: Final = f"{COMPANY} team"
 """What the company that has a budget is called; LiteLLM has teams."""
 SCOPES: Final = {
@@ -49,8 +60,10 @@ FIELDS: Final = (
     *FIGURES,
     Field("id", "id _id uuid guid", to_id),
     Field("budget_id", "{budget,policy}_id", to_id),
-    *references("agent", AGENT, id_names="user_id  # LiteLLM members"),
+    *references("agent", AGENT_NAMES),
+    *references("person", "worker employee member user"),  # LiteLLM's user_id: who made a key
     *references("company", OWNER, more="customer"),
+    *references("inner", "team workspace"),
     *references("owner", "owner subject assignee holder"),
     Field("owner_name", "budget_entity_name  # GitHub", to_ref_name),
     *SCOPE_FIELDS,
@@ -84,21 +97,24 @@ FIELDS: Final = (
 def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
     values = row.values
     scope = _scope(values, scope)
-    owner, company = _owner(values, around, scope)
+    owner = _owner(row, around, scope)
+    ref = owner.ref
+    for slot in owner.unused:
+        if slot in values:
+            row.keep(slot)
     told = fold_word(values.get("status") or "")
     stopped = told in _EXHAUSTED or any(values.get(slot) for slot in ("over", "paused", "stops"))
     no_limit = values.get("no_limit") is True or values.get("has_limit") is False
     found = figures(row, around, at_zero=stopped, no_limit=no_limit or fold(told) in UNLIMITED)
     unit = told_unit(values, around.unit)
     left = unused(row, found.used | {"forecast"})
-    if values.get("id") not in (None, owner.id):
-        left["id"] = values["id"]
     return record(
         Budget, row, around,
-        id=owner.id or str(owner.name),
+        id=ref.id or str(ref.name),
+        id_doubt=owner.doubt,
         scope=scope,
-        name=owner.name or values.get("scope_name") or values.get("name"),
-        company=company if scope is not BudgetScope.COMPANY else None,
+        name=ref.name or values.get("name"),
+        company=owner.company if scope is not BudgetScope.COMPANY else None,
         limit=found.limit,
         unlimited=found.unlimited,
         spent=found.spent,
@@ -114,6 +130,20 @@ def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
 
 _OF_BUDGETS: Final = word_set("budgets budget policies limits rules caps controls")
 """Names of lists whose rows are budgets: an `id` in them is the budget's own."""
+_OF_OWNERS: Final = {
+    BudgetScope.AGENT: word_set(
+        """agents agent byagent peragent aiagents assistants workers bots employees members staff
+        workforce roster crew"""
+    ),
+    BudgetScope.COMPANY: word_set(
+        """companies company bycompany percompany organizations organisations orgs workspaces
+        tenants accounts teams"""
+    ),
+}
+"""Names of lists whose rows are the agents or the companies themselves: an `id` is theirs."""
+_AGENT_WORDS: Final = word_set(AGENT_NAMES)
+_OUTER: Final = word_set("account tenant customer")
+"""What may hold several companies: its id identifies none of them."""
 
 
 def _scope(values: Values, scope: BudgetScope) -> BudgetScope:
@@ -126,31 +156,201 @@ def _scope(values: Values, scope: BudgetScope) -> BudgetScope:
     return told
 
 
-def _owner(values: Values, around: Around, scope: BudgetScope) -> tuple[Ref, Ref | None]:
+class _Claim(NamedTuple):
+    """What one group of fields says a budget is for."""
+
+    ref: Ref
+    slots: tuple[str, ...]
+    """The slots of the group."""
+    doubt: IdDoubt | None = None
+    """Why the id in it may be that of something else."""
+
+
+_NO_CLAIM: Final = _Claim(Ref(), ())
+_SCOPE_SLOTS: Final = ("scope_id", "scope_name")
+_OF_OTHERS: Final = frozenset(
+    ("scope_id", "owner", "owner_id", "owner_name", "person", "person_id", "person_name")
+)
+
+
+class _Owner(NamedTuple):
+    """What a budget is for."""
+
+    ref: Ref
+    company: Ref | None
+    doubt: IdDoubt | None
+    unused: tuple[str, ...] = ()
+    """Slots that say whom else the row names: kept with the unknown fields."""
+
+
+def _owner(row: Row, around: Around, scope: BudgetScope) -> _Owner:
     """What a budget is for, and the company it belongs to; raises Unread if nothing tells it.
 
-    A row's own id is the owner's only where the row may be the owner itself.
+    A row's own id is the owner's where its list is one of owners, and never where it is one of
+    budgets. In other lists it is, too, and in doubt beside the id of somebody else who may be the
+    owner. A person who made a budget or answers for it is never preferred to the row itself.
     """
+    values = row.values
     if scope is BudgetScope.ALL:
-        return Ref(WHOLE_ID, values.get("name")), None
+        # Its own id is kept: it may be that of one company, whose budget this is then.
+        return _Owner(Ref(WHOLE_ID, values.get("name")), None, None, ("id",))
     company = ref_of(values, "company", around)
-    ref = joined(
-        ref_of(values, "agent", around) if scope is BudgetScope.AGENT else company,
-        Ref(values.get("scope_id"), values.get("scope_name")),
-        ref_of(values, "owner", around),
-        Ref(around.key),
-    )
-    is_budget = "budget_id" in values or fold(around.path) in _OF_BUDGETS
-    if not is_budget and (ref is None or ref.id is None):
-        ref = joined(ref, Ref(values.get("id"), values.get("name")))
-    if ref is not None:
-        ref = joined(ref, Ref(None, values.get("name")))
-    elif "id" not in values and "budget_name" in values:
-        ref = Ref(None, values["budget_name"])
-    ref = around.named(ref)
-    if ref is None:
+    list_name = fold(around.path)
+    is_owner = list_name in _OF_OWNERS[scope]
+    is_budget = not is_owner and ("budget_id" in values or list_name in _OF_BUDGETS)
+    named = _named(row, around, scope)
+    scoped = _scoped(row)
+    others = [] if _OF_OTHERS.isdisjoint(values) else [*_untyped(row, around, scope)]
+    own = _Claim(Ref(values.get("id"), values.get("name")), ("id",))
+    key = _Claim(Ref(around.key, values.get("name")), ())
+    claims: list[_Claim] = []
+    mapped = [each for each in (own, named, *others) if _is_mapped(row, each)]
+    if mapped:
+        claims = [mapped[0], own, named, scoped]
+    elif is_owner:
+        is_explicit = _subject(row, scope.value) == scope.value
+        claims = [named, own, key, scoped] if is_explicit else [own, key, named, scoped]
+    elif is_budget:
+        claims = [named, scoped, *others, key]
+    else:
+        rivals = [each for each in others if _is_rival(each, own, key)]
+        if rivals:
+            own, key = (each._replace(doubt=_unclear(row, rivals[0])) for each in (own, key))
+        claims = [named, scoped, own, key]
+    claims += [each for each in others if each not in claims]
+    if mapped:
+        claims[0] = claims[0]._replace(doubt=None)
+    found = next((each for each in claims if each.ref.id is not None), None)
+    if found is not None:
+        nameless = (each.ref for each in (named, scoped) if each.ref.id is None)
+        other_slots = [slot for each in claims if each is not found for slot in each.slots]
+        ref = joined(Ref(found.ref.id), *nameless, found.ref, Ref(None, values.get("name")))
+        assert ref is not None
+        ref = around.named(ref) or ref
+        return _Owner(ref, company, found.doubt, tuple(other_slots))
+    others = [named, scoped, *others]
+    name = next((each.ref.name for each in others if each.ref.name), None)
+    if name is None and not is_budget:
+        name = values.get("name")
+    if name is None and "id" not in values:
+        name = values.get("budget_name")
+    if name is None:
         raise Unread(_NAMELESS)
-    return ref, company
+    return _Owner(Ref(None, name), company, doubt("it has a name, and no id"))
+
+
+def _is_mapped(row: Row, claim: _Claim) -> bool:
+    """Whether a profile's mapping says where the id of a claim is; then it decides."""
+    if claim.ref.id is None:
+        return False
+    return any(is_mapped(row, slot) for slot in claim.slots if not slot.endswith("_name"))
+
+
+def _subject(row: Row, slot: str) -> str:
+    """What the name of the field that a reference is from says it to be: "agent" of `agent_id`."""
+    for each in (f"{slot}_id", slot):
+        if each in row.values:
+            name = row.source(each).name.rpartition(".")[2]
+            return subject_of(name) or fold(name)
+    return ""
+
+
+@lru_cache(maxsize=16)
+def _ref_slots(slot: str) -> tuple[str, ...]:
+    """The slots of `references`."""
+    return (f"{slot}_id", slot, f"{slot}_name")
+
+
+def _named(row: Row, around: Around, scope: BudgetScope) -> _Claim:
+    """The owner under a name that says what it identifies: `agent_id` in an agent's budget."""
+    if scope is BudgetScope.AGENT:
+        ref = ref_of(row.values, "agent", around) or Ref()
+        return _Claim(ref, _ref_slots("agent"))
+    slot = "company"
+    if "inner_id" in row.values and _subject(row, slot) != slot:
+        slot = "inner"
+    ref = ref_of(row.values, slot, around) or Ref()
+    found = None
+    if ref.id is not None and not is_mapped(row, f"{slot}_id"):
+        subject = _subject(row, slot)
+        if f"{slot}_id" in row.values:
+            found = doubt_of_name(row, row.source(f"{slot}_id"), COMPANY_IDS, around.path)
+        if subject in _OUTER and fold(around.path).removesuffix("s") != subject:
+            found = doubt(f"its only id is that of its {subject}, which may hold several")
+    return _Claim(ref, _ref_slots(slot), found)
+
+
+def _scoped(row: Row) -> _Claim:
+    """The owner by fields that tell its type and its id: `scope_type` and `scope_id`.
+
+    Without an id where the type is not told by the field's twin, or is none of an agent or company.
+    """
+    values = row.values
+    if "scope_id" not in values and "scope_name" not in values:
+        return _NO_CLAIM
+    name_only = _Claim(Ref(None, values.get("scope_name")), ("scope_name",))
+    if "scope_id" not in values or "scope_type" not in values:
+        return name_only if "scope_id" not in values else _NO_CLAIM
+    told = fold_word(str(values["scope_type"]))
+    named = row.source("scope_type").name.removesuffix("_type").removeprefix("budget_")
+    is_twin = row.source("scope_id").name == f"{named}_id"
+    if is_twin and (told in _AGENT_WORDS or SCOPES.get(told) is BudgetScope.COMPANY):
+        ref = Ref(values["scope_id"], values.get("scope_name"))
+        return _Claim(ref, ("scope_id", "scope_name", "scope_type"))
+    return _NO_CLAIM
+
+
+def _untyped(row: Row, around: Around, scope: BudgetScope) -> Iterator[_Claim]:
+    """Those who may be the owner, or a person or a parent beside it, best first; each in doubt."""
+    values = row.values
+    if _scoped(row).ref.id is None and "scope_id" in values:
+        why = _unproven(row, "scope_id", scope)
+        yield _Claim(Ref(values["scope_id"], values.get("scope_name")), _SCOPE_SLOTS, why)
+    for slot in ("owner", "person"):
+        ref = ref_of(values, slot, around)
+        if ref is None or (slot == "person" and scope is not BudgetScope.AGENT):
+            continue
+        source = f"{slot}_id" if f"{slot}_id" in values else slot
+        is_proven = source not in values or is_mapped(row, source)
+        if slot == "owner":
+            is_proven = is_proven or _is_typed_owner(row, scope)
+        else:
+            # In a list of workers or members that is what agents are called.
+            is_proven = is_proven or fold(around.path) == f"{_subject(row, slot)}s" != "users"
+        yield _Claim(ref, _ref_slots(slot), None if is_proven else _unproven(row, source, scope))
+
+
+def _is_typed_owner(row: Row, scope: BudgetScope) -> bool:
+    """Whether the owner says itself that it is an agent: by `owner_type`, or by a type inside."""
+    values = row.values
+    words = _AGENT_WORDS if scope is BudgetScope.AGENT else word_set(OWNER)
+    if "scope_type" in values and row.source("scope_type").name == "owner_type":
+        return "owner_id" in values and fold_word(str(values["scope_type"])) in words
+    if "owner" not in values or "owner_id" in values:
+        return False
+    raw = row.obj[row.source("owner").key]
+    told = typed_ref(raw)
+    return told is not None and told[0] == scope.value and fold(str(raw.get("type", ""))) in words
+
+
+def _unproven(row: Row, slot: str, scope: BudgetScope) -> IdDoubt:
+    """The doubt about an id under a name that does not say what it identifies."""
+    name = field_name(row.source(slot))
+    return doubt(f"its only id is in {name}, which need not be the {scope.value}'s")
+
+
+def _unclear(row: Row, rival: _Claim) -> IdDoubt:
+    """The doubt about a row's own id beside that of somebody who may be the owner."""
+    slot = next(slot for slot in rival.slots if slot in row.values)
+    name = field_name(row.source(slot))
+    return doubt(f"whether its own id or {name} is whom the budget is for is not known")
+
+
+def _is_rival(claim: _Claim, own: _Claim, key: _Claim) -> bool:
+    """Whether this may be the owner, and the row's own id the budget's."""
+    is_person = "person" in claim.slots
+    row_id = own.ref.id or key.ref.id
+    return not is_person and claim.ref.id not in (None, row_id)
 
 
 def is_budget(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
@@ -162,7 +362,8 @@ _NAMELESS: Final = "a budget without the id of what it is for"
 
 
 def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind[Budget]:
-    owner = f"{scope.value} {scope.value}_id {scope.value}_name"
+    other = "person" if scope is BudgetScope.AGENT else "inner"
+    owner = " ".join(f"{slot} {slot}_id {slot}_name" for slot in (scope.value, other))
     return Kind(
         f"{scope.value}_budget",
         noun=noun,
@@ -299,7 +500,7 @@ def _parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[B
     found: list[Budget] = []
     for each, some in groups.items() if kind is None else [(kind, rows)]:
         with suppress(Unshaped):
-            found += read_page(mapping.kind(each), {name: some}, unit).records
+            found += mark_shared(read_page(mapping.kind(each), {name: some}, unit).records)
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from agentco_tui.model import Record, Ref
+from agentco_tui.reading.identity import doubt_of_id
 from agentco_tui.reading.schema import Around, Field, Json, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import UNIT_FIELDS, money_field
@@ -56,7 +57,7 @@ def ref_of(values: Values, slot: str, around: Around) -> Ref | None:
 
 CREATED: Final = Field("created", """
     created{,_at}{,_ts,_ms,_unix,_unix_secs,_epoch,_epoch_ms,_utc}  # most platforms; ElevenLabs
-    {creation,create,created}_{time,date,timestamp} created_on  # Google, Azure
+    {creation,create,created}_{time,date,timestamp,date_time} created_on  # Google, Azure
     date_created inserted_at sys_created_on  # ClickUp, Elixir, ServiceNow
     metadata.creation_timestamp          # Kubernetes
     """, to_moment)  # fmt: skip
@@ -87,6 +88,8 @@ def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:
             name = kind.__name__.lower()
             raise Unread(f"{'an' if name[0] in 'aeiou' else 'a'} {name} without an id")
         fields["id"] = around.key
+    if fields.get("id_doubt") is None:
+        fields["id_doubt"] = doubt_of_id(fields["id"])
     if "extra" not in fields:
         fields["extra"] = as_extra(row.left)
     return kind(**fields)

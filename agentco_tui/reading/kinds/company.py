@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Final
 
 from agentco_tui.model import Company
+from agentco_tui.reading.identity import COMPANY_IDS, doubt_of_row
 from agentco_tui.reading.kinds.common_fields import CREATED, ids, record
-from agentco_tui.reading.schema import NOTHING, Field, Json, Kind, Partial
+from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.values.scalar import block, named, to_count, word
 from agentco_tui.text import safe
 
@@ -26,8 +26,9 @@ def _word_if(yes: str, no: str = "") -> Any:
 
 
 FIELDS: Final = (
-    ids("company_id  # paperclip; OpenFang on create",
-        "{company_uuid,organization_id,org_id,workspace_id,tenant_id,account_id}"),
+    ids("company_id  # paperclip; OpenFang on create", """
+        company_uuid {workspace,organization,org,tenant,account}_id  # the inner before the outer
+        """),
     Field("name", """
         display_name name title label    # Azure, Google, Salesforce; most platforms
         {company,organization,org,workspace,tenant,account}_name
@@ -59,13 +60,18 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
+def _build(row: Row, around: Around) -> Company:
+    doubt = doubt_of_row(row, COMPANY_IDS, around.path)
+    return record(Company, row, around, id_doubt=doubt)
+
+
 COMPANIES: Final[Kind[Company]] = Kind(
     "company",
     noun="companies",
     own="companies company company_list",
     also="organizations organisations orgs workspaces tenants accounts",
     fields=FIELDS,
-    build=partial(record, Company),
+    build=_build,
     needs="id",
     nameless="a company without an id",
     most=20_000,

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from agentco_tui.model import Money
-from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, word_set
+from agentco_tui.reading.field_names import NO_UNIT, UNIT_WORDS, Unit, fold, word_set, words
 from agentco_tui.reading.schema import Around, Field, Json, Partial, Row, Values
 from agentco_tui.reading.values.money import (
     UNIT_FIELDS,
@@ -137,7 +137,8 @@ _SUMS: Final = {
         {budget,usage,limits,cost,costs,spend}.limit
         limits.{cost,spend,max}
         {budget,litellm_budget_table}.{max_budget,amount,total,max,cap}  # LiteLLM
-        totals.{limit,budget}
+        totals.{limit,budget} {,usage_limits.}credit_{limit,quota} recurring_limit  # Portkey
+        threshold_amount                             # OpenAI spend limits
         """, """
         P_{limit,budget,cap,quota} {limit,budget,cap,max}_P max_P_{spend,cost,budget}
         P_{spend,spending,cost,budget}_limit budget_P_limit {spend,spending}_limit_P  # OpenFang
@@ -155,7 +156,7 @@ _SUMS: Final = {
         {budget,usage,spend,cost,costs,limits}.{spent,used,total_spent}
         {budget,usage}.{spend,cost,total_cost} {spend,costs}.current
         current.{spent,used,spend,cost} current_period.{usage,spend,spent,cost}
-        totals.{spent,spend,cost}
+        totals.{spent,spend,cost} period_to_date_{spend,cost} net_amount  # GitHub billing
         cost
         """, """
         P_{spend,spent,cost,usage,used,expenses,spending}  # OpenFang
@@ -235,14 +236,33 @@ _FIGURES: Final = (
     part_field("left share", "remaining_ratio ratio_remaining", Scale.RATIO),
     part_field("warn", """
         warn_percent                                 # paperclip
-        {alert,warning,warn}_threshold{,_percent,_pct} {alert,warn}_at{,_percent,_pct}  # OpenFang
-        threshold threshold_percent {budget,limits}.{warn_percent,alert_threshold}
+        {alert,warning,warn}_threshold_{percent,pct} {alert,warn}_at_{percent,pct}  # OpenFang
+        threshold_{percent,percentage,pct} {budget,limits}.warn_percent
+        """, Scale.PCT),
+    part_field("warn", """
+        {alert,warning,warn}_threshold {alert,warn}_at
+        threshold {budget,limits}.alert_threshold
         properties.details.threshold                 # Azure
         """, Scale.OPEN),
 )  # fmt: skip
+_OF_MONEY: Final = word_set(
+    """cost costs spend spending spent amount budget charge charges billed billing bill price
+    expense expenses money usage fee fees invoice revenue currency credit credits tokens"""
+)
+
+
+def _counts(raw: Json) -> Any:
+    """What is counted (`metric: "seats"`), where it is no money; it stays with the other fields."""
+    if type(raw) is not str or not raw.strip() or fold(raw) in UNIT_WORDS:
+        return None
+    is_money = not _OF_MONEY.isdisjoint(words(raw))
+    return None if is_money else Partial(True)
+
+
 FIGURES: Final = (
     *_FIGURES,
     Field("threshold_type", "{threshold,alert,warn}_type  # AWS, paperclip", word),
+    Field("counts", "metric{,_name,_type} measure{,d_metric} usage_type", _counts),
     *UNIT_FIELDS,
 )
 _SLOTS: Final = frozenset(field.slot for field in _FIGURES)
@@ -266,7 +286,10 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 def survey(rows: Sequence[Row]) -> dict[str, Scale]:
-    """What all rows of an answer prove about their shares, by the name they came under."""
+    """What all rows of an answer prove about their shares, by the name they came under.
+
+    The entry "" is there if a warning point below 1 proves that these points are ratios.
+    """
     points_below_one = False
     found: dict[str, list[Part]] = {}
     for row in rows:
@@ -275,7 +298,7 @@ def survey(rows: Sequence[Row]) -> dict[str, Scale]:
                 points_below_one |= 0 < value.value < 1 and value.scale is not Scale.PERCENT
             elif type(value) is Part:
                 found.setdefault(row.source(slot).name, []).append(value)
-    proven: dict[str, Scale] = {}
+    proven = {"": Scale.RATIO} if points_below_one else {}
     for name, parts in found.items():
         scales = {part.scale for part in parts}
         below_one = sum(part.scale is Scale.PCT and 0 < part.value < 1 for part in parts) > 1
@@ -291,10 +314,13 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
     `at_zero` tells that a limit of 0 is one, and used up; `no_limit` that there is none.
     """
     unit = told_unit(row.values, around.unit)
-    values = {
-        slot: to_money(value, unit) if type(value) is Sum else value
-        for slot, value in row.values.items()
-    }
+    is_count = "counts" in row.values
+    values: Values = {}
+    for slot, value in row.values.items():
+        if type(value) is not Sum:
+            values[slot] = value
+        elif not is_count or value.unit != NO_UNIT:
+            values[slot] = to_money(value, unit)
     period, slots = _chosen(values)
     limit: Any = values.get(slots.get("limit", ""))
     spent: Money | None = values.get(slots.get("spent", ""))
@@ -328,7 +354,8 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
         limit, unlimited, remaining = None, True, None
     if unlimited:
         share, derived = None, False
-    slot, warn_at = "warn", _warning_point(row.values, limit)
+    scales: dict[str, Scale] = around.survey or {}
+    slot, warn_at = "warn", _warning_point(row.values, limit, is_ratio="" in scales)
     if warn_at is None:
         slot, warn_at = "soft", share_of(values.get("soft"), limit)
     if warn_at is not None:
@@ -412,14 +439,21 @@ def _share(
     return (1 - left, True) if left is not None else (None, False)
 
 
-def _warning_point(values: Values, limit: Money | None) -> Decimal | None:
-    """0.8 and 80 are alike, since nobody asks to be warned at 0.8 per cent."""
+def _warning_point(values: Values, limit: Money | None, *, is_ratio: bool) -> Decimal | None:
+    """The share at which the platform warns.
+
+    0.8 and 80 are alike, since nobody asks to be warned at 0.8 per cent. 1 under a name that says
+    per cent is one per cent, unless other rows of the answer have ratios there (`is_ratio`).
+    """
     part: Part | None = values.get("warn")
     if part is not None and "abs" in str(values.get("threshold_type", "")).lower():
         return part.value / limit.amount if limit is not None and limit.amount > 0 else None
     if part is None or part.value < 0 or part.value > 300:
         return None
-    return part.value / 100 if part.scale is Scale.PERCENT else part.value
+    is_percent = part.scale is Scale.PCT and part.value >= 1 and not is_ratio
+    if part.scale is Scale.PERCENT or is_percent:
+        return part.value / 100
+    return part.value
 
 
 def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:

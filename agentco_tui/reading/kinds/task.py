@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
 from agentco_tui.model import Moment, Task, TaskState
+from agentco_tui.reading.identity import TASK_IDS, doubt_of_row
 from agentco_tui.reading.kinds.common_fields import COST, CREATED, ids, record, ref_of, references
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.money import Sum, money_field, to_money, told_unit
 from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
-from agentco_tui.reading.values.scalar import block, flag, named, text_only, to_decimal, word
+from agentco_tui.reading.values.scalar import (
+    block,
+    flag,
+    named,
+    text_only,
+    to_count,
+    to_decimal,
+    word,
+)
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.text import SafeText, hidden_in, safe, safe_block
@@ -36,6 +46,12 @@ def _interrupt(raw: Json) -> Any:
     if type(raw) is dict or type(raw) is list:
         return True if raw else NOTHING
     return flag(raw)
+
+
+def _some_wait(raw: Json) -> Any:
+    """Whether approvals are missing; how many is kept with the other fields."""
+    count = to_count(raw)
+    return None if count is None else Partial(count > 0)
 
 
 def _owner(raw: Json) -> Any:
@@ -91,7 +107,9 @@ _TIMES: Final = "{timestamps,dates,times,audit,meta,metadata}"
 _TABLE: Final = (
     ids("task_id  # paperclip, LibreFang", """
         task_uuid {user_task,task}_key   # Camunda 8
-        {approval,issue,job,execution,run,dag_run,session,thread}_id  # Airflow, GitLab, LangGraph
+        {approval,call,request}_id       # LibreFang, HumanLayer: what a person is asked
+        {run,dag_run,execution}_id       # LangGraph, Airflow: one run of what is defined elsewhere
+        {issue,job,session,thread}_id    # GitLab, Devin, LangGraph
         execution_arn task_instance.id   # AWS Step Functions, Airflow human-in-the-loop
         execution.{workflow_id,run_id}   # Temporal
         metadata.{uid,name} pk number    # Kubernetes
@@ -105,6 +123,8 @@ _TABLE: Final = (
         label task short_description metadata.name  # ServiceNow, Kubernetes
         {payload,input,args}.{title,name,summary,subject,objective}  # paperclip approvals
         prompt instruction{,s} request question action  # LibreFang approvals
+        task_identifier job_name flow_id  # Trigger.dev, Databricks, Kestra
+        message msg                      # Buildkite, chat-like servers
         """, _title_in),
     Field("description", """
         description body detail{s,} text content note{s,} instructions objective prompt
@@ -118,6 +138,7 @@ _TABLE: Final = (
         state.{name,state,status,value}  # Linear
         phase stage state_type {current,workflow,task}_state run_status  # Prefect
         properties.status                # Power Automate
+        processing_status                # Anthropic message batches
         """, word),
     Field("status_text", """
         status_humanized                 # dbt Cloud: "Success" beside 10
@@ -134,7 +155,9 @@ _TABLE: Final = (
         approval_{status,state}          # Asana, paperclip incidents
         {,human_}review_status decision approval_decision
         approval {approval,review}.{status,state,decision}
+        final_decision                   # GitLab, ServiceNow-like approvals
         """, word),
+    Field("progress", "percent_complete  # Microsoft Planner, Project", to_decimal),
     Field("waits", """
         {needs,awaiting}_{approval,review,human,input} {is_,}pending_approval waiting_for_approval
         pending_interrupt                # an interrupt-style task server
@@ -142,6 +165,7 @@ _TABLE: Final = (
     Field("requires", """
         requires_{approval,human_approval,review} {approval,review}_required approval.required
         """, flag),
+    Field("waits", "pending_approval_count  # GitLab deployments", _some_wait),
     Field("is_pending", "{is_,}pending", flag),
     Field("approved", "{is_,}approved", flag),
     Field("done", "{is_,}{completed,done} finished  # Asana", flag),
@@ -178,7 +202,7 @@ _TABLE: Final = (
         """, to_moment),
     Field("decided", f"""
         decided_at{_EPOCH} decided_on    # paperclip, LibreFang
-        {{approved,rejected,reviewed,decision,approval_decided}}_at
+        {{approved,rejected,reviewed,decision,approval_decided}}_at resolved_at
         {{approval,review,timestamps,dates,times}}.{{decided_at,approved_at,resolved_at}}
         """, to_moment),
     Field("decided_by", """
@@ -206,7 +230,7 @@ _LIVE: Final = frozenset((TaskState.PENDING, TaskState.QUEUED, TaskState.RUNNING
 _OPEN: Final = (None, TaskState.PENDING, TaskState.QUEUED, TaskState.OTHER)
 _SECONDARY: Final = frozenset(
     ("approval", "waits", "is_pending", "requires", "approved", "done", "result", "category",
-     "second")
+     "second", "progress")
 )  # fmt: skip
 
 _DULL: Final = frozenset(("task", "tasks", "item", "issue", "approval", "job", "default"))
@@ -260,6 +284,7 @@ def _build(row: Row, around: Around) -> Task:
         row.keep("estimate")  # shown as it was sent
     return record(
         Task, row, around,
+        id_doubt=doubt_of_row(row, TASK_IDS, around.path),
         title=title or safe(get("id") or around.key or ""),
         title_from=title_from,
         status=status,
@@ -273,6 +298,13 @@ def _build(row: Row, around: Around) -> Task:
         estimate=_rounded(estimate, unit) if estimate is not None else None,
         extra=as_extra(row.left, WHOLE),
     )  # fmt: skip
+
+
+def _state_of_progress(percent: Decimal) -> TaskState:
+    """What a percentage of work done says where no status does."""
+    if percent <= 0:
+        return TaskState.QUEUED
+    return TaskState.DONE if percent >= 100 else TaskState.RUNNING
 
 
 def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool | None]:
@@ -290,6 +322,8 @@ def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool 
             # What has ended is what its result says: GitHub's completed with conclusion failure.
             of_result = task_state(values["result"])
             state = of_result if of_result in _ENDED else state
+    if state is None and "progress" in values:
+        state = _state_of_progress(values["progress"])
     needs: bool | None = get("waits")
     if needs is None and state is None and get("is_pending") is True:
         needs = True

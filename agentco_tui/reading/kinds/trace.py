@@ -129,6 +129,7 @@ STEP: Final = Table((
     Field("name", """
         name title label operation{_name,}  # most; Jaeger
         tool_name tool function.name function_name  # OpenAI tool calls
+        display_name action_name task_display_name span_data.name  # Argo, CodePipeline, Airflow
         step_name step action node agent agent_name span_name task role
         """, named),
     Field("code", "status status_code  # OpenTelemetry", _code),
@@ -149,7 +150,7 @@ STEP: Final = Table((
         start_time start_time_unix_nano started_at  # Langfuse, LangSmith, OpenTelemetry, GitHub
         started start begin begin_time start_timestamp
         timestamp time ts created_at occurred_at at  # Zipkin, OpenFang, paperclip run events
-        start_date event_time            # Temporal
+        start_date event_time metrics.start  # Temporal, Braintrust
         """, to_moment),
     Field("offset", "start_ms {start_,}offset_ms relative_start_ms", _start_in(1e-3)),
     Field("offset", "start_seconds start_s {start_,}offset", _start_in(1.0)),
@@ -285,12 +286,26 @@ def _failed(values: Values, status: SafeText | None, error: SafeText | None) -> 
     return level in ("error", "fatal", "critical") or error is not None
 
 
+def _exact_seconds(told: Decimal, between: float) -> float | None:
+    """A duration with a fraction in seconds, if it is the time between two whole seconds.
+
+    In seconds, milliseconds or microseconds: whichever is less than a second off.
+    """
+    if told == told.to_integral_value():
+        return None
+    ways = (float(told), float(told) / 1e3, float(told) / 1e6)
+    return next((way for way in ways if abs(way - between) < 1), None)
+
+
 def _seconds(draft: _Draft, at: Moment | None) -> float | None:
     told, end = draft.row.values.get("duration"), draft.row.values.get("end")
     if isinstance(told, float):
         return told
     if isinstance(end, Moment) and at is not None and end.at >= at.at:
-        return round(end.at - at.at, 6)
+        between = round(end.at - at.at, 6)
+        exact = _exact_seconds(told, between) if isinstance(told, Decimal) else None
+        is_whole = at.at.is_integer() and end.at.is_integer()
+        return exact if is_whole and exact is not None else between
     if isinstance(told, Decimal) and told >= 0:
         # Without a unit of its own it counts as the start does: Jaeger's are both microseconds.
         start = next((v for v in draft.row.obj.values() if type(v) is int and v > 10**12), None)
@@ -306,7 +321,7 @@ _LISTS: Final = (
     "steps", "spans", "observations",
     "events", "entries", "runs", "nodes", "tasks", "logs", "messages", "history", "timeline",
     "actions", "activities", "toolcalls", "children", "childruns", "calls", "log", "jobs",
-    "phases", "stages", *WRAPPERS,
+    "phases", "stages", "taskinstances", "actionexecutiondetails", *WRAPPERS, "status",
 )  # fmt: skip
 """Names under which steps may stand, or what they stand in; best first."""
 _CONTAINERS: Final = frozenset((*_LISTS[:4], "traces"))

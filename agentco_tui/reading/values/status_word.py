@@ -36,20 +36,24 @@ _TASKS: Final = _table(
             review interrupted revision_requested changes_requested on_hold pending_review
             user_input_required waiting_for_human human_review human_in_the_loop unapproved
             awaiting_decision undecided waiting_on_user waiting_for_user blocked_on_approval
-            suspended_for_approval pending_human proposed requested waiting""",
+            suspended_for_approval pending_human proposed requested waiting unconfirmed""",
         TaskState.QUEUED: """queued queue todo to_do backlog scheduled submitted new ready
             enqueued up_for_retry up_for_reschedule scheduled_retry retrying retry deferred
             not_started unstarted planned accepted_for_processing received pending_start
-            pending_run pending_execution open assigned awaiting_retry late awaiting_execution""",
+            pending_run pending_execution open assigned awaiting_retry late awaiting_execution
+            pending_version delayed dequeued""",
         TaskState.RUNNING: """running in_progress inprogress progress working started active
             executing execution processing busy ongoing doing claimed checked_out resumed
-            continued_as_new leased dispatched delegated thinking""",
+            continued_as_new leased dispatched delegated thinking preparing initializing
+            initialising planning applying finalizing canceling cancelling stopping""",
         TaskState.APPROVED: """approved accepted accept approve allow allowed confirmed granted
             authorized authorised signed_off greenlit auto_approved""",
         TaskState.DONE: """done completed complete success succeeded successful finished closed
-            resolved ok published answered merged delivered fulfilled ended shipped""",
+            resolved ok published answered merged delivered fulfilled ended shipped passed
+            applied""",
         TaskState.FAILED: """failed failure error errored crashed timed_out timeout timedout
-            upstream_failed fatal broken dead exception aborted_with_error fail""",
+            upstream_failed fatal broken dead exception aborted_with_error fail
+            system_failure startup_failure""",
         TaskState.CANCELLED: """cancelled canceled terminated aborted killed stopped skipped
             dismissed expired archived deleted removed recalled withdrawn abandoned superseded
             revoked discarded obsolete""",
@@ -68,6 +72,8 @@ _FOR_REVIEW: Final = re.compile(
 _OVER: Final = frozenset(
     (TaskState.APPROVED, TaskState.REJECTED, TaskState.DONE, TaskState.CANCELLED, TaskState.FAILED)
 )
+_NOT: Final = word_set("no not non never without unneeded unnecessary waived")
+"""Parts of a word that turn its meaning round: `approval_not_required`."""
 _WAITING: Final = word_set("""awaiting await waiting wait needs need requires pending require""")
 
 _AGENTS: Final = _table(
@@ -100,7 +106,7 @@ _SEVERITIES: Final = _table(
         Severity.CRITICAL: """critical crit error err fatal emergency emerg severe high urgent
             danger red hard hard_stop exceeded over_budget overbudget budget_exceeded exhausted
             blocked panic breach breached over_limit limit_reached limit_exceeded blocker p0 p1
-            sev0 sev1 ceiling_hit depleted stopped very_high highest failure failed""",
+            sev0 sev1 sev_0 sev_1 ceiling_hit depleted stopped very_high highest failure failed""",
     }
 )
 _ALERTS: Final = _table(
@@ -109,7 +115,8 @@ _ALERTS: Final = _table(
             handled silenced muted ignored expired archived fixed recovered ended off snoozed
             suppressed ok normal false""",
         True: """open active firing triggered new unread unresolved pending raised alerting ongoing
-            current unacknowledged on warning critical exceeded breached true""",
+            current unacknowledged on warning critical exceeded breached true
+            alarm in_alarm alarming""",
     }
 )
 
@@ -143,6 +150,8 @@ def task_state(word: str) -> TaskState:
         return known
     form = _forms(word)[-1]
     parts = form.split("_")
+    if not _NOT.isdisjoint(parts):
+        return TaskState.OTHER
     if _FOR_REVIEW.search(form) and _TASKS.get(parts[0]) not in _OVER:
         return TaskState.PENDING
     waits = parts[0] in _WAITING or parts[-1] in ("required", "requested", "needed", "pending")

@@ -284,7 +284,16 @@ class BatchQuestion(TaskQuestion):
             return
         typed, at = event.character, self.key_app.presses.at
         is_name = self.is_named and self.typed != self.wanted and event.is_printable
-        if typed is not None and (is_name or typed in "0123456789"):
+        is_digit = typed is not None and typed in "0123456789"
+        if is_digit and not self.is_named and self.came_in_burst(at):
+            # Each digit must come alone, as the `y` must. A name is not held to that: people type
+            # words faster; the `y` after it is.
+            event.stop()
+            self.typed = ""
+            self._show_number()
+            self.ignore_burst()
+            return
+        if typed is not None and (is_name or is_digit):
             # One that was pressed before the question could be read was not meant, nor are those
             # that come from its key as long as it stays down.
             early = self._arms_at is None or at < self._arms_at

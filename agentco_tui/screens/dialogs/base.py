@@ -16,8 +16,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
+from agentco_tui import format as fmt
 from agentco_tui.config import Settings
+from agentco_tui.key_arrivals import Arrival
 from agentco_tui.keys import COMMANDS, SHOWN_KEYS, Command, Place, keys_of
+from agentco_tui.live.feeds import Pace, interval, paces
 from agentco_tui.screens.header_footer import Environment, environment, profile_name
 from agentco_tui.screens.key_app import REPEAT, KeyApp, bindings_of
 from agentco_tui.text import SafeText, plain, safe, signs
@@ -36,7 +39,9 @@ FILTER_HELP = (
     " · waits>2h · used>=80% · trust<50 · priority>=high"
 )
 ARMING = 0.3  # seconds a question must have stood on the screen before a key can answer it
-ALONE = 0.12  # seconds after a yes in which none may come: bursts are of keys held on slow lines
+ALONE = 0.12  # seconds after a yes in which no other may come: slow keyboards repeat a key so
+LOOK_AGAIN = 0.02  # seconds between two looks whether a yes came alone, where that takes longer
+BURST_SHOWN = 3.0  # seconds for which it is said that a burst was ignored
 
 
 class SizedScreen(Screen[T]):
@@ -238,6 +243,7 @@ class HelpScreen(Searched[None]):
         here = Cell(plain(place.title()), Tone.STRONG)
         super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
         self.place, self.rebound, self.denied, self.more = place, settings.keys, denied, more
+        self.refresh_seconds = settings.refresh
         self.own = [one.command for one in settings.commands if place in one.command.places]
 
     def on_mount(self) -> None:
@@ -261,6 +267,7 @@ class HelpScreen(Searched[None]):
         parts: dict[str, list[FieldLine | Text]] = {
             heading: list(map(self._line, keys)) for heading, keys in groups.items()
         }
+        parts["Refresh"] = self._intervals()
         parts["Filters"] = [Text(plain(FILTER_HELP.replace("·", signs.separator)))]
         words = f"{signs.critical} critical  {signs.warning} warning  {signs.good} good  "
         words += f"{signs.waiting} waits for a person  {signs.unknown} old or unknown  "
@@ -278,6 +285,18 @@ class HelpScreen(Searched[None]):
         if not found:
             yield Text(plain("nothing here has these words"), Tone.DIM)
 
+    def _intervals(self) -> list[FieldLine | Text]:
+        """How often what this screen shows and counts is polled."""
+        feeds_by_pace = {
+            pace: [feed for feed, of_feed in paces(self.place).items() if of_feed is pace]
+            for pace in (Pace.REFRESH, Pace.SLOW)
+        }
+        lines: list[FieldLine | Text] = []
+        for pace, feeds in feeds_by_pace.items():
+            seconds = interval(pace, self.refresh_seconds)
+            lines.append(FieldLine(plain(f"every {fmt.age(seconds)}"), plain(", ".join(feeds))))
+        return lines
+
     def _line(self, key: Command) -> FieldLine | Text:
         why = self.denied.get(key.id)
         words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
@@ -292,7 +311,11 @@ def _text_of(heading: str, line: FieldLine | Text) -> str:
 
 
 class Question(Dialog[bool]):
-    """Only `y` does it, once it has been on the screen for `ARMING` seconds; enter does nothing."""
+    """Only `y` does it, once it has been on the screen for `ARMING` seconds; enter does nothing.
+
+    A `y` counts only if it came alone (`KeyArrivals`). Every confirmation of the program is one of
+    these, so this is the one place where that is decided.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog", "dialog.yes", "dialog.no"),
@@ -314,6 +337,8 @@ class Question(Dialog[bool]):
         self._yes = yes
         self._arms_at: float | None = None
         self._answering: Timer | None = None
+        self._answered_at = 0.0  # when the `y` that is being looked at came
+        self._warned: Timer | None = None
         self._off: SafeText | None = None  # why `y` does nothing any more, until it is opened again
         self._no = "n, esc"  # the keys that say no
         self._warning = ""  # stands beside the keys, whatever is drawn anew meanwhile
@@ -360,21 +385,54 @@ class Question(Dialog[bool]):
         self._show_keys()
 
     def action_answer(self, yes: bool) -> None:
-        """Take the answer; a yes that comes too early, or from a key held down, is dropped.
+        """Take the answer; ignore a yes that came too early, in a burst, or from a key held down.
 
-        Neither was pressed as an answer to this: the key was on its way, or answered another.
+        None of these was pressed as an answer to this question: the key was on its way already,
+        belonged to a pasted text, or answered another question.
         """
-        in_time = self._arms_at is not None and self.key_app.presses.at >= self._arms_at
         if not yes:
             self.dismiss(False)
-        elif self._drop_answer():
-            self._too_soon("that came in a burst")
+            return
+        if self.hidden:
+            return
+        at = self.key_app.presses.at
+        answered_at = self._answered_at
+        if self._drop_answer():
+            if at - answered_at >= ALONE and self._came_alone(answered_at):
+                self._take_yes()
+            else:
+                self.ignore_burst()
+        elif self._arms_at is None or at < self._arms_at:
+            self._say_too_soon()
+        elif self.came_in_burst(at):
+            self.ignore_burst()
         elif self._off is not None:
             self._show_keys(f"y is off: {self._off}")
-        elif not self.hidden and in_time and not self.key_app.presses.held_down:
-            self._answering = self.set_timer(ALONE, self._answered, name="answer")
-        elif not self.hidden:
-            self._too_soon("that came too soon")
+        elif self.key_app.presses.held_down:
+            self._say_too_soon()
+        else:
+            self._answered_at = at
+            self._answering = self.set_timer(ALONE, self._look_at_answer, name="answer")
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A text pasted with brackets is no key; say that it did nothing."""
+        event.stop()
+        self.ignore_burst()
+
+    def came_in_burst(self, at: float) -> bool:
+        """Whether other keys came with the key that came at that time."""
+        return self.key_app.arrivals.arrival_of(at) is Arrival.BURST
+
+    def _came_alone(self, at: float) -> bool:
+        return self.key_app.arrivals.arrival_of(at) is Arrival.ALONE
+
+    def _say_too_soon(self) -> None:
+        self._warn(f"that came too soon: wait {REPEAT:g} s, then y", REPEAT)
+
+    def ignore_burst(self) -> None:
+        """Say that keys were ignored because they came in a burst, as pasted text does."""
+        self._drop_answer()
+        self._warn(f"burst of keys ignored (pasted?): wait {REPEAT:g} s, then y", BURST_SHOWN)
 
     def _drop_answer(self) -> bool:
         answering, self._answering = self._answering, None
@@ -384,14 +442,27 @@ class Question(Dialog[bool]):
 
     on_screen_suspend = _drop_answer  # something came over it: a yes that was not taken is none
 
-    def _answered(self) -> None:
+    def _look_at_answer(self) -> None:
+        """Take the yes once it is certain that it came alone."""
         self._answering = None
+        match self.key_app.arrivals.arrival_of(self._answered_at):
+            case Arrival.ALONE:
+                self._take_yes()
+            case Arrival.BURST:
+                self.ignore_burst()
+            case Arrival.UNDECIDED:
+                self._answering = self.set_timer(LOOK_AGAIN, self._look_at_answer, name="answer")
+
+    def _take_yes(self) -> None:
         if self._off is None and not self.hidden:
             self.accept()
 
     def accept(self) -> None:
         self.dismiss(True)
 
-    def _too_soon(self, why: str) -> None:
-        self._show_keys(f"{why}: wait {REPEAT:g} s, then y")
-        self.set_timer(REPEAT, lambda: self._show_keys(""), name="keys")
+    def _warn(self, words: str, seconds: float) -> None:
+        """Show a warning beside the keys, for so long."""
+        if self._warned is not None:
+            self._warned.stop()
+        self._show_keys(words)
+        self._warned = self.set_timer(seconds, lambda: self._show_keys(""), name="keys")

@@ -22,13 +22,13 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.background import turn
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
-from agentco_tui.live.feeds import ActivityFilter, Query
+from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.insight import priority_rank
 from agentco_tui.live.log_file import Written
 from agentco_tui.live.record_export import csv_row, flat, flat_names
 from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
-from agentco_tui.screens.cells import limit_of
+from agentco_tui.screens.cells import limit_of, limit_refused
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.base import title_of
 from agentco_tui.screens.dialogs.form_dialog import (
@@ -194,7 +194,7 @@ def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
 def clone_company(ask: FormRequest) -> FormPlan | SafeText:
     """POST /api/companies/:id/clone: name and mission."""
     if isinstance(ask.subject, Company):
-        return new_company(ask, ask.subject)
+        return ask.subject.unwritable or new_company(ask, ask.subject)
     return plain("put the cursor on a company to clone it")
 
 
@@ -210,12 +210,18 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
     The budget may come while it is open: the write goes by what the question showed last.
     """
     session = ask.frame.session
-    agent_id = limit_of(ask.subject)
+    subject = ask.subject
+    budgets = session.store.agent_budgets
+    refused = limit_refused(subject, session.store)
+    if refused is not None:
+        return refused
+    agent_id = limit_of(subject)
     if agent_id is None:
         return plain("limits can be set for agents: put the cursor on a line about an agent")
-    budgets = session.store.agent_budgets
     budget = shown = budgets.get(agent_id)
     name = session.names.agent(Ref(id=agent_id, name=budget.name if budget else None))
+    # The id that the request names: two agents may have the same name.
+    named_with_id = name if name == safe(agent_id) else plain(f"{name}  {safe(agent_id)}")
 
     def read(values: Values) -> Decimal:
         amount = check_limit(values["monthly_limit"])
@@ -227,7 +233,7 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         nonlocal shown
         shown = budgets.get(agent_id)
         items: list[Item] = [
-            FieldLine(plain("agent"), name),
+            FieldLine(plain("agent"), named_with_id),
             FieldLine(plain("old limit"), limit_words(shown)),
             FieldLine(plain("new limit"), in_currency_of(shown, amount), Tone.STRONG),
         ]
@@ -275,9 +281,10 @@ def _entries(words: str) -> int:
 
 
 def activity_filters(ask: FormRequest) -> FormPlan:
-    """What GET /api/activity is asked for: company, agent, dates and limit."""
-    poller = ask.frame.session.poller
-    chosen, a_day = poller.query.activity, "a day is needed, such as 2026-01-31"
+    """What this screen asks GET /api/activity for: company, agent, dates and limit."""
+    view = cast("ActivityView", ask.frame.view)
+    chosen = view.log_filter
+    a_day = "a day is needed, such as 2026-01-31"
     readers: Mapping[str, tuple[Callable[[str], Any], str]] = {
         "from": (date.fromisoformat, a_day),
         "to": (date.fromisoformat, a_day),
@@ -298,10 +305,7 @@ def activity_filters(ask: FormRequest) -> FormPlan:
         return ActivityFilter(company_id, agent_id, *found.values())
 
     async def send(wanted: ActivityFilter, _: Form) -> None:
-        poller.set_query(Query(company=poller.query.company, activity=wanted))
-        for view in ask.frame.views.values():
-            if view.place == "activity":
-                view.rescope()
+        view.filter_log(wanted)
         ask.frame.show_frame()
 
     company, agent = (Ref(id=i) if i else None for i in (chosen.company, chosen.agent))

@@ -52,6 +52,8 @@ class FormPlan(msgspec.Struct, frozen=True):
     """`read` gives what is meant by what was typed; `question` says what `y` answers, empty if
     nothing is changed, and `again` what a second one does, empty if none is needed; `send` does it.
     Both `read` and `send` may raise `FormError`. With `can_stop` escape ends it meanwhile.
+    `enter_submits` is for a form whose fields may all stay as they are: enter submits it from
+    every field, where it otherwise goes to the next field first.
     """
 
     title: Sequence[Cell]
@@ -62,10 +64,13 @@ class FormPlan(msgspec.Struct, frozen=True):
     verb: str = "send"
     again: Callable[[Any], Sequence[Item]] = lambda _: ()
     can_stop: bool = False
+    enter_submits: bool = False
 
 
 class Form(Dialog[None]):
-    """Enter goes to the next field and, on the last one, on to the question."""
+    """Enter goes to the next field and, on the last one, on to the question; in a form of which
+    `enter_submits` it does so on every field.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "app.focus_next", "Next field", show=False),
@@ -116,7 +121,10 @@ class Form(Dialog[None]):
     def on_mount(self) -> None:
         empty = (spec.name for spec in self.plan.fields if not spec.value)
         self.inputs[next(empty, self.plan.fields[-1].name)].focus()
-        self.keys_line.show(key_cells({"enter": " next, at the end go on   ", "esc": " leave"}))
+        keys = {"enter": " next, at the end go on   ", "esc": " leave"}
+        if self.plan.enter_submits:
+            keys = {"enter": f" {self.plan.verb}   ", "tab": " next field   ", "esc": " leave"}
+        self.keys_line.show(key_cells(keys))
         self.show_notes()
 
     @property
@@ -141,9 +149,10 @@ class Form(Dialog[None]):
         """Enter in a field: on to the next one, which has the next key; after the last, submit."""
         fields = list[Input](self.inputs.values())
         after = fields[fields.index(field) + 1 :]
-        if after:
+        if after and not self.plan.enter_submits:
             self.set_focus(after[0])
-        if after or self._sending:
+            return
+        if self._sending:
             return
         try:
             self._meant = self.plan.read(self.values)

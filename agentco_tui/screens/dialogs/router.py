@@ -19,13 +19,22 @@ from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Aside, of_one_kind
 from agentco_tui.actions.decisions import Decision, task_of
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Step, Verb
+from agentco_tui.actions.outcome import (
+    DOUBTFUL,
+    ENDED_WAITING,
+    GOOD,
+    KnownBy,
+    Outcome,
+    OutcomeKind,
+    Step,
+    Verb,
+)
 from agentco_tui.actions.writes import recover
 from agentco_tui.background import start_worker
 from agentco_tui.config import Switch
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import SharedTask, Task
+from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import fate_of, may_approve, said_of, told
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.columns_screen import ColumnsScreen
@@ -37,7 +46,7 @@ from agentco_tui.screens.dialogs.since_dialog import SinceScreen
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.task_lines import TaskLines
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, joined, plain, signs
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
@@ -58,7 +67,11 @@ class DialogRouter:
     """Opens the dialogs over one frame, and does what is said yes to in them."""
 
     def __init__(self, frame: MainScreen) -> None:
-        self._frame, self._session, self._say = frame, frame.session, frame.say
+        self._frame = frame
+        self._session = frame.session
+        self._say = frame.say
+        self._unsent: Task | None = None
+        """Of those said yes to, the last that was not sent while the user was elsewhere."""
 
     def _may(self, verb: Verb) -> bool:
         """Whether a write may be tried; if it may not, the person is told why."""
@@ -134,18 +147,20 @@ class DialogRouter:
             title = self._session.titled(task.title, task)
             self._say(f"{title}: it does not wait for a person any more ({fate})")
             return
-        if isinstance(newest, SharedTask):
-            self._say(newest.refusal, bad=True)
+        if newest.unwritable is not None:
+            self._say(newest.unwritable, bad=True)
             return
 
-        question = ApproveQuestion(self._session, newest, note)
+        notes = [each for each in (self._note_of_unsent(task), note) if each is not None]
+        question = ApproveQuestion(self._session, newest, joined(notes, "; ") if notes else None)
         self._session.decisions.look_at(task.id)
 
         def then(yes: bool | None) -> None:
             if yes:
-                work = partial(self._approve, newest)
-                start_worker(self._frame, work, f"approve {task.id}", group="writes")
                 self._go_on({task.id})
+                stood_at = self._where_one_is()
+                work = partial(self._approve, newest, stood_at)
+                start_worker(self._frame, work, f"approve {task.id}", group="writes")
 
         self._frame.app.push_screen(question, then)
 
@@ -153,7 +168,36 @@ class DialogRouter:
         if isinstance(view := self._frame.view, TaskLines):
             view.go_on(decided)
 
-    async def _approve(self, task: Task) -> None:
+    def _where_one_is(self) -> tuple[object, ...]:
+        """Differs as soon as a key is pressed, or the cursor, the list or a dialog has changed."""
+        frame = self._frame
+        return frame.key_app.presses.at, frame.app.screen, frame.view, frame.view.table.view.cursor
+
+    def _return_after(self, task: Task, outcome: Outcome, stood_at: tuple[object, ...]) -> None:
+        """A yes was not sent and was not taken back either: the task had changed, for example.
+
+        Where the user has done nothing since the yes, the cursor goes back to the task. Elsewhere
+        it stays, because a cursor that moves while someone presses `a` would lead to another task,
+        too. The next question, if it is about another task, then says which one was not sent.
+        """
+        if outcome.known_by is not KnownBy.HERE or outcome.kind in ENDED_WAITING:
+            return
+        if self._where_one_is() == stood_at:
+            self._frame.return_to(task)
+        else:
+            self._unsent = task
+
+    def _note_of_unsent(self, asked: Task) -> SafeText | None:
+        """What the question about a task says of another one that was not sent before; once."""
+        unsent, self._unsent = self._unsent, None
+        decision = None if unsent is None else self._session.decisions.by_task.get(unsent.id)
+        if unsent is None or unsent.id == asked.id or decision is None or decision.outcome is None:
+            return None
+        title = self._session.titled(unsent.title, unsent)
+        words = f"this is not {title}, which you said yes to before: {told(decision.outcome)}"
+        return plain(words)
+
+    async def _approve(self, task: Task, stood_at: tuple[object, ...]) -> None:
         decisions = self._session.decisions
 
         def reached(step: Step) -> None:
@@ -169,11 +213,15 @@ class DialogRouter:
             outcome = await Approval(self._session, task).run(reached)
             decisions.tell(task, outcome)
             self.tell(outcome)
+            self._return_after(task, outcome, stood_at)
 
     async def read_after_all(self, decision: Decision) -> None:
-        assert decision.outcome is not None
+        before = decision.outcome
+        assert before is not None
         approval = Approval(self._session, decision.task)
-        if outcome := await approval.after_all(decision.outcome.attempt_id):
+        was_refused = before.kind not in DOUBTFUL and before.kind is not OutcomeKind.GONE
+        outcome = await approval.after_all(before.attempt_id, was_refused=was_refused)
+        if outcome is not None:
             self._session.decisions.tell(decision.task, outcome)
             self.tell(outcome)
 

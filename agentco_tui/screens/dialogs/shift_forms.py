@@ -61,7 +61,8 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
         FormField("for", "for", "", hint, lambda typed, _: completed(typed, SPANS)),
         FormField("note", "note", "", "what is promised to be looked at; may stay empty"),
     )
-    return FormPlan(ask.title("SNOOZE", what), fields, read, send)
+    title = ask.title("SNOOZE", what)
+    return FormPlan(title, fields, read, send, verb="snooze", enter_submits=True)
 
 
 def hand_over(ask: FormRequest) -> FormPlan:

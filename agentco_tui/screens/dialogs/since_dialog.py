@@ -40,7 +40,7 @@ async def gather(frame: MainScreen, since: float) -> list[Chapter]:
     if session.history is not None:
         try:
             read = partial(remembered, since, tuple(store.companies.records))
-            past = await session.history.ask(read)
+            past = await session.history.ask(read, up_to_now=True)
         except HistoryError as error:
             why = plain(str(error))
     if past is None:
@@ -115,6 +115,8 @@ class SinceScreen(WholeScreen[str]):
         shown = found[: MOST if self._is_whole else FIRST]
         count = fmt.count(len(found)) if found else ""
         yield from (Gap(), Heading(plain(f"{chapter.name} {count}")))
+        for note in chapter.notes:
+            yield Text(plain(f"  {note}"), Tone.DIM)
         for each in shown:
             (who, what), tone = each.said(now), TONES[each.level]
             sign = Cell(plain(f"{level_sign(each.level)} "), tone)

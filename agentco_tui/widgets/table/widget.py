@@ -261,6 +261,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self._sync()
 
     def action_move(self, rows: int) -> None:
+        self.finish()  # which may give the cursor's record another place
         self._move_to(self.view.cursor_at + rows)
 
     def action_page(self, pages: int) -> None:
@@ -275,6 +276,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self.view.touched = False
 
     def action_last(self) -> None:
+        self.finish()
         self._move_to(len(self.rows.shown) - 1)
 
     def action_open(self) -> None:

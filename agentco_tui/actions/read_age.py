@@ -1,0 +1,30 @@
+"""How old the read before a write may be: decided here for every write, and nowhere else.
+
+A yes applies to what is there now. Between the read that was compared with what the user saw and
+the moment in which the request leaves lie the lock of the journal, the disk, the connection, and
+whatever else stops the process. What was read before all that may not be so any more.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentco_tui.live.feeds import Clock
+from agentco_tui.text import SafeText, plain
+
+OLDEST_READ: Final = 1.0
+"""Seconds from the beginning of the read to the first byte of the write. Reading, writing it down
+and sending take some tens of milliseconds on a healthy machine and line, and a few hundred on a bad
+one; a second leaves room for that, and for nothing that a user would notice as a wait."""
+MOST_READS: Final = 4
+"""How often it is read for one write before the user is told that it takes too long here."""
+
+
+def why_too_old(clock: Clock, read_began: float) -> SafeText | None:
+    """Why a read that began then (a reading of `clock.monotonic`) is too old to act on; None if it
+    is not. The clock goes on while the process is stopped and while a laptop sleeps.
+    """
+    age = clock.monotonic() - read_began
+    if age <= OLDEST_READ:
+        return None
+    return plain(f"{age:.1f} s have passed since it was read, more than {OLDEST_READ:g} s")

@@ -1,0 +1,129 @@
+"""Checks of what a caller hands to the client, made before anything is sent.
+
+A wrong type raises WrongArgumentType (a TypeError), a value that can't be used WrongArgument (a
+ValueError). Both name the argument, and neither repeats its value.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Final
+
+from agentco_tui.api.errors import WrongArgument, WrongArgumentType
+from agentco_tui.text import plain
+
+LONGEST_ID: Final = 2_000
+MOST_DIGITS: Final = 30  # on either side of a sum's point
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")  # no UTF-8 holds one
+_ATTEMPT: Final = re.compile(r"[!-~]+")
+
+
+def check_type(value: object, kind: type | tuple[type, ...], name: str, words: str) -> None:
+    """Raise WrongArgumentType unless `value` is of that type; `words` name the type."""
+    if not isinstance(value, kind):
+        raise WrongArgumentType(plain(f"{name} must be {words}, not {type(value).__name__}"))
+
+
+def check_text(value: object, name: str) -> str:
+    """The text. It may not be empty, and must be valid Unicode."""
+    check_type(value, str, name, "a str")
+    assert isinstance(value, str)
+    if not value:
+        raise WrongArgument(plain(f"{name} is empty"))
+    _check_encodable(value, name)
+    return value
+
+
+def check_optional_text(value: object, name: str) -> str | None:
+    """The text, which may be empty, or None."""
+    if value is None:
+        return None
+    check_type(value, str, name, "a str or None")
+    assert isinstance(value, str)
+    _check_encodable(value, name)
+    return value
+
+
+def check_id(value: object, name: str) -> str:
+    """The id of one record: a text without control characters.
+
+    The ids that are made up for rows that share one hold a NUL, so that none of them is ever sent.
+    """
+    identifier = check_text(value, name)
+    if len(identifier) > LONGEST_ID:
+        raise WrongArgument(plain(f"{name} is longer than {LONGEST_ID:,} characters"))
+    if _CONTROL.search(identifier):
+        raise WrongArgument(plain(f"{name} holds a control character: no platform's id does"))
+    return identifier
+
+
+def check_optional_id(value: object, name: str) -> str | None:
+    """The id of one record, or None."""
+    return None if value is None else check_id(value, name)
+
+
+def check_attempt_id(value: object) -> str | None:
+    """An Idempotency-Key: one word of ASCII letters, digits and signs; or None."""
+    if value is None:
+        return None
+    attempt = check_text(value, "attempt_id")
+    if not _ATTEMPT.fullmatch(attempt):
+        raise WrongArgument(plain("attempt_id must be one word of ASCII letters, digits and signs"))
+    return attempt
+
+
+def check_count(value: object, name: str) -> int | None:
+    """A whole number from 1, or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        raise WrongArgumentType(plain(f"{name} must be an int or None, not bool"))
+    check_type(value, int, name, "an int or None")
+    assert isinstance(value, int)
+    if value < 1:
+        raise WrongArgument(plain(f"{name} must be at least 1"))
+    return value
+
+
+def check_days(from_date: object, to_date: object) -> tuple[date | None, date | None]:
+    """The first and the last day that are asked for. A datetime counts as its day."""
+    for value, name in ((from_date, "from_date"), (to_date, "to_date")):
+        if value is not None:
+            check_type(value, date, name, "a date or None")
+    first, last = _day(from_date), _day(to_date)
+    if first is not None and last is not None and first > last:
+        raise WrongArgument(plain("from_date is later than to_date"))
+    return first, last
+
+
+def check_limit(value: object, name: str) -> Decimal:
+    """A sum in whole units: finite, not negative, of at most MOST_DIGITS digits on each side."""
+    if isinstance(value, bool):
+        raise WrongArgumentType(plain(f"{name} must be a Decimal or an int, not bool"))
+    check_type(value, (Decimal, int), name, "a Decimal or an int")
+    assert isinstance(value, Decimal | int)
+    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+        raise WrongArgument(plain(f"{name} is too large"))
+    amount = Decimal(value)
+    if not amount.is_finite():
+        raise WrongArgument(plain(f"{name} is no usable number: it is not finite"))
+    if amount < 0:
+        raise WrongArgument(plain(f"{name} is negative"))
+    # A number of a few signs may stand for one of a million digits.
+    if amount.adjusted() >= MOST_DIGITS or int(amount.as_tuple().exponent) < -MOST_DIGITS:
+        raise WrongArgument(plain(f"{name} has more than {MOST_DIGITS} digits"))
+    return amount
+
+
+def _day(value: object) -> date | None:
+    if isinstance(value, datetime):
+        return value.date()
+    return value if isinstance(value, date) else None
+
+
+def _check_encodable(text: str, name: str) -> None:
+    if _SURROGATE.search(text):
+        raise WrongArgument(plain(f"{name} holds a character that cannot be sent"))

@@ -1,0 +1,48 @@
+"""The Python client by a profile of the config file (`docs/client.md`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agentco_tui.api.arguments_check import check_optional_text, check_type
+from agentco_tui.api.client import Client, open_client
+from agentco_tui.config.resolve import load
+
+__all__ = ["open_profile"]
+
+
+def open_profile(
+    profile: str | None = None,
+    *,
+    config: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Client:
+    """A client with a profile's address, key, certificates and mapping; use it with `async with`.
+
+    `profile` None: the one that the environment or the config file names, or the only one. `config`
+    is the config file, `env` the environment (default: that of the process); a variable such as
+    AGENTCO_API_KEY beats the profile, as for the command. `options` are further ones of
+    `open_client`. A profile with `read_only = true` gives a client that refuses every write.
+
+    Raises SettingsError if there is no such profile or its settings can't be used, and
+    CredentialError as `open_client` does.
+    """
+    check_optional_text(profile, "profile")
+    given: dict[str, Any] = {}
+    if profile is not None:
+        given["profile"] = profile
+    if config is not None:
+        check_type(config, (str, Path), "config", "a path or None")
+        given["config"] = str(config)
+    settings = load(given, os.environ if env is None else env)
+    client = open_client(
+        settings.base_url,
+        settings.key,
+        **{"mapping": settings.mapping, **settings.line, **options},
+    )
+    client.read_only = settings.read_only
+    return client

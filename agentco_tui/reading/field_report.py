@@ -1,0 +1,562 @@
+"""What is read of an answer, from which field; and what is not, as lines of a profile's mapping.
+
+The answer is read as the client reads it (`read_page`, `read_overview`), so that what the client
+cannot read is no report either, and the rows are those that records are made of.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agentco_tui.model import Moment
+from agentco_tui.reading.decode import read_page
+from agentco_tui.reading.envelope import find_list, unwrapped
+from agentco_tui.reading.field_meanings import MEANINGS
+from agentco_tui.reading.field_names import MINOR, NO_UNIT, fold, is_secret, unit_in_name, words
+from agentco_tui.reading.field_path import FieldPath, write_field_path
+from agentco_tui.reading.kinds.budget import WHOLE, read_overview
+from agentco_tui.reading.mapping import AS_SENT, ProfileMapping, field_names, mapped_paths
+from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Row, dig, keys_of
+from agentco_tui.reading.unknown_fields import HIDDEN, compact
+from agentco_tui.reading.values.money import Sum, told_unit, unit_beside
+from agentco_tui.reading.values.time import to_moment
+from agentco_tui.text import SafeText, safe
+
+_MOST_ROWS: Final = 200
+_MOST_LEAVES: Final = 60
+_MOST_KEYS: Final = 100
+_MOST_DEPTH: Final = 6
+_SAMPLE_BYTES: Final = 60
+_PATH_CELLS: Final = 160
+_POWERS: Final = {
+    None: "unit assumed", 0: "whole units", -2: "cents", -6: "micros", -9: "nanos",
+    MINOR: "minor units",
+}  # fmt: skip
+_REFERENCES: Final = ("agent", "company", "actor", "task", "target")
+"""Slots whose object, id and name are one thing: one of the three is enough."""
+
+
+class ReadField(Struct, frozen=True):
+    """One of our fields, as an answer had it."""
+
+    field: str
+    name: SafeText
+    """The path of the platform's field."""
+    unit: SafeText | None
+    """Of sums: what is known of their unit."""
+    sample: SafeText
+    """What was sent, as JSON; keys hidden."""
+    records: int
+
+
+class UnreadField(Struct, frozen=True):
+    """A field of the platform's that nothing was read from."""
+
+    path: SafeText
+    """As a profile writes it."""
+    sample: SafeText
+    """What was sent, as JSON; keys hidden."""
+    records: int
+    similar: str | None
+    """Our most similar field that can be read from such a value."""
+    proposed: bool
+    """Whether the names share a word, and nothing else was read or is proposed for that field."""
+
+
+class UnmatchedPath(Struct, frozen=True):
+    """A path of the profile that nothing was read from."""
+
+    field: str
+    path: SafeText
+    reason: SafeText
+
+
+class FieldReport(Struct, frozen=True):
+    """What was read of one answer."""
+
+    records: int
+    unread_records: int
+    unread_reasons: tuple[SafeText, ...]
+    read: tuple[ReadField, ...]
+    missing: tuple[str, ...]
+    """Our fields that a profile could map, and that nothing was read for."""
+    left_over: tuple[SafeText, ...]
+    """The platform's names, at the top of a record, that nothing was read from."""
+    unread: tuple[UnreadField, ...]
+    always_null: tuple[SafeText, ...]
+    """Paths that are null in every record: nothing tells what they hold."""
+    unmatched: tuple[UnmatchedPath, ...]
+    risks: tuple[SafeText, ...]
+    """What to check before anything is approved or changed."""
+
+
+class _ReadRow(NamedTuple):
+    row: Row
+    left: Mapping[str, Json]
+    """The fields that nothing was read from, before the record was built."""
+    record_id: str | None
+
+
+class _Recorder(ProfileMapping):
+    """A profile's mapping that keeps the rows of one kind as they are read."""
+
+    def __init__(self, mapping: ProfileMapping, name: str) -> None:
+        super().__init__(mapping.told)
+        self._mapping = mapping
+        self._name = name
+        self.rows: list[_ReadRow] = []
+
+    def kind(self, kind: Kind[Any]) -> Kind[Any]:
+        known = self._mapping.kind(kind)
+        if known.name != self._name:
+            return known
+        recording = copy(known)
+        build = known.build
+
+        def keep(row: Row, around: Around) -> Any:
+            left = dict(row.left)
+            record = None
+            try:
+                record = build(row, around)
+            finally:
+                if len(self.rows) < _MOST_ROWS:
+                    self.rows.append(_ReadRow(row, left, None if record is None else record.id))
+            return record
+
+        recording.build = keep
+        return recording
+
+
+def report_fields(kind: Kind[Any], body: Json, mapping: ProfileMapping = AS_SENT) -> FieldReport:
+    """What is read of a body that holds a list of `kind`, or the overview of budgets.
+
+    Raises Unshaped and RefusedBody where the client does.
+    """
+    recorder = _Recorder(mapping, kind.name)
+    unread_records = 0
+    unread_reasons: tuple[SafeText, ...] = ()
+    if kind.name == WHOLE.name:
+        read_overview(body, recorder)
+        records = len(recorder.rows)
+    else:
+        page = read_page(recorder.kind(kind), body)
+        records, unread_records = len(page.records), page.unread
+        unread_reasons = page.unread_reasons
+    rows = recorder.rows or _rows_without_records(mapping.kind(kind), body)
+    report = _report(kind, body, mapping, rows)
+    return replace(
+        report, records=records, unread_records=unread_records, unread_reasons=unread_reasons
+    )
+
+
+def report_unreadable(
+    kind: Kind[Any], body: Json, mapping: ProfileMapping = AS_SENT
+) -> FieldReport:
+    """The fields of a body that holds nothing of `kind`, as far as is known: for a mapping."""
+    mapped = mapping.kind(kind)
+    objects = [body] if kind.name == WHOLE.name else _longest_list(body) or [body]
+    while len(objects) == 1 and type(objects[0]) is dict and len(objects[0]) == 1:
+        (only,) = objects[0].values()
+        if type(only) is not dict:
+            break
+        objects = [only]
+    rows = [mapped.table.read(unwrapped(each, mapped)) for each in objects if type(each) is dict]
+    return _report(kind, body, mapping, [_ReadRow(row, dict(row.left), None) for row in rows])
+
+
+def _longest_list(body: Json, depth: int = 0) -> list[Json]:
+    """The longest list of objects in a body, up to three layers down."""
+    if type(body) is list:
+        return [each for each in body[:_MOST_ROWS] if type(each) is dict]
+    if type(body) is not dict or depth > 2:
+        return []
+    inner = [_longest_list(value, depth + 1) for value in islice(body.values(), _MOST_KEYS)]
+    return max(inner, key=len, default=[])
+
+
+def _report(
+    kind: Kind[Any], body: Json, mapping: ProfileMapping, rows: Sequence[_ReadRow]
+) -> FieldReport:
+    """What was read of these rows, and what was not."""
+    around = unit_beside(body).with_more(mapping.unit)
+    read = _read_fields(rows, around)
+    all_leaves = [list(_leaves(each.row.obj)) for each in rows]
+    unread, always_null = _unread_fields(kind, rows, all_leaves, set(read))
+    return FieldReport(
+        records=0,
+        unread_records=0,
+        unread_reasons=(),
+        read=tuple(read[field] for field in field_names(kind) if field in read),
+        missing=_missing(kind.name, set(read)),
+        left_over=tuple(
+            safe(key, 60) for key in islice(dict.fromkeys(k for r in rows for k in r.left), 40)
+        ),
+        unread=unread,
+        always_null=always_null,
+        unmatched=tuple(_unmatched(kind, mapping, rows, all_leaves)),
+        risks=tuple(_risky_ids(kind.name, rows)),
+    )
+
+
+def _rows_without_records(kind: Kind[Any], body: Json) -> list[_ReadRow]:
+    """The rows of a list whose rows make no records, such as agents without an id."""
+    found = find_list(body, kind)
+    objects = [item for item in found.items if type(item) is dict] if found else []
+    rows = [kind.table.read(unwrapped(item, kind)) for item in objects[:_MOST_ROWS]]
+    return [_ReadRow(row, dict(row.left), None) for row in rows]
+
+
+def _read_fields(rows: Sequence[_ReadRow], around: Any) -> dict[str, ReadField]:
+    read: dict[str, ReadField] = {}
+    for row, _, _ in rows:
+        for slot, value in row.values.items():
+            if slot not in row.chosen and slot not in row.plan.only:
+                continue  # worked out while the record was built
+            field = slot.partition(" ")[0]
+            if field in read:
+                read[field] = replace(read[field], records=read[field].records + 1)
+                continue
+            source = row.source(slot)
+            path = (source.key, *_as_sent(row.obj[source.key], source.inner))
+            unit = None
+            if type(value) is Sum:
+                told = value.unit.with_more(told_unit(row.values, around))
+                size = _POWERS.get(told.power, f"1e{told.power}")
+                unit = safe(f"{size} of {told.currency}" if told.currency else size, 60)
+            name = safe(write_field_path(path), _PATH_CELLS)
+            sample = _sample(path, dig(row.obj[source.key], source.inner))
+            read[field] = ReadField(field, name, unit, sample, 1)
+    return read
+
+
+def _as_sent(value: Json, path: FieldPath) -> FieldPath:
+    """A folded path below a value as the platform spells its keys."""
+    spelt: list[str | int] = []
+    for part in path:
+        keys = keys_of(value, part) if isinstance(part, str) and type(value) is dict else ()
+        spelt.append(keys[0] if keys else part)
+        value = dig(value, (part,))
+    return tuple(spelt)
+
+
+def _sample(path: FieldPath, value: Json) -> SafeText:
+    """A value as JSON, cut; hidden under the name of a secret."""
+    hides = any(isinstance(part, str) and is_secret(part) for part in path)
+    is_key = path == ("key",) and type(value) is str and len(value) > 16
+    return safe(HIDDEN if hides or is_key else compact(value, _SAMPLE_BYTES), 80)
+
+
+def _missing(kind: str, read: set[str]) -> tuple[str, ...]:
+    """The fields worth mapping that nothing was read for; of a reference only the object."""
+    missing = []
+    for field in MEANINGS[kind]:
+        base = field.partition("_")[0]
+        if base in _REFERENCES and field.removeprefix(base) in ("", "_id", "_name"):
+            one_is_read = bool({base, f"{base}_id", f"{base}_name"} & read)
+            if one_is_read or field != f"{base}_id":
+                continue
+        if field not in read:
+            missing.append(field)
+    return tuple(missing)
+
+
+# -- fields that nothing is read from ------------------------------------------------------------
+
+
+def _leaves(value: Json, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Json]]:
+    """The values inside an object with their paths; of a list those of its first entry."""
+    if len(path) > _MOST_DEPTH:
+        return
+    if type(value) is dict:
+        for key, inner in islice(value.items(), _MOST_KEYS):
+            yield from _leaves(inner, (*path, key))
+    elif type(value) is list:
+        for inner in value[:1]:
+            yield from _leaves(inner, (*path, 0))
+    elif path:
+        yield path, value
+
+
+def _folded(path: FieldPath) -> FieldPath:
+    return tuple(fold(part) if isinstance(part, str) else part for part in path)
+
+
+_OF_A_REFERENCE: Final = frozenset(
+    ("id", "uuid", "name", "displayname", "title", "type", "kind", "value", "amount", "currency")
+)
+
+
+def _is_read(path: FieldPath, read: FieldPath) -> bool:
+    """Whether a value was read with what is at another path, both folded."""
+    if path[: len(read)] != read:
+        return False
+    # An object that was read as a whole, and holds more than was used.
+    return path == read or path[-1] in _OF_A_REFERENCE
+
+
+def _unread_fields(
+    kind: Kind[Any],
+    rows: Sequence[_ReadRow],
+    all_leaves: Sequence[Sequence[tuple[FieldPath, Json]]],
+    taken: set[str],
+) -> tuple[tuple[UnreadField, ...], tuple[SafeText, ...]]:
+    """What nothing was read from, and the paths that are null in every row."""
+    samples: dict[FieldPath, Json] = {}
+    counts: dict[FieldPath, int] = {}
+    for (row, left, _), leaves in zip(rows, all_leaves, strict=True):
+        sources = [row.source(slot) for slot in row.values if slot in row.chosen]
+        sources += list(row.plan.only.values())
+        read = [_folded((source.key, *source.inner)) for source in sources]
+        for path, value in leaves:
+            if path[0] not in left or any(_is_read(_folded(path), each) for each in read):
+                continue
+            if len(samples) >= _MOST_LEAVES and path not in samples:
+                continue
+            if samples.get(path) is None:
+                samples[path] = value
+            counts[path] = counts.get(path, 0) + (value is not None)
+    always_null = [path for path, value in samples.items() if value is None]
+    names = _names_by_field(kind)
+    similar = {
+        path: _most_similar(names, path, value)
+        for path, value in samples.items()
+        if value is not None and value != ""
+    }
+    best: dict[str, _Similar] = {}
+    for near in similar.values():
+        if near is not None and near.shares_a_word:
+            best[near.field] = max(best.get(near.field, near), near, key=_likeness_of)
+    ids = [path for path in similar if words(_last_key(path))[-1:] == ("id",)]
+    unread = []
+    for path, near in similar.items():
+        is_best = near is not None and best.get(near.field) is near
+        is_free = near is not None and not _is_known(near.field, taken)
+        # Whose id it is, is not guessed among several.
+        is_clear = near is not None and (near.field != "id" or len(ids) == 1)
+        unread.append(
+            UnreadField(
+                safe(write_field_path(path), _PATH_CELLS),
+                _sample(path, samples[path]),
+                counts[path],
+                None if near is None else near.field,
+                proposed=is_best and is_free and is_clear and _is_writable(path),
+            )
+        )
+    nulls = tuple(safe(write_field_path(path), _PATH_CELLS) for path in always_null)
+    return tuple(unread), nulls
+
+
+class _Similar(NamedTuple):
+    """A field of ours that a field of the platform's may be."""
+
+    field: str
+    likeness: float
+    shares_a_word: bool
+
+
+def _likeness_of(near: _Similar) -> float:
+    return near.likeness
+
+
+def _last_key(path: FieldPath) -> str:
+    """The last key of a path; its first part is one."""
+    return [part for part in path if isinstance(part, str)][-1]
+
+
+def _is_known(field: str, taken: set[str]) -> bool:
+    """Whether a field was read, or another one of the same reference."""
+    base = field.partition("_")[0]
+    same = {base, f"{base}_id", f"{base}_name"} if base in _REFERENCES else {field}
+    return bool(same & taken)
+
+
+def _is_writable(path: FieldPath) -> bool:
+    """Whether a path can be shown as it is: a cleaned or cut one would lead elsewhere."""
+    written = write_field_path(path)
+    return str(safe(written, _PATH_CELLS)) == written
+
+
+def _names_by_field(kind: Kind[Any]) -> dict[str, list[tuple[Field, str]]]:
+    """The names that our tables have for each field worth mapping."""
+    found: dict[str, list[tuple[Field, str]]] = {field: [] for field in MEANINGS[kind.name]}
+    for field in kind.table.fields:
+        slot = field.slot.partition(" ")[0]
+        if slot in found:
+            found[slot] += [(field, name) for name, _ in field.sourced()]
+    return found
+
+
+def _most_similar(
+    names: Mapping[str, list[tuple[Field, str]]], path: FieldPath, value: Json
+) -> _Similar | None:
+    """Our field with the most similar name that such a value can be read for."""
+    best: _Similar | None = None
+    for slot, some in names.items():
+        own = [(field, name) for field, name in some if _can_read(field, value)]
+        if not own:
+            continue
+        spellings = [slot, *(name for _, name in own)]
+        likeness = max(_likeness(path, name) for name in spellings) + _type_bonus(own, path, value)
+        if best is None or likeness > best.likeness:
+            shares_a_word = any(_shares_a_word(path, name) for name in spellings)
+            best = _Similar(slot, likeness, shares_a_word)
+    return best
+
+
+def _can_read(field: Field, value: Json) -> bool:
+    found = field.reader(value)
+    return found is not None and found is not NOTHING
+
+
+def _likeness(path: FieldPath, name: str) -> float:
+    """How alike the end of a path and a name of ours are, from 0 to 1."""
+    keys = [part for part in path if isinstance(part, str)]
+    last_name = name.rpartition(".")[2]
+    theirs, ours = _joined_words(keys[-1]), _joined_words(last_name)
+    spelling = difflib.SequenceMatcher(None, theirs, ours).ratio()
+    our_words = set(words(name.replace(".", "_")))
+    their_words = [set(words(keys[-1])), {word for key in keys[-2:] for word in words(key)}]
+    shared = max(len(our_words & each) / len(our_words | each or {""}) for each in their_words)
+    return max(spelling, shared)
+
+
+def _joined_words(name: str) -> str:
+    """The telling words of a name, in their order, as one."""
+    telling = _telling_words(name)
+    return "".join(word for word in words(name) if word in telling)
+
+
+def _shares_a_word(path: FieldPath, name: str) -> bool:
+    """Whether a path and a name of ours end in names that have a telling word in common.
+
+    For a name of ours below an object (`payload.type`) the object's name must be alike, too.
+    """
+    keys = [part for part in path if isinstance(part, str)]
+    holder, _, last_name = name.rpartition(".")
+    if not _telling_words(keys[-1]) & _telling_words(last_name):
+        return False
+    if not holder:
+        return True
+    return len(keys) > 1 and bool(_telling_words(keys[-2]) & _telling_words(holder))
+
+
+_COMMON_WORDS: Final = frozenset(
+    ("id", "name", "at", "on", "date", "time", "value", "text", "total", "current", "last", "is")
+)
+"""Words of many names, which say what sort of value it is, and not of what."""
+
+
+def _telling_words(name: str) -> frozenset[str]:
+    """The words of a name without those of many names: `endDate` and `createDate` are not alike."""
+    every = words(name)
+    telling = frozenset(every).difference(_COMMON_WORDS)
+    return telling or frozenset(every)
+
+
+_OF_TIMES: Final = frozenset(("at", "on", "date", "time", "ts", "timestamp"))
+
+
+def _type_bonus(own: Sequence[tuple[Field, str]], path: FieldPath, value: Json) -> float:
+    """What the sort of a value says for or against a field."""
+    reads_times = any(field.reader is to_moment for field, _ in own)
+    reads_sums = any(field.in_units for field, _ in own)
+    is_number = type(value) is not str and type(value) is not bool
+    is_named_time = not _OF_TIMES.isdisjoint(words(_last_key(path)))
+    is_time = (type(value) is str or is_named_time) and isinstance(to_moment(value), Moment)
+    if is_time or reads_times:
+        return 0.15 if is_time and reads_times else -0.3
+    if reads_sums and unit_in_name(_last_key(path)) != NO_UNIT:
+        return 0.4
+    if is_number or reads_sums:
+        return 0.1 if is_number and reads_sums else -0.1
+    return 0.0
+
+
+# -- paths of the profile that lead nowhere ------------------------------------------------------
+
+
+def _unmatched(
+    kind: Kind[Any],
+    mapping: ProfileMapping,
+    rows: Sequence[_ReadRow],
+    all_leaves: Sequence[Sequence[tuple[FieldPath, Json]]],
+) -> Iterator[UnmatchedPath]:
+    """The paths of the profile that no record has, or whose values cannot be read."""
+    if not rows:
+        return
+    there = dict.fromkeys(write_field_path(path) for leaves in all_leaves for path, _ in leaves)
+    for slot, path in mapped_paths(mapping, kind).items():
+        written = write_field_path(path)
+        folded = _folded(path)
+        values = [dig(row.obj, folded) for row, _, _ in rows]
+        sent = [value for value in values if value is not None]
+        if not sent:
+            near = difflib.get_close_matches(written, list(there), n=1, cutoff=0.5)
+            hint = f"; the nearest path is {near[0]}" if near else ""
+            if written in there:
+                hint = "; it is null in every record"
+            yield UnmatchedPath(
+                slot, safe(written, _PATH_CELLS), safe(f"no record has a value there{hint}", 200)
+            )
+            continue
+        is_used = any(
+            slot in row.values and _folded(_path_of(row, slot)) == folded for row, _, _ in rows
+        )
+        if not is_used:
+            sample = _sample(path, sent[0])
+            reason = f"what is there cannot be read for this field: {sample}"
+            yield UnmatchedPath(slot, safe(written, _PATH_CELLS), safe(reason, 200))
+
+
+def _path_of(row: Row, slot: str) -> FieldPath:
+    source = row.source(slot)
+    return source.key, *source.inner
+
+
+# -- whose id it is ------------------------------------------------------------------------------
+
+_OWN_IDS: Final = {
+    "company": ("companyid", "id"),
+    "agent": ("agentid", "id"),
+    "task": ("taskid", "id"),
+    "company_budget": ("companyid", "id"),
+    "agent_budget": ("agentid", "id"),
+}
+"""The names, folded, that say whose id it is; only of kinds that something is written to."""
+_STORE_IDS: Final = frozenset(("uuid", "guid", "uid", "urn", "sysid", "gid"))
+
+
+def _risky_ids(kind: str, rows: Sequence[_ReadRow]) -> Iterator[SafeText]:
+    """A sentence if the id of records comes from a field that may be another record's."""
+    own_names = _OWN_IDS.get(kind, ())
+    slot = f"{kind.partition('_')[0]}_id" if kind.endswith("_budget") else "id"
+    for row, _, record_id in rows if own_names else ():
+        obj = row.obj
+        if record_id is None:
+            continue
+        sources = [
+            key for key, value in obj.items() if _is_scalar(value) and str(value) == record_id
+        ]
+        folded = {fold(key) for key in sources}
+        if folded & {*own_names, *_STORE_IDS} or not sources:
+            continue
+        candidates = [key for key in obj if words(key)[-1:] == ("id",) and _is_scalar(obj[key])]
+        if len(candidates) > 1:
+            listed = ", ".join(candidates[:6])
+            yield safe(
+                f"the id is read from {sources[0]}, and a record has {listed}: check which of them"
+                f' names the {kind.partition("_")[0]}, and say so: {slot} = "…"',
+                300,
+            )
+            return
+
+
+def _is_scalar(value: Json) -> bool:
+    return type(value) in (str, int) and value != ""

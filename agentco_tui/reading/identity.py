@@ -1,0 +1,379 @@
+"""Who a row is: which of its fields is its id, and whether a write may name the row by that id.
+
+This is the one place that decides it. A kind's table says under which names an id may come; what
+is read there is always shown. A write may name a row only by
+
+- the row's own id (`id`, `_id`, `uuid`, …), or the key of a map of rows,
+- a field whose name says what it identifies: `agent_id` in an agent's budget,
+- a field that the tables here, the list's name or the profile's mapping decide on.
+
+Everything else gets an `IdDoubt` with the reason: the row can be read, and no screen, command or
+client method writes to it. Different rows that came with the same id are all kept and marked; an id
+that two rows have identifies neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from agentco_tui.model import (
+    Activity,
+    Agent,
+    Alert,
+    Budget,
+    Company,
+    IdDoubt,
+    Record,
+    Ref,
+    Task,
+)
+from agentco_tui.reading.field_names import fold, word_set, words
+from agentco_tui.reading.schema import Around, Candidate, Json, Kind, Row, dig
+from agentco_tui.text import SafeText, plain, safe
+
+R = TypeVar("R", bound=Record)
+
+
+class Identity(NamedTuple):
+    """What identifies a row."""
+
+    id: str | None
+    """None if no field is an id."""
+    field: SafeText | None
+    """The platform's name of the field that the id is from, dotted; None without an id, and where
+    only the key of a map told it."""
+    doubt: IdDoubt | None
+    """Why no write may name the row; None if a write may."""
+
+
+# -- names of ids ----------------------------------------------------------------------------------
+
+_ID_WORDS: Final = word_set("id uuid guid")
+_NO_SUBJECT: Final = word_set(
+    """agent assistant bot worker employee member
+    company organization organisation org workspace tenant account team group department
+    customer client project environment region
+    user person human owner author creator requester reporter reviewer approver actor assignee
+    budget policy plan model template provider integration trace span correlation"""
+)
+"""Last words of names of ids that never identify a task or a run: who and where, not which."""
+_OF_ANOTHER: Final = word_set("parent root previous next original source last default")
+"""First words of names of ids of another row of the same kind."""
+
+
+class IdNames(NamedTuple):
+    """The names of ids with which a kind's rows refer to themselves or to others, such as `run_id`.
+
+    Subjects are written without separators: `dagrun` of `dag_run_id`.
+    """
+
+    noun: str
+    """What a row is called in a sentence: "task"."""
+    beside: Mapping[str, frozenset[str] | None]
+    """By subject of an id that may be the row's own: the subjects beside which it still is. With
+    any other id in the row it is in doubt. None: beside whatever else there is."""
+    never_beside: Mapping[str, frozenset[str]] = {}
+    """By subject: the subjects beside which it is not the row's own."""
+
+
+TASK_IDS: Final = IdNames(
+    "task",
+    beside={
+        "task": None,
+        "usertask": None,
+        # what a person is asked, about a run or an issue: LibreFang, Paperclip; HumanLayer
+        "approval": word_set("issue run job execution thread session workflow call toolcall"),
+        "call": word_set("run"),
+        # one run of something that is defined: LangGraph, Inngest, GitHub, dbt, Databricks
+        "run": word_set("job workflow flow function event dag pipeline thread graph"),
+        "dagrun": word_set("dag"),  # Airflow
+        "execution": word_set("workflow flow job statemachine"),  # n8n, Rundeck, AWS
+        "request": frozenset(),
+        "issue": word_set("repository milestone board"),
+        "job": word_set("pipeline queue"),  # GitLab
+        "session": word_set("snapshot"),  # Devin
+        "thread": word_set("graph checkpoint"),  # LangGraph
+        "workflow": frozenset(),
+    },
+    # Airflow's task_id is a step of a definition: each of its runs has the same one.
+    never_beside={"task": word_set("dag dagrun")},
+)
+COMPANY_IDS: Final = IdNames(
+    "company",
+    beside={
+        "company": None,
+        # from the inner to the outer: LiteLLM's teams and Portkey's workspaces name their parent
+        "team": word_set("workspace organization organisation org tenant account"),
+        "workspace": word_set("organization organisation org tenant account"),
+        "organization": word_set("tenant account"),
+        "organisation": word_set("tenant account"),
+        "org": word_set("tenant account"),
+        "tenant": frozenset(),
+        "account": frozenset(),
+    },
+)
+_RULES: Final = {names.noun: names for names in (TASK_IDS, COMPANY_IDS)}
+_KNOWN: Final = frozenset((*TASK_IDS.beside, *COMPANY_IDS.beside, *_NO_SUBJECT))
+
+
+@lru_cache(maxsize=4096)
+def _subject_words(key: str) -> tuple[str, ...] | None:
+    """The words of what `job_id`, `jobId` or `jobid` is the id of; None if it is no name of an id.
+
+    Of `id` itself they are none: ().
+    """
+    parts = words(key)
+    if parts and parts[-1] in _ID_WORDS:
+        return parts[:-1]
+    folded = fold(key)
+    subject = folded.removesuffix("id")
+    return (subject,) if subject != folded and subject in _KNOWN else None
+
+
+def subject_of(name: str) -> str:
+    """The subject of a (dotted) name of an id, as `IdNames` writes it; "" if it has none."""
+    return "".join(_subject_words(name.rpartition(".")[2]) or ())
+
+
+@lru_cache(maxsize=2048)
+def _id_keys(keys: tuple[str, ...], noun: str = "") -> tuple[tuple[str, str], ...]:
+    """(key, subject) of the keys that are names of ids which may tell what such a row is."""
+    candidates = _RULES[noun].beside if noun else {}
+    found: list[tuple[str, str]] = []
+    for key in keys[:_MOST_KEYS]:
+        parts = _subject_words(key)
+        if not parts or parts[0] in _OF_ANOTHER:
+            continue
+        subject = "".join(parts)
+        if subject in candidates or parts[-1] not in _NO_SUBJECT:
+            found.append((key, subject))
+    return tuple(found)
+
+
+_MOST_KEYS: Final = 400
+_SCALARS: Final = frozenset((str, int))
+
+
+def has_id_field(obj: Mapping[str, Json]) -> bool:
+    """Whether an object has an id under any name that may be its own."""
+    found = _id_keys(tuple(obj))
+    return any(type(obj[key]) in _SCALARS and obj[key] != "" for key, _ in found)
+
+
+@lru_cache(maxsize=256)
+def _singular(list_name: str) -> str:
+    folded = fold(list_name)
+    if folded.endswith("ies"):
+        return f"{folded.removesuffix('ies')}y"
+    return folded.removesuffix("s")
+
+
+# -- the id of a row -------------------------------------------------------------------------------
+
+
+def is_mapped(row: Row, slot: str) -> bool:
+    """Whether a profile's mapping says where the value of this slot is from."""
+    return slot in row.values and row.source(slot).is_mapped
+
+
+def field_name(source: Candidate) -> SafeText:
+    """The platform's name of the field that a value is from, dotted."""
+    return safe(".".join(map(str, (source.key, *source.inner))), 80)
+
+
+def identify(row: Row, names: IdNames | None = None, list_name: str = "") -> Identity:
+    """What the slot `id` of a row says; `names` are those of its kind, `list_name` is the name of
+    the list that the row stood in.
+    """
+    found = row.values.get("id")
+    if found is None:
+        return Identity(None, None, None)
+    doubt = None if names is None else doubt_of_row(row, names, list_name)
+    return Identity(found, field_name(row.source("id")), doubt)
+
+
+def doubt_of_row(row: Row, names: IdNames, list_name: str = "") -> IdDoubt | None:
+    """Why what the slot `id` of a row says may be the id of something else; None if it isn't."""
+    if "id" not in row.values:
+        return None
+    source = row.source("id")
+    if source.name == "id" or source.is_mapped:  # most rows have their own
+        return None
+    return doubt_of_name(row, source, names, list_name)
+
+
+def identity_of(kind: Kind[R], row: Row, around: Around) -> Identity:
+    """What identifies the record that `kind` makes of a row, of any kind; for `doctor --fields`.
+
+    Raises Unread if the row is no record.
+    """
+    record = kind.build(row, around)
+    for slot, value in row.values.items():
+        told = value.id if isinstance(value, Ref) else value
+        if told == record.id and _ID_SLOT.search(slot):
+            return Identity(record.id, field_name(row.source(slot)), record.id_doubt)
+    return Identity(record.id, None, record.id_doubt)
+
+
+_ID_SLOT: Final = re.compile(r"(^|_)id$|^(agent|company|inner|owner|person)$")
+"""Slots that a record's id may be from."""
+
+
+def doubt_of_name(
+    row: Row, source: Candidate, names: IdNames, list_name: str = ""
+) -> IdDoubt | None:
+    """Why the field that an id was read from may be the id of something else; None if it isn't."""
+    subject = subject_of(source.name)
+    if subject not in names.beside:
+        return None  # `id`, `_id`, `sys_id`: the row's own
+    holder = dig(row.obj[source.key], source.inner[:-1]) if source.inner else row.obj
+    if type(holder) is not dict:
+        return None
+    present = tuple(
+        (key, other)
+        for key, other in _id_keys(tuple(holder), names.noun)
+        if type(holder[key]) in _SCALARS and holder[key] != ""
+    )
+    return _decide(present, subject, names.noun, _singular(list_name))
+
+
+@lru_cache(maxsize=2048)
+def _decide(
+    present: tuple[tuple[str, str], ...], subject: str, noun: str, list_of: str
+) -> IdDoubt | None:
+    """The doubt about `subject` among the names of ids that are present in a row."""
+    names = _RULES[noun]
+    others = {other for _, other in present} - {subject}
+    if not others:
+        return None
+    if list_of == subject:
+        return None
+    allowed = names.beside[subject]
+    is_allowed = allowed is None or others <= allowed
+    spoiled = not others.isdisjoint(names.never_beside.get(subject, ()))
+    if is_allowed and not spoiled and list_of not in others:
+        return None
+    keys = [safe(key, 40) for key, _ in present[:_MOST_NAMED]]
+    listed = f"{', '.join(keys[:-1])} and {keys[-1]}"
+    return IdDoubt(
+        reason=plain(
+            f"no write: it has {listed} and no id of its own, "
+            f"and which of them is the {noun}'s is not known"
+        )
+    )
+
+
+_MOST_NAMED: Final = 6
+
+
+@lru_cache(maxsize=256)
+def doubt(reason: str) -> IdDoubt:
+    """A doubt with this reason; the same object for the same reason."""
+    return IdDoubt(reason=safe(f"no write: {reason}", 300))
+
+
+# -- ids that no request can name ------------------------------------------------------------------
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def is_made_up(record_id: str) -> bool:
+    """Whether an id holds a control character: it is made up here, or no platform looks it up."""
+    return not record_id.isprintable() and _CONTROL.search(record_id) is not None
+
+
+def doubt_of_id(record_id: str) -> IdDoubt | None:
+    """Why an id, as it was sent, cannot be named in a request; None if it can."""
+    return doubt("its id holds a control character") if is_made_up(record_id) else None
+
+
+def refusal(ids: Iterable[str | None], records: Iterable[Record | None]) -> SafeText | None:
+    """Why a write that would name these ids is not sent, by what is known of the records with them;
+    None if nothing speaks against it. This is asked by everything that writes.
+    """
+    for record in records:
+        if record is not None and record.unwritable is not None:
+            return record.unwritable
+    for each in ids:
+        if each is not None and is_made_up(each):
+            return plain("no write: the id holds a control character, so that it names nothing")
+    return None
+
+
+# -- rows with the same id -------------------------------------------------------------------------
+
+KIND_NOUNS: Final[Mapping[type[Record], str]] = {
+    Company: "companies",
+    Agent: "agents",
+    Task: "tasks",
+    Budget: "budgets",
+    Alert: "alerts",
+    Activity: "entries",
+}
+"""What several records of a kind are called."""
+
+
+def same_row(record: Record) -> Hashable:
+    """A key that is equal for what is one row that was sent twice, as pages that overlap do.
+
+    Of tasks that is the id and the content, which leaves out what changes by itself; of other
+    kinds the whole record.
+    """
+    return (record.id, record.content) if isinstance(record, Task) else record
+
+
+def without_repeats(records: Sequence[R]) -> Sequence[R]:
+    """The records without those that are one row sent again: of each the last is kept, in the
+    place of the first. The very same sequence if no id comes twice.
+    """
+    if len({record.id for record in records}) == len(records):
+        return records
+    return list({same_row(record): record for record in records}.values())
+
+
+def mark_shared(records: Sequence[R]) -> Sequence[R]:
+    """The records, none of them left out; those that came with one id are marked, with ids of their
+    own. The very same sequence if no id comes twice.
+
+    No two of the records are the same row (`without_repeats`). The first one with an id keeps it,
+    so that whoever looks for it finds that it is shared. Entries of a log, of which new ones come
+    in before the others, get ids that are made of their content, and stay the same.
+    """
+    if len({record.id for record in records}) == len(records):
+        return records
+    sharers = Counter(record.sent_id for record in records)
+    nth: Counter[str] = Counter()
+    marked: list[R] = []
+    for record in records:
+        sent_id = record.sent_id
+        count = sharers[sent_id]
+        nth[sent_id] += 1
+        if count == 1:
+            marked.append(record)
+            continue
+        place = nth[sent_id]
+        noun = KIND_NOUNS.get(type(record), "rows")
+        words = f"{count} {noun} with this id: nothing can be done to them here"
+        found = IdDoubt(reason=plain(words), sharers=count, nth=place, sent_id=sent_id)
+        marked.append(replace(record, id=_own_id(record, place), id_doubt=found))
+    return marked
+
+
+def _own_id(record: Record, place: int) -> str:
+    """An id for one of several records with the same id.
+
+    NUL is part of no id that a platform looks anything up by.
+    """
+    if isinstance(record, Activity):
+        as_sent = replace(record, id=record.sent_id, id_doubt=None)
+        digest = blake2b(msgspec.json.encode(as_sent), digest_size=8).hexdigest()
+        return f"{record.sent_id}\0{digest}"
+    return record.sent_id if place == 1 else f"{record.sent_id}\0{place}"

@@ -1,0 +1,50 @@
+"""Checks the views of the settings against the lists that they are views of, without a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agentco_tui.actions.journal import Journal
+from agentco_tui.api.client import open_client
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.config import Settings, ViewSettings
+from agentco_tui.live.feeds import Clock
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.store import Store
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.views import list_class, wrong_in
+
+NOWHERE = BaseUrl.parse("http://127.0.0.1:9")
+"""An address for lists that are never asked for anything."""
+UNUSED = ApiKey.parse("unused_0000000000")
+
+
+def wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
+    """Each setting of the views that their lists can't fulfil, and what is wrong with it. Nothing
+    is asked of a platform.
+    """
+    return asyncio.run(_wrong_in_views(views))
+
+
+async def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
+    client = open_client(NOWHERE, UNUSED)
+    found = list[tuple[str, str]]()
+    with TemporaryDirectory() as folder:
+        journal = Journal(Path(folder) / "journal.jsonl", client.transport.key.redact)
+        poller = Poller(client, Store(), Clock())
+        # As for the demo, nothing is remembered.
+        settings = Settings(profile="demo", base_url=NOWHERE)
+        session = Session(settings, client, poller, journal)
+        try:
+            for view in views:
+                shown = list_class(view.screen)(session, view)
+                wrong = wrong_in(view, shown)
+                found += [(f"views.{view.name}.{setting}", why) for setting, why in wrong]
+        finally:
+            await session.close()
+            journal.close()
+            await client.transport.aclose()
+    return found

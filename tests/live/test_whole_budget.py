@@ -1,0 +1,102 @@
+"""The total is the total: one company's budget is never taken for it, nor held twice."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from agentco_tui.live.feeds import FeedName, Freshness
+from agentco_tui.live.store import Store
+from agentco_tui.model import Budget, BudgetOverview, BudgetScope, Company, Listing, Money
+from agentco_tui.text import plain
+
+USD = plain("USD")
+
+
+def budget(scope: BudgetScope, of: str, spent: int, limit: int | None, **more: Any) -> Budget:
+    return Budget(
+        id=of,
+        scope=scope,
+        spent=Money(Decimal(spent), USD),
+        limit=None if limit is None else Money(Decimal(limit), USD),
+        **more,
+    )
+
+
+def company(of: str, spent: int, limit: int | None = 100) -> Budget:
+    return budget(BudgetScope.COMPANY, of, spent, limit, name=plain(of.title()))
+
+
+def whole(spent: int, limit: int | None = 100, sent_id: str | None = None) -> Budget:
+    extra = b"" if sent_id is None else f'{{"id":"{sent_id}"}}'.encode()
+    return budget(BudgetScope.ALL, "all", spent, limit, extra=extra)
+
+
+def polled(answer: Budget, *companies: Budget, order: tuple[int, ...] = (0, 1, 2)) -> Store:
+    """A store with these answers, which come in that order."""
+    store = Store()
+    known = tuple(Company(id=each.id, name=each.name) for each in companies)
+
+    def take_list() -> None:
+        store.take(FeedName.COMPANY_BUDGETS, Listing(records=companies))
+        store.set_freshness(FeedName.COMPANY_BUDGETS, Freshness(answered_at=1.0))
+
+    steps = (
+        lambda: store.take(FeedName.COMPANIES, Listing(records=known)),
+        take_list,
+        lambda: store.take_overview(BudgetOverview(whole=answer)),
+    )
+    for each in order:
+        steps[each]()
+    return store
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(whole(43, 90, sent_id="acme"), id="it has the company's id"),
+        pytest.param(budget(BudgetScope.COMPANY, "acme", 43, 90), id="it says so"),
+        pytest.param(whole(43, 90), id="its limit, and it lacks what others spent"),
+        pytest.param(whole(42, 90), id="the same a moment earlier"),
+    ],
+)
+def test_a_companys_budget_is_no_total(answer: Budget, order: tuple[int, ...]) -> None:
+    acme, globex = company("acme", 43, 90), company("globex", 20)
+    store = polled(answer, acme, globex, order=order)
+    assert list(store.budget) == []
+    assert list(store.company_budgets) == [acme, globex]
+    assert store.budgets_of_scope(None) == [acme, globex]
+    assert store.budgets_of_scope("globex") == [globex]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(whole(63, 190), id="the sum"),
+        pytest.param(whole(63, 90), id="a company's limit, but the sum"),
+        pytest.param(whole(43, 500), id="a company's spending"),
+        pytest.param(whole(63, 190, sent_id="org_7"), id="an id of its own"),
+    ],
+)
+def test_a_total_stays_one(answer: Budget, order: tuple[int, ...]) -> None:
+    store = polled(answer, company("acme", 43, 90), company("globex", 20), order=order)
+    assert list(store.budget) == [answer]
+    assert store.budgets_of_scope(None) == [answer]
+
+
+def test_where_there_is_only_one_company_its_budget_is_held_once() -> None:
+    acme = company("acme", 43, 90)
+    assert list(polled(whole(42, 90), acme).budget) == []
+    assert list(polled(whole(43, 500), acme).budget) == [whole(43, 500)]
+
+
+def test_a_company_that_only_the_overview_knows_stands_in() -> None:
+    store = Store()
+    store.take_overview(BudgetOverview(whole=budget(BudgetScope.COMPANY, "acme", 43, 90)))
+    assert [(each.scope, each.id) for each in store.company_budgets] == [("company", "acme")]
+    assert list(store.budget) == []
