@@ -11,9 +11,9 @@ def main() -> int:
         from agentco_tui.commands.completion import answer
 
         answer()
-    from agentco_tui import cli
+    from agentco_tui.cli import main as command_line
 
-    return cli.main()
+    return command_line.main()
 
 
 if __name__ == "__main__":

@@ -29,9 +29,8 @@ from agentco_tui.actions.services import Permissions, Timing
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, KeyInUse
 from agentco_tui.api.fetcher import Prefetch
-from agentco_tui.background import start_worker
 from agentco_tui.config import Settings, Switch, off_by
-from agentco_tui.keys import SCREENS, Place
+from agentco_tui.keys.commands import SCREENS, Place
 from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.history import History
 from agentco_tui.live.poller import Poller
@@ -41,7 +40,7 @@ from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
-from agentco_tui.state_folder import (
+from agentco_tui.system.state_folder import (
     HISTORY_FILE,
     REMEMBERED_FILE,
     Remembered,
@@ -57,6 +56,7 @@ from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.driver import JobControlDriver
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets import themes
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from unittest.mock import patch
 
 import msgspec
 
-from agentco_tui import cli
+from agentco_tui.cli import main as cli
 from agentco_tui.demo import server
 from agentco_tui.demo.connection import Answer, ClientConnection, Request
 from agentco_tui.demo.faults import KINDS, Fault, FaultKind, Faults

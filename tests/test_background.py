@@ -14,8 +14,8 @@ from time import perf_counter
 from textual.app import App
 
 import agentco_tui
-from agentco_tui import background
-from agentco_tui.background import start_worker
+from agentco_tui.system import background
+from agentco_tui.textual_patches.workers import start_worker
 
 
 def steps(count: int, done: list[int]) -> Generator[None, None, str]:

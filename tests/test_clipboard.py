@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui import osc
-from agentco_tui.clipboard import copy_with_tool, tools
+from agentco_tui.system import osc
+from agentco_tui.system.clipboard import copy_with_tool, tools
 
 WAYLAND, X11 = {"WAYLAND_DISPLAY": "wayland-0"}, {"DISPLAY": ":0"}
 TMUX = {"TMUX": "/tmp/x,1,0", "TERM": "tmux-256color"}

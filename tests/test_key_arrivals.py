@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentco_tui.key_arrivals import QUIET, Arrival, KeyArrivals
+from agentco_tui.keys.key_arrivals import QUIET, Arrival, KeyArrivals
 
 ALONE, BURST, UNDECIDED = Arrival.ALONE, Arrival.BURST, Arrival.UNDECIDED
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agentco_tui.osc import multiplexer, notification, notification_form, title
+from agentco_tui.system.osc import multiplexer, notification, notification_form, title
 from agentco_tui.text import safe
 from tests.text.payloads import PAYLOADS
 

@@ -70,8 +70,8 @@ def test_every_operation_is_reached_by_a_key_or_a_command() -> None:
 
 
 def test_every_key_of_the_table_is_a_key_of_the_program() -> None:
-    from agentco_tui.arguments import parse
-    from agentco_tui.keys import COMMANDS
+    from agentco_tui.cli.arguments import parse
+    from agentco_tui.keys.commands import COMMANDS
 
     known = {name for key in COMMANDS for name in key.keys.split(",")}
     for cells in rows(section("Keys and endpoints")):
@@ -83,7 +83,7 @@ def test_every_key_of_the_table_is_a_key_of_the_program() -> None:
 
 
 def test_what_a_key_asks_for_stands_beside_it() -> None:
-    from agentco_tui.keys import COMMANDS
+    from agentco_tui.keys.commands import COMMANDS
 
     keys = {
         operation: re.findall(r"`([^`]+)`", cells[0])
@@ -96,7 +96,7 @@ def test_what_a_key_asks_for_stands_beside_it() -> None:
 
 
 def test_every_command_of_the_program_stands_in_the_readme() -> None:
-    from agentco_tui.grammar import COMMANDS
+    from agentco_tui.cli.grammar import COMMANDS
 
     said = " ".join(cells[0] for cells in rows(section("Commands")))
     for name in COMMANDS:

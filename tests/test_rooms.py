@@ -11,27 +11,14 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "agentco_tui"
 
-LEAVES = {
-    "__version__",
-    "background",
-    "text",
-    "signs",
-    "width",
-    "format",
-    "keys",
-    "patterns",
-    "key_arrivals",
-    "key_names",
-    "child_process",
-    "clipboard",
-    "osc",
-    "row_filter",
-    "state_folder",
-}
-"""Modules that any room may import."""
+LEAVES = {"__version__", "text", "system", "keys"}
+"""Rooms that any room but `model` may import."""
 
 MAY_IMPORT = {
-    "model": {"text", "width", "signs", "patterns"},
+    "text": set[str](),
+    "system": {"text"},
+    "keys": {"text"},
+    "model": {"text"},
     "reading": LEAVES | {"model", "api"},
     "api": LEAVES | {"model", "reading"},
     "live": LEAVES | {"model", "api", "reading"},
@@ -39,18 +26,19 @@ MAY_IMPORT = {
     "textual_patches": LEAVES,
     "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
-    | {"model", "reading", "api", "live", "actions", "widgets", "textual_patches"}
-    | {"config", "atomic_write"},
+    | {"model", "reading", "api", "live", "actions", "widgets", "textual_patches", "config"},
     "commands": LEAVES
-    | {"model", "reading", "api", "live", "actions"}
-    | {"config", "demo", "terminal", "atomic_write", "arguments", "grammar"},
+    | {"model", "reading", "api", "live", "actions", "config", "demo", "terminal", "cli"},
     "config": LEAVES | {"model", "reading", "api"},
     "terminal": LEAVES | {"textual_patches"},
     "demo": LEAVES,
 }
 """What each room may import of the others."""
 
-NO_TEXTUAL = ("reading", "api", "live", "actions", "config", "commands", "demo")
+NO_TEXTUAL = (
+    *("text", "system", "keys", "model"),
+    *("reading", "api", "live", "actions", "config", "commands", "demo"),
+)
 
 
 @cache

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.state_folder import (
+from agentco_tui.system.state_folder import (
     MOST_PROFILES,
     ListMemory,
     Remembered,

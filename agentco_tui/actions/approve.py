@@ -12,7 +12,6 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from agentco_tui import format as form
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
@@ -44,6 +43,7 @@ from agentco_tui.api.errors import Invalid, KeyRejected, NotFound, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Activity, Moment, Receipt, Task, TaskState
+from agentco_tui.model import format as form
 from agentco_tui.text import SafeText, plain, safe
 
 DEAR = 3.0  # seconds; where reading all tasks takes longer, a yes and the pending list must do

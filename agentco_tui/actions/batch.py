@@ -20,9 +20,9 @@ from agentco_tui.actions.outcome import (
 )
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
-from agentco_tui.background import sleep_unless
-from agentco_tui.format import duration
 from agentco_tui.model import Task
+from agentco_tui.model.format import duration
+from agentco_tui.system.background import sleep_unless
 from agentco_tui.text import SafeText, plain
 
 AT_ONCE = 4  # approvals in flight together

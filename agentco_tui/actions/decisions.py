@@ -25,10 +25,10 @@ from agentco_tui.actions.outcome import (
     Verb,
 )
 from agentco_tui.actions.services import Services, age_of
-from agentco_tui.background import sleep_unless
 from agentco_tui.live.feeds import Clock, FeedName, began_at
 from agentco_tui.live.store import Change
 from agentco_tui.model import Ref, Task
+from agentco_tui.system.background import sleep_unless
 from agentco_tui.text import safe
 
 LEFT_KEPT = 4_096  # tasks that left the list of which it is remembered when they last stood in it

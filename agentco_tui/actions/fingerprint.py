@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from agentco_tui import format as fmt
 from agentco_tui.model import Moment, Money, Ref, Task, extra_fields
+from agentco_tui.model import format as fmt
 from agentco_tui.reading.content import without_volatile
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.unknown_fields import CUT

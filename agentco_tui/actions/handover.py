@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentco_tui import format as fmt
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import seconds_of
 from agentco_tui.actions.outcome import GOOD
 from agentco_tui.live.insight import Level
 from agentco_tui.live.since import Chapter, Happening
+from agentco_tui.model import format as fmt
 from agentco_tui.text import SafeText, clip, plain, safe, signs
 
 MOST_LINES = 25  # of one chapter; further ones are counted

@@ -41,7 +41,7 @@ from agentco_tui.actions.journal_file import (
     to_line,
 )
 from agentco_tui.api.origin import fold_host, platform_of
-from agentco_tui.format import stamp
+from agentco_tui.model.format import stamp
 from agentco_tui.text import SafeText, safe
 
 log = logging.getLogger(__name__)

@@ -24,10 +24,10 @@ import msgspec
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
 from agentco_tui.model import Moment
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.error_body import ErrorBody, read_error
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from agentco_tui.api.transport import Limits

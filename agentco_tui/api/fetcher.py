@@ -25,7 +25,6 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.error_messages import Asked, failed_inside, unusable
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS, ListRest, PageRequest, next_page
-from agentco_tui.background import beside
 from agentco_tui.model import Listing, Record, Task
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_page
 from agentco_tui.reading.identity import mark_shared, same_row
@@ -33,6 +32,7 @@ from agentco_tui.reading.json_body import BodyError, OverfullBodyError, parse_js
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Json, Kind
 from agentco_tui.reading.stream import Beginning, KnownRows, ListReader
+from agentco_tui.system.background import beside
 from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:

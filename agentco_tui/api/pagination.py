@@ -16,11 +16,11 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import msgspec
 
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, words
 from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.values.scalar import flag, to_count
+from agentco_tui.text.patterns import lazy_pattern
 
 _MOST_TOKEN: Final = 4_096  # characters
 _MOST_JSON: Final = 2_000  # characters of a header that holds JSON

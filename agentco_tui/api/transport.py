@@ -35,8 +35,8 @@ from agentco_tui.api import error_messages, errors
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import KEY_SOURCE, Asked, error_for, larger_than, unusable
 from agentco_tui.api.errors import ApiError, Sent
-from agentco_tui.background import beside
 from agentco_tui.reading.stream import ListReader, TooMuchMemoryError, UnstreamableError
+from agentco_tui.system.background import beside
 from agentco_tui.text import SafeText, safe
 
 if "httpx" not in sys.modules:

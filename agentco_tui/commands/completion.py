@@ -16,9 +16,9 @@ from argcomplete import autocomplete
 from argcomplete.completers import BaseCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
-from agentco_tui.arguments import command_line
-from agentco_tui.grammar import COMMANDS, PROG
-from agentco_tui.state_folder import HISTORY_FILE, state_folder
+from agentco_tui.cli.arguments import command_line
+from agentco_tui.cli.grammar import COMMANDS, PROG
+from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 
 if TYPE_CHECKING:
     from agentco_tui.config import Given

@@ -15,8 +15,8 @@ from agentco_tui.config import Given, ViewSettings
 from agentco_tui.config.file import ALERTS
 from agentco_tui.config.resolve import IN_SECTIONS, PICKED, Resolver, config_path
 from agentco_tui.config.validators import duration_text
-from agentco_tui.keys import COMMANDS, UNBOUND, keys_of
-from agentco_tui.state_folder import write_private
+from agentco_tui.keys.commands import COMMANDS, UNBOUND, keys_of
+from agentco_tui.system.state_folder import write_private
 
 WrongInViews = Callable[[Sequence[ViewSettings]], list[tuple[str, str]]]
 """Says what is wrong with views: each setting by its full name, and why. The lists that views are

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.arguments import UsageError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load_for_demo
-from agentco_tui.state_folder import HISTORY_FILE
+from agentco_tui.system.state_folder import HISTORY_FILE
 
 _NAMES = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import asdict, replace
 
 from agentco_tui import __version__
-from agentco_tui import format as figures
 from agentco_tui.actions.journal_file import seconds_of, stories
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
@@ -28,23 +27,24 @@ from agentco_tui.api.errors import (
     Unreadable,
 )
 from agentco_tui.api.origin import platform_of
-from agentco_tui.atomic_write import AtomicWriteError, atomic_write
-from agentco_tui.clipboard import tools
 from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
-from agentco_tui.keys import COMMANDS
+from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, ActivityFilter, FeedName, Query
 from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import fetch, of_all_companies
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Listing, Moment, Trace
+from agentco_tui.model import format as figures
 from agentco_tui.reading.field_meanings import MEANINGS
 from agentco_tui.reading.field_report import FieldReport, report_fields, report_unreadable
 from agentco_tui.reading.kinds import PATHS, mappable
 from agentco_tui.reading.mapping import ProfileMapping
 from agentco_tui.reading.schema import Kind
-from agentco_tui.state_folder import state_folder
+from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.system.clipboard import tools
+from agentco_tui.system.state_folder import state_folder
 from agentco_tui.terminal.fitness import Fitness, check
 from agentco_tui.text import SafeText, fit, plain, safe, signs
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.arguments import UsageError
-from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.naming import learn_names
 from agentco_tui.commands.running import Exit, OutputError, complain, connected, running, write
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import Query
 from agentco_tui.live.log_file import LONGEST_LINE, Written, lines_of, with_names
 from agentco_tui.live.store import Names, Store
+from agentco_tui.system.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.text import safe
 
 

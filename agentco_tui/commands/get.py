@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
-from agentco_tui.arguments import UsageError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.get_selection import (
     ALL,
     WAITING,
@@ -35,9 +35,9 @@ from agentco_tui.live.store import Collection, Names
 from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import fold_word
-from agentco_tui.row_filter import ColumnKind, Filter, FilterColumn, parse
 from agentco_tui.text import plain, safe
-from agentco_tui.width import cell_width, fit
+from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse
+from agentco_tui.text.width import cell_width, fit
 
 # fmt: off
 FEEDS: Final[Mapping[str, tuple[FeedName, ...]]] = {

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from agentco_tui.api.origin import platform_of
-from agentco_tui.arguments import UsageError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.journal_command import since_when
 from agentco_tui.commands.running import Exit, complain, say, say_json, write
 from agentco_tui.config import Given, SettingsError
@@ -18,9 +18,9 @@ from agentco_tui.live.period import DAY
 from agentco_tui.live.record_export import csv_row
 from agentco_tui.live.store import named
 from agentco_tui.model import Company
-from agentco_tui.state_folder import HISTORY_FILE, state_folder
+from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe
-from agentco_tui.width import fit
+from agentco_tui.text.width import fit
 
 if TYPE_CHECKING:
     import sqlite3

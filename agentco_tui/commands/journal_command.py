@@ -20,13 +20,13 @@ from agentco_tui.actions.journal_file import (
     seconds_of,
     stories,
 )
-from agentco_tui.arguments import UsageError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.running import Exit, complain, say, say_json
 from agentco_tui.config import Given
 from agentco_tui.config.validators import span
-from agentco_tui.format import ago, moment
 from agentco_tui.model import Moment
-from agentco_tui.state_folder import state_folder
+from agentco_tui.model.format import ago, moment
+from agentco_tui.system.state_folder import state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
 LEFT_NAMED = 10  # attempts named one by one when the dashboard is left

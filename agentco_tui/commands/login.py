@@ -18,8 +18,7 @@ from typing import Final
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.errors import Broken, TimedOut
-from agentco_tui.arguments import UsageError
-from agentco_tui.child_process import CommandError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands import doctor
 from agentco_tui.commands.config import begin_config
 from agentco_tui.commands.running import Exit, agreed, ask, at_terminal, complain, say
@@ -27,7 +26,8 @@ from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.config.api_key import API_KEY, KeyPlace, run_keyring
 from agentco_tui.config.resolve import VARIABLES, Resolver
 from agentco_tui.config.validators import WrongError
-from agentco_tui.state_folder import write_private
+from agentco_tui.system.child_process import CommandError
+from agentco_tui.system.state_folder import write_private
 
 ANSWER_WITHIN: Final = 10.0  # seconds for each read of the platform
 FIELDS_WITHIN: Final = 60.0  # seconds for the reads of one page of each kind

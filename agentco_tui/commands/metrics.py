@@ -13,12 +13,12 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from agentco_tui.arguments import UsageError
-from agentco_tui.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.running import Exit, complain, write
 from agentco_tui.commands.watch import SECONDS, watched
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.watcher import Watcher
+from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:

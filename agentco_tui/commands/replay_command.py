@@ -8,7 +8,7 @@ from pathlib import Path
 from agentco_tui import __version__
 from agentco_tui.api.credentials import BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.recording import About, Alter, Recorder, Recording, RecordingError
-from agentco_tui.arguments import UsageError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO

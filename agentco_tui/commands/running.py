@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from agentco_tui.api.credentials import CredentialError, KeyFilter, KeyInUse
 from agentco_tui.api.errors import ApiError
-from agentco_tui.arguments import UsageError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.config import Given, Problem, Settings, SettingsError
 from agentco_tui.config.resolve import load
 from agentco_tui.text import safe, safe_block

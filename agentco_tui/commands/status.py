@@ -14,7 +14,6 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.commands.running import error_json, running, say, say_json
 from agentco_tui.commands.watch import SECONDS, watching
@@ -26,7 +25,8 @@ from agentco_tui.live.needs import Need, Queue, count_levels, of_company
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.store import Names
 from agentco_tui.model import Budget, BudgetScope
-from agentco_tui.state_folder import HISTORY_FILE, state_folder
+from agentco_tui.model import format as figures
+from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
 MOST_SUMS = 3  # companies whose sums stand in the first line, where no total was sent

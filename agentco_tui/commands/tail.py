@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from random import Random
 
-from agentco_tui import format as figures
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import (
     ApiError,
@@ -32,6 +31,7 @@ from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Activity, Severity
+from agentco_tui.model import format as figures
 from agentco_tui.text import safe, signs
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from agentco_tui.actions.services import Permissions, Services
 from agentco_tui.actions.task_reader import decision_about
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.actions.writes import LimitChange, TaskCreation, check_form, check_limit
-from agentco_tui.arguments import UsageError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving
 from agentco_tui.commands.naming import named_agent
 from agentco_tui.commands.running import Exit, complain, running, say, say_json
@@ -32,7 +32,7 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.content import SIZE
-from agentco_tui.state_folder import state_folder
+from agentco_tui.system.state_folder import state_folder
 from agentco_tui.text import safe
 
 # fmt: off

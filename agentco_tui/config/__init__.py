@@ -15,7 +15,7 @@ import msgspec
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import AgentcoError
 from agentco_tui.config.api_key import KeyPlace
-from agentco_tui.keys import PLACE_OF, UNBOUND, Command
+from agentco_tui.keys.commands import PLACE_OF, UNBOUND, Command
 from agentco_tui.model import AlertLimits, Notify
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.text import SafeText, plain, safe
@@ -98,7 +98,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`;
     and those of `commands`.
 
-    A binding left without a key has the name `agentco_tui.keys.UNBOUND`."""
+    A binding left without a key has the name `agentco_tui.keys.commands.UNBOUND`."""
     alerts: AlertLimits = AlertLimits()
     hold: float = 2.0
     """Seconds for which a yes to one task can be taken back before it is sent (`[approve]`)."""

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentco_tui.api.credentials import ApiKey, CredentialError
-from agentco_tui.child_process import MAX_BYTES, CommandError, run_for_output
 from agentco_tui.config.validators import WrongError
+from agentco_tui.system.child_process import MAX_BYTES, CommandError, run_for_output
 
 API_KEY = "AGENTCO_API_KEY"
 COMMAND_SECONDS = 10.0

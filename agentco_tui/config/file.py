@@ -14,8 +14,15 @@ from msgspec.structs import replace
 from agentco_tui.config import OwnCommand, ViewSettings, validators
 from agentco_tui.config.toml_file import EACH, Table, TomlFile
 from agentco_tui.config.validators import WrongError, nearest
-from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
-from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
+from agentco_tui.keys.commands import (
+    COMMANDS,
+    COMMANDS_BY_ID,
+    LEAVING_KEYS,
+    RESERVED_KEYS,
+    UNBOUND,
+    Command,
+)
+from agentco_tui.keys.key_names import KNOWN_NAMES, MODIFIERS, key_names
 from agentco_tui.model import AgentState, AlertLimits, Severity, TaskState
 from agentco_tui.reading.mapping import NULL, OPEN, Mapped, ProfileMapping, field_names
 from agentco_tui.reading.values.status_word import fold_word

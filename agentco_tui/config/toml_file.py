@@ -9,7 +9,7 @@ from typing import Any
 
 from agentco_tui.config import Problem, validators
 from agentco_tui.config.validators import WrongError, nearest
-from agentco_tui.patterns import lazy_pattern
+from agentco_tui.text.patterns import lazy_pattern
 
 Table = Mapping[str, Any]
 """Settings by name, each with what checks its value (see `validators`), or with another table."""

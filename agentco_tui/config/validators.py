@@ -15,10 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentco_tui.keys import PLACE_OF, SCREENS
-from agentco_tui.patterns import lazy_pattern
+from agentco_tui.keys.commands import PLACE_OF, SCREENS
 from agentco_tui.reading.field_path import FieldPathError, parse_field_path
 from agentco_tui.reading.mapping import NULL, UNITS
+from agentco_tui.text.patterns import lazy_pattern
 
 THEMES = (
     *("agentco-dark", "agentco-light", "agentco-contrast"),

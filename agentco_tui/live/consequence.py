@@ -8,11 +8,11 @@ from __future__ import annotations
 from datetime import tzinfo
 from decimal import Decimal
 
-from agentco_tui import format as figures
 from agentco_tui.live.forecast import Forecast, TooLittle
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import Budget, Money
+from agentco_tui.model import format as figures
 from agentco_tui.text import SafeText, plain, signs
 
 

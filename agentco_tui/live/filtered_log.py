@@ -17,7 +17,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
@@ -28,6 +27,7 @@ from agentco_tui.live.log_reader import LogReader, Rest
 from agentco_tui.live.poller import ACTIVITY_LIMIT, GLANCE, JITTER, after_failure, spacing
 from agentco_tui.live.store import Change, Names
 from agentco_tui.model import Activity, Listing, Ref
+from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, plain
 

@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from agentco_tui.background import turn_of_thread
 from agentco_tui.live.history_reader import Reader
 from agentco_tui.live.history_records import HistoryError, Observed
+from agentco_tui.system.background import turn_of_thread
 from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:

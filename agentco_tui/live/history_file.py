@@ -30,7 +30,7 @@ from agentco_tui.live.history_records import (
     QueueSeen,
     TaskLife,
 )
-from agentco_tui.state_folder import FILE_MODE, FOLDER_MODE
+from agentco_tui.system.state_folder import FILE_MODE, FOLDER_MODE
 from agentco_tui.text import safe
 
 T = TypeVar("T")

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from agentco_tui.background import turn_of_thread
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import SCOPED, Clock, FeedName, Query
 from agentco_tui.live.history import History
@@ -45,6 +44,7 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.reading.field_names import phrase
+from agentco_tui.system.background import turn_of_thread
 from agentco_tui.text import SafeText, safe
 
 SHORTEST_GAP: Final = 60.0

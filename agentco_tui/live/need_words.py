@@ -10,7 +10,6 @@ from decimal import Decimal
 
 import msgspec
 
-from agentco_tui import format as fmt
 from agentco_tui.live.consequence import own_forecast, per_minute, until_limit
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
@@ -29,6 +28,7 @@ from agentco_tui.model import (
     Ref,
     Task,
 )
+from agentco_tui.model import format as fmt
 from agentco_tui.text import SafeText, joined, plain, signs
 
 

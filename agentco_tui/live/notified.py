@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from agentco_tui.live.period import DAY
-from agentco_tui.state_folder import read_state, write_state
+from agentco_tui.system.state_folder import read_state, write_state
 from agentco_tui.text import SafeText, safe
 
 MOST_CAUSES: Final = 5_000  # of one entry; the ones that ended first are dropped

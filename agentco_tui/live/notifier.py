@@ -12,9 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui.api.errors import TimedOut
-from agentco_tui.child_process import CommandError, run_for_output, without_key
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.need_words import sentence_of, words_of
@@ -25,7 +23,9 @@ from agentco_tui.live.period import HOUR
 from agentco_tui.live.poller import REFUSED
 from agentco_tui.live.store import Change, Names
 from agentco_tui.model import Notify
-from agentco_tui.state_folder import FILE_MODE, made_state_folder
+from agentco_tui.model import format as fmt
+from agentco_tui.system.child_process import CommandError, run_for_output, without_key
+from agentco_tui.system.state_folder import FILE_MODE, made_state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
 FLAPS: Final = 4 * HOUR

@@ -21,7 +21,6 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.background import turn_of_thread
 from agentco_tui.live import forecast as ahead
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
@@ -43,6 +42,7 @@ from agentco_tui.model import (
     Money,
     TaskState,
 )
+from agentco_tui.system.background import turn_of_thread
 
 Day = tuple[float | None, ...]
 """The last 24 hours, oldest first: a figure for each hour, None for a gap."""

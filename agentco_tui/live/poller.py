@@ -22,7 +22,6 @@ from msgspec.structs import replace
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.background import sleep_unless
 from agentco_tui.live.backfill import PAUSE, Backfill
 from agentco_tui.live.feeds import (
     NOTIFIED,
@@ -39,6 +38,7 @@ from agentco_tui.live.feeds import (
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
 from agentco_tui.reading.identity import mark_shared, without_repeats
+from agentco_tui.system.background import sleep_unless
 from agentco_tui.text import plain
 
 AT_ONCE = 4  # feeds that are asked at the same time

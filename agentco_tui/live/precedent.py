@@ -15,11 +15,11 @@ from typing import Final
 import msgspec
 from msgspec.structs import asdict, replace
 
-from agentco_tui.background import turn_of_thread
 from agentco_tui.live.history_reader import Reader
 from agentco_tui.live.history_records import TaskLife
 from agentco_tui.live.sentences import without_particulars
 from agentco_tui.model import Money, Task, TaskState
+from agentco_tui.system.background import turn_of_thread
 from agentco_tui.text import SafeText
 
 Alike = tuple[str | None, str]

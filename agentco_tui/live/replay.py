@@ -21,8 +21,8 @@ from agentco_tui.live.feeds import SKEW_THAT_MATTERS, SLOWER, Clock, FeedName, F
 from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poller import Poller, Schedule, spacing
 from agentco_tui.model import Activity, Listing
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text.patterns import lazy_pattern
 
 SPEEDS: Final = (1, 2, 5, 10, 60, 600)
 ROUND: Final = 0.1  # seconds between two looks at the recording, at whatever speed

@@ -14,7 +14,6 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
@@ -43,6 +42,7 @@ from agentco_tui.model import (
     Severity,
     TaskState,
 )
+from agentco_tui.model import format as fmt
 from agentco_tui.text import SafeText, joined, plain, safe
 
 LEAST_GAP = 60.0  # seconds; a shorter time of which not all is known is not reported

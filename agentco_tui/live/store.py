@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui import background, model
+from agentco_tui import model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
 from agentco_tui.live.whole_budget import company_of_whole
@@ -32,6 +32,7 @@ from agentco_tui.model import (
     Task,
 )
 from agentco_tui.reading.field_names import phrase
+from agentco_tui.system import background
 from agentco_tui.text import SafeText, safe, signs
 
 R = TypeVar("R", bound=Record)

@@ -10,7 +10,6 @@ from typing import Final
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
-from agentco_tui.background import in_slices, sleep_unless
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
 from agentco_tui.live.history import History
 from agentco_tui.live.history_records import HistoryError
@@ -20,6 +19,7 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
 from agentco_tui.live.store import Names, Store, named
 from agentco_tui.model import AlertLimits, Budget
+from agentco_tui.system.background import in_slices, sleep_unless
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
 AHEAD: Final = 10.0  # seconds at most for what lies ahead, before a command tells it

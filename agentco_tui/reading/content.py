@@ -21,12 +21,12 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from agentco_tui.model import AgentState
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Json, Unread
 from agentco_tui.reading.values.money import Sum, to_sum
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
+from agentco_tui.text.patterns import lazy_pattern
 
 SIZE: Final = 15
 """Bytes of a digest: with one more, each would take 64 bytes of memory instead of 48."""

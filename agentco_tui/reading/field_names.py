@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from agentco_tui.patterns import lazy_pattern
+from agentco_tui.text.patterns import lazy_pattern
 
 _LONGEST: Final = 80
 _NOISE: Final = lazy_pattern(r"[^0-9a-zA-Z\u0080-\U0010ffff]+")

@@ -20,9 +20,9 @@ from typing import Final
 
 import msgspec
 
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.schema import Json
 from agentco_tui.text import plain
+from agentco_tui.text.patterns import lazy_pattern
 
 _MAX_INT_DIGITS: Final = 40
 _MAX_EXPONENT: Final = 400

@@ -21,9 +21,9 @@ from weakref import WeakSet
 
 import msgspec
 
-from agentco_tui.background import SLICE, turn_of_thread
 from agentco_tui.model import Record
 from agentco_tui.reading.identity import same_row
+from agentco_tui.system.background import SLICE, turn_of_thread
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentco_tui import format as fmt
-from agentco_tui.keys import shown_key
+from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain
 

@@ -9,14 +9,14 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from agentco_tui import format as fmt
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys import shown_key
+from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.history_reader import BUDGET_FEEDS
 from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.model import Alert, Budget, BudgetScope
+from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.header_footer import told_cells, without_lines

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import (
@@ -23,9 +22,10 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import AlertLimits, Budget, Money, Task
+from agentco_tui.model import format as fmt
 from agentco_tui.reading.identity import KIND_NOUNS, refusal
-from agentco_tui.row_filter import ColumnKind
 from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone, bar
 

@@ -14,9 +14,7 @@ from urllib.parse import quote, urlencode
 
 from textual.binding import Binding, BindingType
 
-from agentco_tui import clipboard, osc
 from agentco_tui.api.errors import ApiError
-from agentco_tui.background import start_worker
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter
 from agentco_tui.live.poller import ACTIVITY_LIMIT
 from agentco_tui.live.record_export import as_json, kind_of
@@ -27,7 +25,9 @@ from agentco_tui.screens.detail_pane import link_to, whole_title
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
+from agentco_tui.system import clipboard, osc
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.text_pane import FieldLine, Line
 from agentco_tui.widgets.tones import Cell, Tone
 

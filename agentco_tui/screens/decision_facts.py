@@ -16,12 +16,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui.actions.batch_summary import added_up
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import JournalError, seconds_of
 from agentco_tui.actions.outcome import OutcomeKind
-from agentco_tui.background import beside
 from agentco_tui.live.decision_money import Stake, added_by, stakes
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.history_reader import BUDGET_FEEDS, Reader
@@ -30,8 +28,10 @@ from agentco_tui.live.history_sampler import told_life
 from agentco_tui.live.insight import Level
 from agentco_tui.live.precedent import KnownPast, Precedent, alike_of, past_of, summed
 from agentco_tui.model import BudgetScope, Task, TaskState
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import TONES, level_sign, spent_text
 from agentco_tui.screens.session import Session
+from agentco_tui.system.background import beside
 from agentco_tui.text import SafeText, cell_width, clip, plain, safe, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Item
 from agentco_tui.widgets.tones import Tone

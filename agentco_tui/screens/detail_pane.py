@@ -15,12 +15,11 @@ from urllib.parse import quote
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.sentences import sentence
 from agentco_tui.model import Moment, Money, Ref, Task, extra_fields
-from agentco_tui.osc import LINKABLE
+from agentco_tui.model import format as fmt
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.field_names import NO_UNIT, Unit, unit_in_name, word_set, words
 from agentco_tui.reading.unknown_fields import CUT
@@ -28,8 +27,9 @@ from agentco_tui.reading.values.money import Sum, to_money, to_sum, unit_beside
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.signs import signs
+from agentco_tui.system.osc import LINKABLE
 from agentco_tui.text import SafeText, cell_width, escaped, hidden_in, plain, safe, safe_block
+from agentco_tui.text.signs import signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 

@@ -9,7 +9,6 @@ from typing import TypeVar
 from textual.dom import DOMNode
 
 from agentco_tui.actions.decisions import Decisions
-from agentco_tui.background import at_once, in_slices, start_worker
 from agentco_tui.live import needs
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, waiting_since
@@ -19,6 +18,8 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
 from agentco_tui.model import Agent, Alert, Budget, Task
 from agentco_tui.screens.cells import Look
+from agentco_tui.system.background import at_once, in_slices
+from agentco_tui.textual_patches.workers import start_worker
 
 R = TypeVar("R", Task, Agent, Budget, Alert)
 

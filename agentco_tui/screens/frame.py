@@ -18,8 +18,7 @@ from textual.widgets._toast import ToastRack
 from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
-from agentco_tui.background import start_worker
-from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, Place
+from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
 from agentco_tui.live.store import Change, named
 from agentco_tui.model import Task
@@ -34,8 +33,9 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
 from agentco_tui.screens.trail import MOST_BEHIND, Spot
 from agentco_tui.screens.views import made, memory_of, open_views
-from agentco_tui.state_folder import Remembered
+from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import plain, safe, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.widget import RecordTable

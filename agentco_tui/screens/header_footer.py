@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.config import DEFAULT_PROFILE, Settings
-from agentco_tui.keys import COMMANDS_BY_ID, FOOTER_EVERYWHERE, SCREENS, shown_key
+from agentco_tui.keys.commands import COMMANDS_BY_ID, FOOTER_EVERYWHERE, SCREENS, shown_key
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.model import Listing, Moment
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.views import count_cell
 from agentco_tui.text import SafeText, plain, safe, signs

@@ -13,11 +13,9 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
 
-from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
-from agentco_tui.background import start_worker
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys import FOOTER, FOR_A_LINE, Place
+from agentco_tui.keys.commands import FOOTER, FOR_A_LINE, Place
 from agentco_tui.live.feeds import (
     NAMES,
     NO_LOG_FILTER,
@@ -29,6 +27,7 @@ from agentco_tui.live.feeds import (
 )
 from agentco_tui.live.store import Change
 from agentco_tui.model import Company, Record
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import limit_of, limit_refused
 from agentco_tui.screens.detail_pane import details, link_to
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
@@ -37,6 +36,7 @@ from agentco_tui.screens.prompts import FilterWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import AGENT_LOG, Spot, crumbs, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import GONE

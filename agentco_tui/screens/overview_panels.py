@@ -8,7 +8,6 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
@@ -17,6 +16,7 @@ from agentco_tui.live.need_words import NeedWords
 from agentco_tui.live.needs import Need
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.model import Agent, Budget, BudgetScope, Task, Trace
+from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.session import Session

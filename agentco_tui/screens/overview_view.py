@@ -11,11 +11,9 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 
-from agentco_tui import format as fmt
 from agentco_tui import model
-from agentco_tui.background import start_worker
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys import PLACE_OF, shown_key
+from agentco_tui.keys.commands import PLACE_OF, shown_key
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
@@ -24,6 +22,7 @@ from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Change
 from agentco_tui.model import Budget, Task
+from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.decision_notes import said_of
@@ -44,11 +43,12 @@ from agentco_tui.screens.overview_panels import (
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, cell_width, plain, safe, signs
+from agentco_tui.text.width import fit_ends
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.text_pane import Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
-from agentco_tui.width import fit_ends
 
 PARTS = re.compile(" of | in | its ")  # between the parts of a figure
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds

@@ -12,16 +12,17 @@ from typing import Any
 
 from textual import events
 
-from agentco_tui.background import start_worker, while_wanted
-from agentco_tui.child_process import CommandError, how_it_ended, run_for_output
 from agentco_tui.config import OwnCommand
-from agentco_tui.keys import Place
+from agentco_tui.keys.commands import Place
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.model import Activity
 from agentco_tui.screens.dialogs.base import Dialog, Question, SizedScreen, title_of
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
+from agentco_tui.system.background import while_wanted
+from agentco_tui.system.child_process import CommandError, how_it_ended, run_for_output
 from agentco_tui.text import SafeText, plain, safe, safe_block, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.text_pane import FieldLine, Text
 from agentco_tui.widgets.tones import Cell, Tone
 

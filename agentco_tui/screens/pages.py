@@ -8,13 +8,13 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.filtered_log import is_about_agent
 from agentco_tui.live.insight import Level
 from agentco_tui.live.sentences import folded
 from agentco_tui.model import Activity, Agent, Budget, Company, Task
+from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.detail_pane import about_the_id, field, is_listed, link, when

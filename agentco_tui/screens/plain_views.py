@@ -12,8 +12,6 @@ from msgspec.structs import replace
 from textual import on
 from textual.worker import Worker
 
-from agentco_tui import format as fmt
-from agentco_tui.background import start_worker
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName, Freshness, Pace
 from agentco_tui.live.filtered_log import FilteredLog
@@ -22,6 +20,7 @@ from agentco_tui.live.outlook import Day
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.live.store import Change, Collection
 from agentco_tui.model import Activity, Agent, Company, Ref
+from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.detail_pane import beyond
@@ -31,6 +30,7 @@ from agentco_tui.screens.pages import agent_page, company_page
 from agentco_tui.screens.trail import Spot
 from agentco_tui.screens.trends import TrendView, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Gap, Heading, Item, Text

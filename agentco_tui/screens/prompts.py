@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from agentco_tui import format as fmt
-from agentco_tui.background import in_slices, start_worker
-from agentco_tui.keys import PLACE_OF, Command, Place, shown_key
+from agentco_tui.keys.commands import PLACE_OF, Command, Place, shown_key
 from agentco_tui.model import Agent, Company, Task
-from agentco_tui.row_filter import completed as completed_name
+from agentco_tui.model import format as fmt
 from agentco_tui.screens import targets
 from agentco_tui.screens.targets import Meant, Target
+from agentco_tui.system.background import in_slices
 from agentco_tui.text import plain, safe, signs
+from agentco_tui.text.row_filter import completed as completed_name
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.prompt import WordSuggester
 from agentco_tui.widgets.text_pane import Cells, Item
 from agentco_tui.widgets.tones import Cell, Tone

@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
-from agentco_tui.background import while_wanted
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.config.validators import WrongError
-from agentco_tui.keys import shown_key
+from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.screens.session import Session
+from agentco_tui.system.background import while_wanted
 
 log = logging.getLogger(__name__)
 

@@ -9,17 +9,17 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from agentco_tui import format as fmt
-from agentco_tui.background import start_worker
-from agentco_tui.keys import COMMANDS, Place, shown_key
+from agentco_tui.keys.commands import COMMANDS, Place, shown_key
 from agentco_tui.live.insight import Level
 from agentco_tui.live.replay import SPEEDS, ReplayClock, ReplayPoller
 from agentco_tui.model import Moment
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.session import Session
-from agentco_tui.state_folder import Remembered
+from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import plain, safe, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 

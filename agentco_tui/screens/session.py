@@ -13,9 +13,8 @@ from agentco_tui.actions.services import Services
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unwritable
 from agentco_tui.api.origin import platform_of
-from agentco_tui.child_process import without_key
 from agentco_tui.config import Settings, off_by
-from agentco_tui.keys import shown_key
+from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.history import History
 from agentco_tui.live.outlook import Outlook
@@ -25,7 +24,8 @@ from agentco_tui.live.store import Names, named
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
 from agentco_tui.screens.cells import Look
 from agentco_tui.screens.found_needs import FoundNeeds
-from agentco_tui.state_folder import SNOOZED_FILE
+from agentco_tui.system.child_process import without_key
+from agentco_tui.system.state_folder import SNOOZED_FILE
 from agentco_tui.text import SafeText, plain, safe
 
 TRACES_KEPT = 20

@@ -12,17 +12,16 @@ from operator import attrgetter
 from textual import events, on
 from textual.timer import Timer
 
-from agentco_tui import format as fmt
 from agentco_tui.actions.batch_summary import costs_of
 from agentco_tui.actions.outcome import GOOD
-from agentco_tui.background import start_worker
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys import keys_of
+from agentco_tui.keys.commands import keys_of
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.precedent import agent_of, alike_of
 from agentco_tui.model import Task, TaskState
+from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.decision_notes import READ_AFTER, fate_of
@@ -31,6 +30,7 @@ from agentco_tui.screens.list_view import MANY
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from agentco_tui import model
-from agentco_tui.keys import Place
+from agentco_tui.keys.commands import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.sentences import sentence
 from agentco_tui.live.store import Names

@@ -6,12 +6,12 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from agentco_tui import format as fmt
-from agentco_tui.background import beside
 from agentco_tui.config import ViewSettings
 from agentco_tui.live.feeds import Pace, Phase
-from agentco_tui.row_filter import parse
-from agentco_tui.state_folder import LONGEST_FILTER, ListMemory
+from agentco_tui.model import format as fmt
+from agentco_tui.system.background import beside
+from agentco_tui.system.state_folder import LONGEST_FILTER, ListMemory
+from agentco_tui.text.row_filter import parse
 from agentco_tui.widgets.tones import Cell, Tone
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import Final
 import msgspec
 
 from agentco_tui import __version__
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import escaped
+from agentco_tui.text.patterns import lazy_pattern
 
 KEPT: Final = 20
 """Reports kept in the folder; the oldest go, so that a crash in a loop fills no disk."""

@@ -18,8 +18,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from agentco_tui.child_process import CommandError, how_it_ended, started
-from agentco_tui.osc import POP_TITLE
+from agentco_tui.system.child_process import CommandError, how_it_ended, started
+from agentco_tui.system.osc import POP_TITLE
 from agentco_tui.terminal.line_speed import SPEED, TimedFile
 
 _TIDY: Final = (

@@ -17,8 +17,8 @@ from typing import Final, TextIO
 
 import msgspec
 
-from agentco_tui.signs import ascii_wanted, use_ascii
 from agentco_tui.text import cell_width, nearest_ascii
+from agentco_tui.text.signs import ascii_wanted, use_ascii
 
 _PLAIN: Final = frozenset({"", "dumb", "unknown"})
 _SIXTEEN: Final = ("linux", "vt", "ansi", "cons25")

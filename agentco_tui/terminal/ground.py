@@ -14,7 +14,7 @@ from select import select
 from time import monotonic
 from typing import Final
 
-from agentco_tui.osc import multiplexer
+from agentco_tui.system.osc import multiplexer
 
 NAMED: Final = "COLORFGBG"
 """Colours of text and ground by their numbers, as rxvt and Konsole set it: "15;0"."""

@@ -30,9 +30,9 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import Size
 from textual.message import Message
 
-from agentco_tui import osc
-from agentco_tui.background import person_acts
-from agentco_tui.key_arrivals import KeyArrivals
+from agentco_tui.keys.key_arrivals import KeyArrivals
+from agentco_tui.system import osc
+from agentco_tui.system.background import person_acts
 from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, InputParser, as_expected
 from agentco_tui.textual_patches.patched_app import PatchedApp, Typed
 from agentco_tui.textual_patches.registry import DRIVER, INPUT_PARSER

@@ -25,7 +25,7 @@ from textual._keyboard_protocol import FUNCTIONAL_KEYS
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
-from agentco_tui.patterns import lazy_pattern
+from agentco_tui.text.patterns import lazy_pattern
 
 PATIENCE: Final = 1.0  # seconds without input after which what has no end is taken to have ended
 LONGEST_STRING: Final = 5.0

@@ -17,11 +17,11 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.timer import Timer, TimerCallback
 
-from agentco_tui.background import start_worker
-from agentco_tui.child_process import CommandError
-from agentco_tui.key_arrivals import KeyArrivals
+from agentco_tui.keys.key_arrivals import KeyArrivals
+from agentco_tui.system.child_process import CommandError
 from agentco_tui.text import safe
 from agentco_tui.textual_patches.registry import ENDING, KEY_QUEUE, LATE_TIMERS
+from agentco_tui.textual_patches.workers import start_worker
 
 Typed = events.Key | events.Paste
 

@@ -24,7 +24,7 @@ python3.pkgs.buildPythonApplication {
 
   # The tests need a terminal and a network on loopback: .ci/wheel runs them.
   doCheck = false;
-  pythonImportsCheck = [ "agentco_tui.cli" ];
+  pythonImportsCheck = [ "agentco_tui.cli.main" ];
 
   postInstall = ''
     for shell in bash zsh fish; do

@@ -24,10 +24,10 @@ from agentco_tui.actions.outcome import (
     Verb,
 )
 from agentco_tui.demo.world_state import DemoTask, RefusedError
-from agentco_tui.format import stamp
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Ref, Task
+from agentco_tui.model.format import stamp
 from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until
 from tests.embedded import EmbeddedPlatform, another_operator

@@ -9,9 +9,9 @@ from markdown_it import MarkdownIt
 from agentco_tui.actions.handover import MOST_LINES, as_code, markdown, sent_from_here
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import Attempt, Settled
-from agentco_tui.format import stamp
 from agentco_tui.live.insight import Level
 from agentco_tui.live.since import Chapter, Happening
+from agentco_tui.model.format import stamp
 from agentco_tui.text import safe
 
 NOW = 1_790_000_000.0

@@ -37,7 +37,7 @@ from agentco_tui.actions.journal_file import (
     to_line,
 )
 from agentco_tui.api.origin import platform_of
-from agentco_tui.format import stamp
+from agentco_tui.model.format import stamp
 from tests.actions.office import left_behind
 
 ORIGIN = "https://platform.example"

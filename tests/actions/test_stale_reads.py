@@ -18,9 +18,9 @@ from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
 from agentco_tui.actions.read_age import MOST_READS, OLDEST_READ, why_too_old
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, TaskCreation
-from agentco_tui.format import stamp
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.model import Listing, Ref
+from agentco_tui.model.format import stamp
 from tests.actions.office import Office, journal_entries, office
 from tests.actions.test_writes import task_form
 from tests.embedded import EmbeddedPlatform, another_operator

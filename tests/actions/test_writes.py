@@ -16,8 +16,8 @@ from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
 from agentco_tui.api.error_messages import Asked, refused
 from agentco_tui.demo.world_state import RefusedError
-from agentco_tui.format import stamp
 from agentco_tui.model import Budget, Company, Ref, Task
+from agentco_tui.model.format import stamp
 from agentco_tui.text import plain
 from tests.actions.office import (
     QUICK,

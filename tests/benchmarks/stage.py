@@ -20,7 +20,7 @@ from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.commands.demo_past import remember_past
 from agentco_tui.config import DEFAULT_PROFILE
 from agentco_tui.demo.world import World
-from agentco_tui.state_folder import HISTORY_FILE
+from agentco_tui.system.state_folder import HISTORY_FILE
 from tests.terminal.platform_process import PlatformProcess, settings
 from tests.terminal.pty_session import REPOSITORY, PtySession, clean_environment
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter, time
 from typing import Any
 
-from agentco_tui.cli import main
+from agentco_tui.cli.main import main
 from agentco_tui.live.feeds import Clock
 
 BEAT = 0.002

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agentco_tui import cli
+from agentco_tui.cli import main as cli
 from tests.embedded import EmbeddedPlatform
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentco_tui import __version__
-from agentco_tui.grammar import COMMANDS, DASHBOARD, PROG
+from agentco_tui.cli.grammar import COMMANDS, DASHBOARD, PROG
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "agentco-tui.1"
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui import __version__, cli
-from agentco_tui.arguments import UsageError, parse
+from agentco_tui import __version__
+from agentco_tui.cli import main as cli
+from agentco_tui.cli.arguments import UsageError, parse
+from agentco_tui.cli.grammar import COMMANDS, DASHBOARD
 from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO
-from agentco_tui.grammar import COMMANDS, DASHBOARD
 from tests.commands.conftest import Command
 
 KEY = "ag_0123456789abcdef"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.keys import COMMANDS
+from agentco_tui.keys.commands import COMMANDS
 from tests.commands.conftest import Command
 
 KEY = "ag_0123456789abcdef"

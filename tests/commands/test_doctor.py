@@ -11,7 +11,7 @@ import pytest
 
 from agentco_tui.actions.journal_file import Attempt, Settled, to_line
 from agentco_tui.commands.doctor import WRITES, look
-from agentco_tui.format import stamp
+from agentco_tui.model.format import stamp
 from agentco_tui.terminal.fitness import Fitness
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform

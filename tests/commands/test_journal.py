@@ -13,9 +13,9 @@ import pytest
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, to_line
-from agentco_tui.arguments import UsageError
+from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving, show, since_when
-from agentco_tui.format import stamp
+from agentco_tui.model.format import stamp
 
 NOON = 1_700_000_000.0
 

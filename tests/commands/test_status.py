@@ -10,7 +10,6 @@ import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
-from agentco_tui.background import at_once
 from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.status import Judgement, headline, judge
 from agentco_tui.config import SettingsError
@@ -38,7 +37,8 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
-from agentco_tui.state_folder import HISTORY_FILE
+from agentco_tui.system.background import at_once
+from agentco_tui.system.state_folder import HISTORY_FILE
 from agentco_tui.text import plain
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform

@@ -9,8 +9,8 @@ from textual.keys import _character_to_key
 
 from agentco_tui.config import OwnCommand
 from agentco_tui.config.file import read_keys
-from agentco_tui.key_names import key_name, key_names
-from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, RESERVED_KEYS, UNBOUND, keys_of
+from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, RESERVED_KEYS, UNBOUND, keys_of
+from agentco_tui.keys.key_names import key_name, key_names
 
 CONTRACT = {
     "screen.overview": "1", "screen.companies": "2", "screen.agents": "3", "screen.tasks": "4",

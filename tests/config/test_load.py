@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Given, NothingSetError, SettingsError
 from agentco_tui.config.resolve import load, load_for_demo, of_profile, reread
-from agentco_tui.keys import UNBOUND, shown_key
+from agentco_tui.keys.commands import UNBOUND, shown_key
 from agentco_tui.model import AlertLimits
 from tests.config.conftest import Write
 

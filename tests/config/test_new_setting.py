@@ -30,7 +30,7 @@ from agentco_tui.config.resolve import load
 settings = load({"config": sys.argv[1]}, {"KEY_X": "acp_live_0123456789abcdef"})
 print(settings.greeting, "|", settings.sources.get("greeting"))
 """
-SHOW = "from agentco_tui.cli import main; main(['config', 'show', *sys.argv[1:]])"
+SHOW = "from agentco_tui.cli.main import main; main(['config', 'show', *sys.argv[1:]])"
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.background import at_once
 from agentco_tui.live import insight, needs
 from agentco_tui.live.insight import Level
 from agentco_tui.live.outlook import Outlook
@@ -29,6 +28,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
+from agentco_tui.system.background import at_once
 from agentco_tui.text import plain
 
 NOW = 1_000_000.0

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agentco_tui.background import at_once
 from agentco_tui.live.activity_window import GAP_PREFIX
 from agentco_tui.live.forecast import Burn, Forecast, Runaway
 from agentco_tui.live.insight import Level
@@ -37,6 +36,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
+from agentco_tui.system.background import at_once
 from agentco_tui.text import SafeText, plain
 
 NOW = 1_790_000_000.0

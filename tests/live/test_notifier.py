@@ -36,7 +36,7 @@ from agentco_tui.live.period import HOUR
 from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Listing, Notify, Ref, Task
-from agentco_tui.state_folder import made_state_folder
+from agentco_tui.system.state_folder import made_state_folder
 from agentco_tui.text import plain
 from tests.text.payloads import PAYLOADS
 

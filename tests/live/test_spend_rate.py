@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.background import at_once
 from agentco_tui.live.consequence import consequence
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
@@ -28,6 +27,7 @@ from agentco_tui.model import (
     Money,
     Ref,
 )
+from agentco_tui.system.background import at_once
 from agentco_tui.text import plain
 from tests.benchmarks import forecast as backtest
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui import background
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Collection, Names, Store
 from agentco_tui.model import (
@@ -22,6 +21,7 @@ from agentco_tui.model import (
     Ref,
     Task,
 )
+from agentco_tui.system import background
 from agentco_tui.text import plain, signs
 
 MANY = 5_000

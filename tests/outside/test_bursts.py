@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.key_arrivals import QUIET
+from agentco_tui.keys.key_arrivals import QUIET
 from tests.outside.console import NO_HOLD, Console, cases, scene
 from tests.outside.platform import Platform, approves, pending
 

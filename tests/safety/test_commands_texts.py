@@ -9,7 +9,7 @@ import pytest
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled
-from agentco_tui.format import stamp
+from agentco_tui.model.format import stamp
 from tests.safety.hostile_world import COUNT, TEXTS, HostilePlatform, unclean
 from tests.terminal.dashboard import dashboard
 

@@ -28,15 +28,15 @@ from agentco_tui.api.recording import Recorder
 from agentco_tui.api.transport import Limits, Measured
 from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp, make_session
 from agentco_tui.config import Settings
-from agentco_tui.key_arrivals import KeyArrivals
-from agentco_tui.keys import Place
+from agentco_tui.keys.commands import Place
+from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.state_folder import Remembered
+from agentco_tui.system.state_folder import Remembered
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from tests.actions.office import QUICK

@@ -7,12 +7,12 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from agentco_tui.format import size
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName
 from agentco_tui.live.log_file import Written
 from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Moment, Severity
+from agentco_tui.model.format import size
 from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.text import plain
 from tests.embedded import EmbeddedPlatform

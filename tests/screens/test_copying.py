@@ -113,7 +113,7 @@ async def test_where_no_tool_is_the_terminal_is_asked_but_not_for_much(
         await s.press("y")
         await s.sees("sent to the terminal (OSC 52)")
         assert written[0].startswith("\x1b]52;c;")
-        monkeypatch.setattr("agentco_tui.clipboard.MOST_BYTES", 3)
+        monkeypatch.setattr("agentco_tui.system.clipboard.MOST_BYTES", 3)
         s.app.presses = KeyPresses()
         await s.press("y")
         await s.sees("not copied")

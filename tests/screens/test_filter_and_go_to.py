@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.background import at_once
-from agentco_tui.keys import Place
+from agentco_tui.keys.commands import Place
 from agentco_tui.screens.targets import MOST, Meant, Target, search
 from agentco_tui.screens.views import recall
-from agentco_tui.state_folder import ListMemory, Remembered
+from agentco_tui.system.background import at_once
+from agentco_tui.system.state_folder import ListMemory, Remembered
 from agentco_tui.text import plain
 from agentco_tui.widgets.text_pane import TextPane
 from tests.embedded import EmbeddedPlatform

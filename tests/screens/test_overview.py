@@ -7,7 +7,6 @@ from functools import partial
 import msgspec
 import pytest
 
-from agentco_tui.background import at_once
 from agentco_tui.commands.status import headline, judge
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.insight import Level
@@ -15,8 +14,9 @@ from agentco_tui.live.needs import Need, NeedKind, find
 from agentco_tui.live.snooze import Snooze
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
-from agentco_tui.signs import use_ascii
+from agentco_tui.system.background import at_once
 from agentco_tui.text import plain
+from agentco_tui.text.signs import use_ascii
 from tests.embedded import EmbeddedPlatform, another_operator
 from tests.screens.harness import NARROW, NOW, PLACES, WIDE, Stage, Staging, settings_for
 

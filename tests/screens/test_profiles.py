@@ -9,12 +9,12 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from agentco_tui.background import start_worker
 from agentco_tui.config import OwnCommand, Switch, ViewSettings
 from agentco_tui.config.file import ROLES
 from agentco_tui.live.insight import Level
 from agentco_tui.model import AlertLimits
 from agentco_tui.screens.key_app import KeyApp
+from agentco_tui.textual_patches.workers import start_worker
 from tests.screens.harness import Stage, Staging, text_of
 
 NAMES = ("shop", "eu west")

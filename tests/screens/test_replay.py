@@ -9,7 +9,7 @@ from pathlib import Path
 from agentco_tui.api.recording import Recorder, Recording
 from agentco_tui.app import replay_app
 from agentco_tui.commands.replay_command import begun, settings_for
-from agentco_tui.keys import COMMANDS, Place
+from agentco_tui.keys.commands import COMMANDS, Place
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.replay import ReplayPoller
 from agentco_tui.screens.replay_screen import MOVING, ReplayScreen

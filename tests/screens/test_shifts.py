@@ -13,7 +13,7 @@ from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.screens.overview_view import OverviewView
-from agentco_tui.state_folder import Remembered
+from agentco_tui.system.state_folder import Remembered
 from tests.embedded import EmbeddedPlatform, another_operator
 from tests.screens.harness import NOW, WIDE, Stage, Staging, settings_for
 from tests.screens.test_copying import read

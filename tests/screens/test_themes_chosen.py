@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.state_folder import Remembered
+from agentco_tui.system.state_folder import Remembered
 from tests.config.test_theme_file import RIGHT
 from tests.screens.harness import Staging
 

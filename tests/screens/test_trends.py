@@ -12,10 +12,10 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.keys import Place
+from agentco_tui.keys.commands import Place
 from agentco_tui.live.outlook import Prospect
 from agentco_tui.model import Budget
-from agentco_tui.signs import signs
+from agentco_tui.text.signs import signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from tests.embedded import EmbeddedPlatform

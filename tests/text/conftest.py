@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentco_tui.signs import use_ascii
+from agentco_tui.text.signs import use_ascii
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import wcwidth
 from rich.cells import cell_len, get_character_cell_size
 
 from agentco_tui.text import cell_width, escaped, safe_block
-from agentco_tui.width import CELLS
+from agentco_tui.text.width import CELLS
 
 from .make_cells import width_of
 

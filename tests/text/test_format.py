@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.format import (
+from agentco_tui.model import Moment, Money
+from agentco_tui.model.format import (
     age,
     ago,
     clock,
@@ -23,7 +24,6 @@ from agentco_tui.format import (
     size,
     zone,
 )
-from agentco_tui.model import Moment, Money
 from agentco_tui.text import SafeText, cell_width, safe, signs
 
 HOUR, DAY = 3_600, 86_400

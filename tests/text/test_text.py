@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 from msgspec.structs import astuple
 from rich.cells import cell_len
 
-from agentco_tui.patterns import lazy_pattern
-from agentco_tui.signs import ASCII, UNICODE, Signs, ascii_wanted, in_ascii, use_ascii
 from agentco_tui.text import (
     SafeText,
     cell_width,
@@ -33,6 +31,8 @@ from agentco_tui.text import (
     signs,
     wrap,
 )
+from agentco_tui.text.patterns import lazy_pattern
+from agentco_tui.text.signs import ASCII, UNICODE, Signs, ascii_wanted, in_ascii, use_ascii
 
 from .payloads import BOMBS, PAYLOADS
 

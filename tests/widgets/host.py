@@ -19,8 +19,8 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.pilot import Pilot
 
-from agentco_tui.row_filter import ColumnKind
 from agentco_tui.text import plain, signs
+from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.signs import signs, use_ascii
 from agentco_tui.text import plain
+from agentco_tui.text.signs import signs, use_ascii
 from agentco_tui.widgets.graph import LEAST_PLOT, MOST_PLOT, Plot, spark
 from agentco_tui.widgets.text_pane import broken
 from agentco_tui.widgets.tones import total_width

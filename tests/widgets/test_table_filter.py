@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.row_filter import ColumnKind, Filter, completed, parse
 from agentco_tui.text import plain, safe
+from agentco_tui.text.row_filter import ColumnKind, Filter, completed, parse
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.tones import Cell

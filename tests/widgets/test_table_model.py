@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.row_filter import ColumnKind, Filter, parse
 from agentco_tui.text import plain
+from agentco_tui.text.row_filter import ColumnKind, Filter, parse
 from agentco_tui.widgets.table import model as table_model
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.model import Steps, TableModel

@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
-from agentco_tui.signs import use_ascii
+from agentco_tui.text.signs import use_ascii
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import (
     ENOUGH,

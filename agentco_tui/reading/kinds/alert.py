@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from agentco_tui import format as fmt
 from agentco_tui.model import Alert, BudgetScope, Moment, Ref, Severity
+from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import fold, phrase, word_set
 from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPE_FIELDS, SCOPES
 from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references

@@ -11,7 +11,6 @@ from decimal import Context, Decimal
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.model import Money
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import (
     MINOR,
     NO_MONEY,
@@ -26,6 +25,7 @@ from agentco_tui.reading.field_names import (
 from agentco_tui.reading.schema import Field, Json, Partial, Reader, Values, under
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.text import SafeText, safe
+from agentco_tui.text.patterns import lazy_pattern
 
 SIGNS: Final = {
     "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB",

@@ -9,12 +9,12 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from agentco_tui.model import Ref
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Table
 from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.reading.values.scalar import text_only
 from agentco_tui.text import SafeText, safe
+from agentco_tui.text.patterns import lazy_pattern
 
 COMPANY: Final = "company organization organisation org workspace tenant account"
 """What a company is called in the records that belong to it."""

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.schema import NOTHING, Json, Partial
 from agentco_tui.reading.unknown_fields import compact
 from agentco_tui.text import SafeText, safe, safe_block
+from agentco_tui.text.patterns import lazy_pattern
 
 _WORD_CELLS: Final = 60
 _SHORT: Final = 400

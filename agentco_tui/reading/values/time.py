@@ -14,10 +14,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from agentco_tui.model import Moment
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.schema import NOTHING, Json
 from agentco_tui.reading.values.scalar import to_decimal
+from agentco_tui.text.patterns import lazy_pattern
 
 _DAY: Final = 86_400.0
 _FIRST: Final = _DAY * 2

@@ -16,9 +16,7 @@ from typing import Any, NamedTuple, cast
 from textual import on
 from textual.app import ComposeResult
 
-from agentco_tui import format as fmt
 from agentco_tui.api.credentials import CredentialError, KeyInUse
-from agentco_tui.background import start_worker, while_wanted
 from agentco_tui.config import SettingsError
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.config.resolve import load, of_profile
@@ -27,13 +25,16 @@ from agentco_tui.live.insight import Level
 from agentco_tui.live.need_words import sentence_of
 from agentco_tui.live.needs import Because, Need
 from agentco_tui.live.watcher import FEEDS, Watcher
+from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.dialogs.base import WholeScreen, key_cells
 from agentco_tui.screens.header_footer import Environment, environment, health_cells, worst
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.screens.session import Session
+from agentco_tui.system.background import while_wanted
 from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Cells
 from agentco_tui.widgets.tones import Cell, Tone

@@ -14,18 +14,17 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from agentco_tui import format as fmt
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Aside, Listed, Standing, costs_of, listed_of
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.actions.services import age_of
 from agentco_tui.api.errors import ApiError
-from agentco_tui.background import start_worker
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
 from agentco_tui.model import Task, Trace
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import priority_cell
 from agentco_tui.screens.decision_facts import DecisionFacts
 from agentco_tui.screens.decision_notes import READ_AFTER, line_note, said_of, told
@@ -36,6 +35,7 @@ from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Cells, FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone, bar

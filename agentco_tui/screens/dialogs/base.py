@@ -16,11 +16,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from agentco_tui import format as fmt
 from agentco_tui.config import Settings
-from agentco_tui.key_arrivals import Arrival
-from agentco_tui.keys import COMMANDS, SHOWN_KEYS, Command, Place, keys_of
+from agentco_tui.keys.commands import COMMANDS, SHOWN_KEYS, Command, Place, keys_of
+from agentco_tui.keys.key_arrivals import Arrival
 from agentco_tui.live.feeds import Pace, interval, paces
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.header_footer import Environment, environment, profile_name
 from agentco_tui.screens.key_app import REPEAT, KeyApp, bindings_of
 from agentco_tui.text import SafeText, plain, safe, signs

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from agentco_tui import format as fmt
 from agentco_tui.actions import writes
 from agentco_tui.actions.outcome import GOOD, Step
 from agentco_tui.actions.write_flow import CREATING, Write
 from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit, limit_words
 from agentco_tui.api.errors import ApiError
-from agentco_tui.atomic_write import AtomicWriteError, atomic_write
-from agentco_tui.background import turn
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.insight import priority_rank
@@ -28,6 +25,7 @@ from agentco_tui.live.log_file import Written
 from agentco_tui.live.record_export import csv_row, flat, flat_names
 from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import limit_of, limit_refused
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.base import title_of
@@ -41,6 +39,8 @@ from agentco_tui.screens.dialogs.form_dialog import (
     Values,
 )
 from agentco_tui.screens.targets import completed
+from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.system.background import turn
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone

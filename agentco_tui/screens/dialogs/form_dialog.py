@@ -15,9 +15,9 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Input
 from textual.worker import Worker
 
-from agentco_tui.background import start_worker
 from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells
 from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.prompt import LineInput, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Item, Notice, Text

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from agentco_tui import format as fmt
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Aside, of_one_kind
@@ -30,11 +29,11 @@ from agentco_tui.actions.outcome import (
     Verb,
 )
 from agentco_tui.actions.writes import recover
-from agentco_tui.background import start_worker
 from agentco_tui.config import Switch
-from agentco_tui.keys import COMMANDS_BY_ID, Place
+from agentco_tui.keys.commands import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.decision_notes import fate_of, may_approve, said_of, told
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.columns_screen import ColumnsScreen
@@ -47,6 +46,7 @@ from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, joined, plain, signs
+from agentco_tui.textual_patches.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen

@@ -8,16 +8,17 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentco_tui import format as fmt
 from agentco_tui.actions.handover import as_code
-from agentco_tui.background import in_slices, start_worker
 from agentco_tui.live.feeds import Phase
 from agentco_tui.live.record_export import as_json, csv_row
 from agentco_tui.model import Moment
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan
 from agentco_tui.screens.header_footer import worst
+from agentco_tui.system.background import in_slices
 from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.textual_patches.workers import start_worker
 
 
 def save(ask: FormRequest) -> FormPlan | SafeText:

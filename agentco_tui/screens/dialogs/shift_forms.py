@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from agentco_tui import format as fmt
 from agentco_tui.actions.handover import markdown
 from agentco_tui.config.validators import span
 from agentco_tui.live.feeds import Phase
@@ -14,6 +13,7 @@ from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.since import Chapter, Happening, to_minute
 from agentco_tui.live.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.model import Moment
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.copying import copy
 from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 
-from agentco_tui import format as fmt
 from agentco_tui.actions.handover import sent_from_here
-from agentco_tui.background import beside, start_worker
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.period import HOUR
 from agentco_tui.live.since import Chapter, happened, held, remembered, to_minute
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import WholeScreen
 from agentco_tui.screens.key_app import DetailPane
+from agentco_tui.system.background import beside
 from agentco_tui.text import plain
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 

@@ -11,10 +11,9 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
-from agentco_tui.background import start_worker
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
+from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import Look
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, may_approve, settled_as
 from agentco_tui.screens.detail_pane import details
@@ -22,6 +21,7 @@ from agentco_tui.screens.dialogs.base import HelpScreen, Searched, WholeScreen, 
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.screens.session import Session
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Laid, Text, broken
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 

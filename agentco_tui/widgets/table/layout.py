@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.row_filter import FilterColumn
 from agentco_tui.text import Align, SafeText
+from agentco_tui.text.row_filter import FilterColumn
 from agentco_tui.widgets.tones import Cell
 
 R = TypeVar("R")

@@ -19,8 +19,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from itertools import chain, filterfalse, islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from agentco_tui.row_filter import NOTHING, Filter
 from agentco_tui.text import plain
+from agentco_tui.text.row_filter import NOTHING, Filter
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.tones import Cell, Tone
 

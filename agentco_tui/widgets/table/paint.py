@@ -16,12 +16,12 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
+from agentco_tui.text.width import fit_ends
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.layout import Placed, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Tone, coloured
-from agentco_tui.width import fit_ends
 
 GUTTER: Final = 3  # cells before the first column: the cursor, the mark and a blank
 SCROLLBAR: Final = 1

@@ -19,9 +19,10 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
-from agentco_tui.background import at_once, in_slices, start_worker
-from agentco_tui.row_filter import NOTHING, Filter, parse
+from agentco_tui.system.background import at_once, in_slices
 from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text.row_filter import NOTHING, Filter, parse
+from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.table import paint
 from agentco_tui.widgets.table.layout import Column, R, usual
 from agentco_tui.widgets.table.model import Steps, TableModel

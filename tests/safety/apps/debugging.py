@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 
-from agentco_tui.cli import main
+from agentco_tui.cli.main import main
 
 
 def plant() -> None:

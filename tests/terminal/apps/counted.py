@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from agentco_tui import cli
+from agentco_tui.cli import main as cli
 
 run = cli._run_dashboard
 counts = Path(sys.argv[1])

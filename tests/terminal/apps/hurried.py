@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from agentco_tui.api.client import Client
-from agentco_tui.cli import main
+from agentco_tui.cli.main import main
 from agentco_tui.live.feeds import Clock
 
 STEP = 30.0  # seconds that pass with each read

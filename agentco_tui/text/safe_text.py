@@ -34,12 +34,9 @@ from typing import Final
 
 from msgspec.structs import astuple
 
-from agentco_tui.patterns import lazy_pattern
-from agentco_tui.signs import ASCII, OWN, UNICODE, SafeText, in_ascii, signs
-from agentco_tui.width import CELLS, MARK, MARKS, Align, cell_width, clip, fit, head, one_of, wrap
-
-# Of what is imported, this is to be had from here.
-__all__ = ["Align", "SafeText", "cell_width", "clip", "fit", "in_ascii", "signs", "wrap"]
+from agentco_tui.text.patterns import lazy_pattern
+from agentco_tui.text.signs import ASCII, OWN, UNICODE, SafeText, in_ascii, signs
+from agentco_tui.text.width import CELLS, MARK, MARKS, cell_width, clip, head, one_of
 
 _REMOVED: Final = "\ue000"
 """Stands for a removed character while cleaning; the input's own are replaced, as all private."""

@@ -11,15 +11,11 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
-
-if TYPE_CHECKING:
-    from textual.dom import DOMNode
-    from textual.worker import Worker
+from typing import Final, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -92,19 +88,6 @@ def at_once(steps: Generator[None, None, T]) -> T:
             next(steps)
     except StopIteration as end:
         return cast("T", end.value)
-
-
-Work: TypeAlias = Callable[[], Coroutine[None, None, Any]]
-"""An async function without parameters; `functools.partial` makes one of any other."""
-
-
-def start_worker(node: DOMNode, work: Work, description: str, **options: Any) -> Worker[Any]:
-    """Run `work` beside the event loop for as long as `node` is there; `options` are Textual's own.
-
-    It takes the function and not its coroutine: where the program ends first, Python would write to
-    the terminal that a coroutine was never awaited.
-    """
-    return node.run_worker(work, description=description, **options)
 
 
 async def sleep_unless(

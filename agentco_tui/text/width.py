@@ -1,7 +1,7 @@
 """How many cells safe text takes, and text brought to a given number of cells.
 
-Everything here takes text that has passed `text.safe` or `text.safe_block`: then Textual, wcwidth
-and terminals agree on every width (cells.txt). Import these names from `text`.
+Everything here takes text that has passed `safe` or `safe_block`: then Textual, wcwidth and
+terminals agree on every width (cells.txt).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from agentco_tui.patterns import lazy_pattern
-from agentco_tui.signs import OWN, SafeText, signs
+from agentco_tui.text.patterns import lazy_pattern
+from agentco_tui.text.signs import OWN, SafeText, signs
 
 Align = Literal["left", "right"]
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 from platformdirs import user_state_path
 
-from agentco_tui.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.text import SafeText, safe
 
 log = logging.getLogger(__name__)

@@ -21,8 +21,7 @@ from msgspec.structs import replace
 
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.api.errors import ApiError
-from agentco_tui.arguments import UsageError, parse
-from agentco_tui.atomic_write import AtomicWriteError
+from agentco_tui.cli.arguments import UsageError, parse
 from agentco_tui.commands.running import Exit, OutputError, ask, complain, logged, write
 from agentco_tui.config import (
     Given,
@@ -33,11 +32,12 @@ from agentco_tui.config import (
     ViewSettings,
 )
 from agentco_tui.config.resolve import load, load_any, of_profile, reread
-from agentco_tui.signs import ascii_wanted, use_ascii
-from agentco_tui.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
+from agentco_tui.system.atomic_write import AtomicWriteError
+from agentco_tui.system.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
 from agentco_tui.terminal.ground import ground_asked
 from agentco_tui.text import safe
+from agentco_tui.text.signs import ascii_wanted, use_ascii
 
 CACHED = type(lru_cache(len))
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from agentco_tui import __version__
-from agentco_tui.grammar import COMMANDS, DASHBOARD, PROG, Subcommand
+from agentco_tui.cli.grammar import COMMANDS, DASHBOARD, PROG, Subcommand
 from agentco_tui.text import safe
 
 _KEY_FLAGS = ("--api-key", "--api_key", "--apikey", "--key", "--token", "--bearer")

@@ -23,8 +23,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
+from agentco_tui.text.patterns import lazy_pattern
 
 
 class ColumnKind(Enum):

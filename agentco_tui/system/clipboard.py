@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from agentco_tui.child_process import CommandError, run_for_output
-from agentco_tui.osc import multiplexer
+from agentco_tui.system.child_process import CommandError, run_for_output
+from agentco_tui.system.osc import multiplexer
 
 MOST_BYTES: Final = 4_000
 """Of a text that the terminal is asked to take: some drop all of a longer one, and none tells."""

@@ -1,0 +1,1 @@
+"""The command line: its grammar, its arguments, and what runs for them."""
