@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui import __version__
+from agentco_tui.cli.manual import TOPICS
 from tests.commands import manual_page
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,8 +54,10 @@ def test_the_wheel_holds_the_program_its_page_and_its_licence(built: dict[str, P
         about = f"agentco_tui-{__version__}.dist-info"
         told = wheel.read(f"{about}/METADATA").decode()
     named = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
+    manual = {f"agentco_tui/manual/{topic}.md" for topic in TOPICS}
     page = f"agentco_tui-{__version__}.data/data/share/man/man1/agentco-tui.1"
-    assert found == files_of("agentco_tui") | {f"{about}/{name}" for name in named} | {page}
+    described = {f"{about}/{name}" for name in named}
+    assert found == files_of("agentco_tui") | manual | described | {page}
     assert f"\nVersion: {__version__}\n" in told
 
 

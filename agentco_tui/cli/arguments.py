@@ -65,8 +65,28 @@ def parse(argv: Sequence[str]) -> dict[str, Any]:
     if found.command == "version":
         return parse(["--version"])
     if found.command == "help":
-        return parse([*([found.what] if found.what else []), "--help"])
+        return _help(found.what)
     return vars(found)
+
+
+def _help(what: str | None) -> dict[str, Any]:
+    """Show the help of a command or a page of the manual; without a name, of the whole program.
+
+    Raises SystemExit(0) when it has been shown, and UsageError if there is no such command or page.
+    """
+    from agentco_tui.cli import manual  # noqa: PLC0415 (only needed here)
+
+    if what is None:
+        return parse(["--help"])
+    if what in manual.TOPICS:
+        manual.show(what)
+        raise SystemExit(0)
+    if what not in COMMANDS:
+        from agentco_tui.config.validators import nearest  # noqa: PLC0415 (slow)
+
+        near = nearest(what, (*COMMANDS, *manual.TOPICS))
+        raise UsageError(f"no command or topic {safe(what, 60)}; did you mean {near}?")
+    return parse([what, "--help"])
 
 
 def _made(make: Callable[..., _Parser], command: Subcommand, **options: str) -> _Parser:

@@ -63,6 +63,10 @@ Without --listen and --textfile they are printed once; exit code 3 if nothing wa
 them it goes on until SIGTERM, whatever the platform does: what was last known stays, and
 agentco_feed_up and agentco_feed_age_seconds say how old it is. Needs the extra `metrics`.
 """
+_HELP_MORE = """\
+topics: approving, screens, settings, scripts, shifts, notifications, history, record-and-replay,
+terminals
+"""
 _CONFIG_MORE = """\
   path   where the config file is
   check  everything that is wrong with it; exit code 2 if something is
@@ -298,7 +302,9 @@ COMMANDS: dict[str, Subcommand] = {
     "completion": Subcommand("what makes a shell complete commands, flags, and names once seen",
         ('completion bash  # in ~/.bashrc: eval "$(agentco-tui completion bash)"',),
         (Flag("shell {bash,zsh,fish}", "", choices=("bash", "zsh", "fish")),)),
-    "help": Subcommand("what a command does", ("help status",),
-        (Flag("what COMMAND", "of which (default: all)", nargs="?"),)),
+    "help": Subcommand("what a command does, or a page of the manual",
+        ("help status", "help approving"),
+        (Flag("what NAME", "a command or a topic (default: all commands)", nargs="?"),),
+        _HELP_MORE),
     "version": Subcommand("which version this is", ("version",)),
 }  # fmt: skip

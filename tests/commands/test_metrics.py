@@ -238,8 +238,8 @@ def test_what_it_cannot_do_is_said(
 
 
 def test_rules_and_docs_name_what_there_is(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text()
-    rules = re.search(r"```yaml\n(groups:.*?)```", readme, re.DOTALL)
+    page = (ROOT / "docs" / "notifications.md").read_text()
+    rules = re.search(r"```yaml\n(groups:.*?)```", page, re.DOTALL)
     assert rules is not None
     named = set(re.findall(r"agentco_(\w+?)(?:_total)?\b", rules[1]))
     assert named
