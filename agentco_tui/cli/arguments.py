@@ -72,21 +72,28 @@ def parse(argv: Sequence[str]) -> dict[str, Any]:
 def _help(what: str | None) -> dict[str, Any]:
     """Show the help of a command or a page of the manual; without a name, of the whole program.
 
-    Raises SystemExit(0) when it has been shown, and UsageError if there is no such command or page.
+    Where a command and a page have the same name, both are shown. Raises SystemExit(0) when it has
+    been shown, and UsageError if there is no such command or page.
     """
     from agentco_tui.cli import manual  # noqa: PLC0415 (only needed here)
 
     if what is None:
         return parse(["--help"])
-    if what in manual.TOPICS:
-        manual.show(what)
-        raise SystemExit(0)
-    if what not in COMMANDS:
+    is_command = what in COMMANDS
+    if not is_command and what not in manual.TOPICS:
         from agentco_tui.config.validators import nearest  # noqa: PLC0415 (slow)
 
         near = nearest(what, (*COMMANDS, *manual.TOPICS))
         raise UsageError(f"no command or topic {safe(what, 60)}; did you mean {near}?")
-    return parse([what, "--help"])
+    if what not in manual.TOPICS:
+        return parse([what, "--help"])
+    manual.show(what, command_help=_command_help(what) if is_command else "")
+    raise SystemExit(0)
+
+
+def _command_help(name: str) -> str:
+    """The text that `agentco-tui NAME --help` prints."""
+    return _made(partial(_Parser, prog=f"{PROG} {name}"), COMMANDS[name]).format_help()
 
 
 def _made(make: Callable[..., _Parser], command: Subcommand, **options: str) -> _Parser:

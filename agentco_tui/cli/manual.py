@@ -35,9 +35,13 @@ def page(topic: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def show(topic: str) -> None:
-    """Print a topic's page; in a terminal, show it in the user's pager."""
+def show(topic: str, command_help: str = "") -> None:
+    """Print the help of the command with this name, if there is one, and the topic's page.
+
+    In a terminal they are shown in the user's pager.
+    """
+    text = f"{command_help}\n{page(topic)}" if command_help else page(topic)
     if sys.stdin.isatty() and sys.stdout.isatty():
-        pydoc.pager(page(topic))
+        pydoc.pager(text)
     else:
-        print(page(topic), end="")
+        print(text, end="")

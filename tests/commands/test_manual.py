@@ -79,7 +79,8 @@ def test_the_settings_that_a_page_shows_are_valid(topic: str, command: Command) 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_help_shows_the_page_of_a_topic(topic: str, command: Command) -> None:
     ran = command("help", topic)
-    assert (ran.code, ran.out) == (0, page(topic))
+    assert ran.code == 0
+    assert ran.out.endswith(page(topic))
 
 
 def test_help_names_the_nearest_topic(command: Command) -> None:
