@@ -216,7 +216,7 @@ class DashboardApp(KeyApp):
     async def _remember(self) -> None:
         """Begin to remember, what is there by now, too, and look ahead by it."""
         if self.session.history is not None:
-            await self.session.poller.behind.remember(self.session.history)
+            await self.session.poller.backfill.remember(self.session.history)
             await self.session.outlook.run()
 
     def _warn(self, words: SafeText) -> None:

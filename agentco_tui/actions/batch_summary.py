@@ -11,7 +11,7 @@ from statistics import median
 import msgspec
 
 from agentco_tui.live.insight import priority_rank, waiting_since, waits_for_person
-from agentco_tui.live.store import Names
+from agentco_tui.live.names import Names
 from agentco_tui.model import Money, Task, extra_fields
 from agentco_tui.model.format import money
 from agentco_tui.text import SafeText, plain, safe, signs

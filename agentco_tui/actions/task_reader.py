@@ -19,8 +19,10 @@ from agentco_tui.actions.outcome import Check, Found
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unreadable
 from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.fetch import Take
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.live.poller import Poller, SingleFlight, Take
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Task, TaskState
 from agentco_tui.model import format as form
 from agentco_tui.text import SafeText, plain

@@ -42,7 +42,7 @@ from agentco_tui.actions.outcome import (
 from agentco_tui.actions.read_age import MOST_READS, OLDEST_READ, why_too_old
 from agentco_tui.actions.services import Services, age_of
 from agentco_tui.api.errors import ApiError, Conflict, KeyRejected, NotAllowed, Withheld
-from agentco_tui.live.store import Names
+from agentco_tui.live.names import Names
 from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.model.format import ago
 from agentco_tui.reading.field_names import fold

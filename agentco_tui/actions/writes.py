@@ -31,8 +31,8 @@ from agentco_tui.actions.outcome import (
 from agentco_tui.actions.services import Services
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
+from agentco_tui.live.fetch import of_all_companies
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.live.poller import of_all_companies
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Agent, Budget, Company, Listing, Receipt, Record, Ref, Task
 from agentco_tui.model.format import money

@@ -32,8 +32,8 @@ from agentco_tui.commands.running import Exit, connected, error_json, running, s
 from agentco_tui.config import Given, Settings
 from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, ActivityFilter, FeedName, Query
+from agentco_tui.live.fetch import fetch, of_all_companies
 from agentco_tui.live.log_reader import LogReader
-from agentco_tui.live.poller import fetch, of_all_companies
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Listing, Moment, Trace
 from agentco_tui.model import format as figures

@@ -16,7 +16,8 @@ from agentco_tui.commands.running import Exit, OutputError, complain, connected,
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import Query
 from agentco_tui.live.log_file import LONGEST_LINE, Written, lines_of, with_names
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Store
 from agentco_tui.system.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.text import safe
 

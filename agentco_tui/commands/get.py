@@ -29,9 +29,10 @@ from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
+from agentco_tui.live.names import Names
 from agentco_tui.live.needs import of_company
 from agentco_tui.live.record_export import as_json, columns, csv_row, flat, flat_names, text_of
-from agentco_tui.live.store import Collection, Names
+from agentco_tui.live.store import Collection
 from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import fold_word

@@ -14,9 +14,9 @@ from agentco_tui.commands.running import Exit, complain, say, say_json, write
 from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.live.history_records import HistoryError
+from agentco_tui.live.names import named
 from agentco_tui.live.period import DAY
 from agentco_tui.live.record_export import csv_row
-from agentco_tui.live.store import named
 from agentco_tui.model import Company
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe

@@ -10,8 +10,9 @@ from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.config.validators import nearest
 from agentco_tui.live.feeds import NAMES, Query
-from agentco_tui.live.poller import fetch, of_all_companies
-from agentco_tui.live.store import Store, named
+from agentco_tui.live.fetch import fetch, of_all_companies
+from agentco_tui.live.names import named
+from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Company, Listing
 from agentco_tui.text import safe
 

@@ -20,10 +20,10 @@ from agentco_tui.commands.watch import SECONDS, watching
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, is_open
+from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of
 from agentco_tui.live.needs import Need, Queue, count_levels, of_company
 from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.store import Names
 from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.model import format as figures
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder

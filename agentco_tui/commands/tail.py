@@ -26,10 +26,11 @@ from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.feeds import ActivityFilter, Clock, Query
 from agentco_tui.live.filtered_log import FilteredLog
-from agentco_tui.live.poller import after_failure
+from agentco_tui.live.names import Names
+from agentco_tui.live.poll_timing import after_failure
 from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import deed, doer
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Severity
 from agentco_tui.model import format as figures
 from agentco_tui.text import safe, signs

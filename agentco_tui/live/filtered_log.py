@@ -23,9 +23,11 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAUSE, GapFiller
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Freshness, Pace
+from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.log_reader import LogReader, Rest
-from agentco_tui.live.poller import ACTIVITY_LIMIT, GLANCE, JITTER, after_failure, spacing
-from agentco_tui.live.store import Change, Names
+from agentco_tui.live.names import Names
+from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, spacing
+from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import phrase
@@ -153,7 +155,7 @@ class FilteredLog:
                 self._is_due_now = False
                 await self._poll(pace(), refresh())
                 continue
-            seconds = min(max(self._due_at - now, 0.0), GLANCE) if is_shown else GLANCE
+            seconds = min(max(self._due_at - now, 0.0), CLOCK_CHECK) if is_shown else CLOCK_CHECK
             self._woken.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):

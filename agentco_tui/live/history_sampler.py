@@ -28,7 +28,8 @@ from agentco_tui.live.history_records import (
 )
 from agentco_tui.live.insight import is_open, waiting_since, waits_for_person
 from agentco_tui.live.log_findings import ENDED, told_state
-from agentco_tui.live.store import Change, Names, Store
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Change, Store
 from agentco_tui.model import (
     Activity,
     Agent,

@@ -6,8 +6,8 @@ import codecs
 import csv
 from collections.abc import AsyncIterator
 
+from agentco_tui.live.names import Names
 from agentco_tui.live.record_export import csv_row
-from agentco_tui.live.store import Names
 from agentco_tui.model import Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import fold, word_set

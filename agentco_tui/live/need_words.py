@@ -13,11 +13,11 @@ import msgspec
 from agentco_tui.live.consequence import own_forecast, per_minute, until_limit
 from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
+from agentco_tui.live.names import Names
 from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.spend_rate import FastSpend
-from agentco_tui.live.store import Names
 from agentco_tui.model import (
     Activity,
     Agent,

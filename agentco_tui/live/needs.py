@@ -30,11 +30,12 @@ from agentco_tui.live.insight import (
     waits_for_person,
 )
 from agentco_tui.live.log_findings import AT_WORK
+from agentco_tui.live.names import Names
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.period import HOUR
 from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.spend_rate import FastSpend
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
     Agent,

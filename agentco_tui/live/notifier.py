@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from agentco_tui.api.errors import TimedOut
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
+from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.live.notified import MOST_CAUSES, Notified, Outage
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.period import HOUR
 from agentco_tui.live.poller import REFUSED
-from agentco_tui.live.store import Change, Names
+from agentco_tui.live.store import Change
 from agentco_tui.model import Notify
 from agentco_tui.model import format as fmt
 from agentco_tui.system.child_process import CommandError, run_for_output, without_key

@@ -15,8 +15,8 @@ from typing import Final, get_args
 from msgspec.structs import fields
 
 from agentco_tui import model
+from agentco_tui.live.names import Names
 from agentco_tui.live.sentences import sentence
-from agentco_tui.live.store import Names
 from agentco_tui.model import Activity, Agent, Alert, Budget, Moment, Money, Record, Ref, Task
 from agentco_tui.model.format import stamp
 from agentco_tui.reading.field_names import phrase

@@ -19,7 +19,8 @@ from agentco_tui.api.errors import ApiError, NotSent, Sent
 from agentco_tui.api.recording import FailedWith, Located, Recorded, Recording
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, SLOWER, Clock, FeedName, Freshness, Pace
 from agentco_tui.live.log_reader import LogReader
-from agentco_tui.live.poller import Poller, Schedule, spacing
+from agentco_tui.live.poll_timing import spacing
+from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.model import Activity, Listing
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.patterns import lazy_pattern
@@ -160,7 +161,7 @@ class ReplayPoller(Poller):
 
     def __init__(self, *about: Any, **options: Any) -> None:
         super().__init__(*about, **options)
-        self.behind.reader = ReplayedLog(self.client)
+        self.backfill.reader = ReplayedLog(self.client)
         self._changed = asyncio.Event()
 
     async def run(self) -> None:
@@ -178,12 +179,12 @@ class ReplayPoller(Poller):
                     async with asyncio.timeout(wait):
                         await self._changed.wait()
         finally:
-            for turn in self._turns.values():
+            for turn in self._schedules.values():
                 await turn.read.close()
 
     async def poll_all(self) -> None:
         """Take what the recording has by now of every feed that is polled."""
-        polled = [turn for turn in self._turns.values() if turn.pace is not Pace.OFF]
+        polled = [turn for turn in self._schedules.values() if turn.pace is not Pace.OFF]
         if polled:
             await asyncio.wait([turn.read.next_read() for turn in polled])
 
@@ -195,11 +196,11 @@ class ReplayPoller(Poller):
         self.clock.set(at=at, **way)
         self._changed.set()
 
-    async def _rest(self) -> bool:
+    async def wait_until_idle(self) -> bool:
         """No question is in anybody's way here."""
         return True
 
-    def look_for_late(self) -> None:
+    def mark_late(self) -> None:
         """Nothing is late here: all answers are there."""
 
     async def _poll(self, feed: FeedName) -> bool:
@@ -208,12 +209,12 @@ class ReplayPoller(Poller):
             done = await super()._poll(feed)
             if feed is FeedName.ACTIVITY:
                 with suppress(ApiError):
-                    await self.behind.fill()
+                    await self.backfill.fill()
             return done
         finally:
             _found.reset(mark)
 
-    def _plan_anew(self, feeds: Iterable[FeedName]) -> None:
+    def _reschedule(self, feeds: Iterable[FeedName]) -> None:
         self._changed.set()
 
     def _answered(self, feed: FeedName, turn: Schedule, began: float, took: float) -> None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.store import Names
+from agentco_tui.live.names import Names
 from agentco_tui.model import Activity
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, joined, plain, safe, signs

@@ -28,10 +28,11 @@ from agentco_tui.live.history_records import (
 )
 from agentco_tui.live.history_sampler import kind_of, observe_log
 from agentco_tui.live.insight import SEVERITY_LEVELS, Level
+from agentco_tui.live.names import Names
 from agentco_tui.live.observed import ObservedSum, first_exact_time, spent_together
 from agentco_tui.live.period import period_of
 from agentco_tui.live.sentences import deed
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
     AlertLimits,

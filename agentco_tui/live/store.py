@@ -7,10 +7,10 @@ identity, so that whoever caches by identity keeps the cache.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from agentco_tui import model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
+from agentco_tui.live.ownership import company_of
 from agentco_tui.live.whole_budget import company_of_whole
 from agentco_tui.model import (
-    Activity,
     Agent,
     Alert,
     Budget,
@@ -28,12 +28,9 @@ from agentco_tui.model import (
     Company,
     Listing,
     Record,
-    Ref,
     Task,
 )
-from agentco_tui.reading.field_names import phrase
 from agentco_tui.system import background
-from agentco_tui.text import SafeText, safe, signs
 
 R = TypeVar("R", bound=Record)
 Known = TypeVar("Known", Agent, Company)
@@ -296,10 +293,7 @@ class Store:
             return
         found = [part for part in parts if part.scope is scope]
         if scope is BudgetScope.AGENT and self._overview_scope is not None:
-            company_of = Names(self).company_of
-            found = [
-                part for part in found if (company_of(part) or Ref()).id == self._overview_scope
-            ]
+            found = [part for part in found if self._company_id(part) == self._overview_scope]
         if found:
             self.publish(collection.replace(Listing(records=tuple(found))))
 
@@ -318,12 +312,12 @@ class Store:
         """Keep, until it is asked for this company, what the answer for all is known to hold of it;
         of a long list nothing, for looking through that would hold all else up.
         """
-        freshness, company_of = self.freshness[feed], Names(self).company_of
+        freshness = self.freshness[feed]
         held = self.collections.get(feed)
         if held is None or freshness.answered_at is None or len(held) > _MOST_KEPT:
             self.forget(feed)
             return
-        kept = tuple(each for each in held if (company_of(each) or Ref()).id == company)
+        kept = tuple(each for each in held if self._company_id(each) == company)
         self.set_freshness(feed, replace(freshness, narrowed=True))
         self.take(feed, replace(held.listing, records=kept))
 
@@ -337,80 +331,6 @@ class Store:
         else:
             self.take(feed, Listing(records=()))
 
-
-PERSONS: Final = ("user", "human", "person", "operator", "member")
-"""What platforms call those who act and are no agents."""
-
-
-class Names:
-    """Looks references up in the store; an unknown id is shown as itself, nothing as missing."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def agent(self, ref: Ref | None) -> SafeText:
-        return _name(ref, self._store.agents)
-
-    def company(self, ref: Ref | None) -> SafeText:
-        return _name(ref, self._store.companies)
-
-    def company_of(self, record: Task | Agent | Budget | Alert | Activity) -> Ref | None:
-        """The company of a record: its own, else that of its agent, or of the agent that did it."""
-        if isinstance(record, Budget) and record.scope is BudgetScope.COMPANY:
-            return Ref(id=record.id, name=record.name)
-        if record.company is not None or isinstance(record, Agent):
-            return record.company
-        agent = record if isinstance(record, Budget) else record.agent
-        if isinstance(record, Activity):
-            agent = record.agent or record.actor
-        owner = self._store.agents.get(agent.id) if agent else None
-        return owner.company if owner else None
-
-    def agent_of(self, ref: Ref | None) -> Agent | None:
-        return None if ref is None else self._store.agents.get(ref.id)
-
-    def known(self, ref: Ref | None, kind: str = "") -> SafeText | None:
-        """The name of a record, None if none is known. Records of two kinds may have one id: where
-        `kind` is no "agent", "company" or "task", one kind only must have it, and no person has.
-        """
-        if ref is None or ref.name or ref.id is None:
-            return ref.name if ref else None
-        store = self._store
-        task = store.pending.get(ref.id) or store.tasks.get(ref.id)
-        records = {"agent": store.agents.get(ref.id), "company": store.companies.get(ref.id)}
-        found = {"task": task.title} if task else {}
-        found |= {each: record.name for each, record in records.items() if record and record.name}
-        if kind in ("task", *records):
-            return found.get(kind)
-        return next(iter(found.values())) if len(found) == 1 and kind not in PERSONS else None
-
-    def of_entry(self, entry: Activity, slot: str) -> SafeText | None:
-        """The name of what stands in that slot of an entry, by the kind that the entry tells."""
-        kinds = {"actor": entry.actor_type, "target": entry.target_type}
-        return self.known(getattr(entry, slot), phrase(kinds.get(slot, slot) or ""))
-
-    def budget(self, budget: Budget) -> SafeText:
-        if budget.scope is BudgetScope.ALL:
-            return budget.name or SafeText("all")
-        of_kind = self.agent if budget.scope is BudgetScope.AGENT else self.company
-        return of_kind(Ref(id=budget.id, name=budget.name))
-
-    def scope(self, company_id: str | None) -> SafeText:
-        if company_id is None:
-            return SafeText("all companies")
-        return self.company(Ref(id=company_id))
-
-
-def named(words: str, records: Iterable[Known]) -> list[Known]:
-    """The record with that id, else all with that name, whatever its case."""
-    known, name = list(records), words.strip().casefold()
-    by_id = [record for record in known if record.id == words]
-    return by_id or [each for each in known if each.name and each.name.casefold() == name]
-
-
-def _name(ref: Ref | None, known: Collection[Agent] | Collection[Company]) -> SafeText:
-    if ref is None:
-        return signs.missing
-    record = None if ref.name else known.get(ref.id)
-    own = ref.name or (record.name if record else None)
-    return own or (signs.missing if ref.id is None else safe(ref.id))
+    def _company_id(self, record: Task | Agent | Budget | Alert) -> str | None:
+        owner = company_of(record, self.agents.records)
+        return None if owner is None else owner.id

@@ -13,11 +13,12 @@ from agentco_tui.api.errors import KeyRejected
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
 from agentco_tui.live.history import History
 from agentco_tui.live.history_records import HistoryError
+from agentco_tui.live.names import Names, named
 from agentco_tui.live.needs import Need, Queue, find, of_company
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
-from agentco_tui.live.store import Names, Store, named
+from agentco_tui.live.store import Store
 from agentco_tui.model import AlertLimits, Budget
 from agentco_tui.system.background import in_slices, sleep_unless
 
@@ -62,7 +63,7 @@ class Watcher:
             work.create_task(self._renew_key())
             if self.outlook.history is not None:
                 if remembers:
-                    await self.poller.behind.remember(self.outlook.history)
+                    await self.poller.backfill.remember(self.outlook.history)
                 work.create_task(self.outlook.run())
 
     async def next_look(self, within: float = GLANCE) -> None:

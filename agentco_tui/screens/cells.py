@@ -20,7 +20,8 @@ from agentco_tui.live.insight import (
     period_passed,
     priority_rank,
 )
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Store
 from agentco_tui.model import AlertLimits, Budget, Money, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.identity import KIND_NOUNS, refusal

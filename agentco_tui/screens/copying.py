@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter
-from agentco_tui.live.poller import ACTIVITY_LIMIT
+from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
 from agentco_tui.reading.kinds import PATHS, mappable

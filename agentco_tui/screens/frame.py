@@ -20,7 +20,8 @@ from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
-from agentco_tui.live.store import Change, named
+from agentco_tui.live.names import named
+from agentco_tui.live.store import Change
 from agentco_tui.model import Task
 from agentco_tui.screens.absence import TOLD_FOR, Absence
 from agentco_tui.screens.dialogs.base import HelpScreen
@@ -196,7 +197,7 @@ class MainScreen(OwnCommands):
     def tick(self) -> None:
         self._seconds += 1
         self.look_for_absence(is_here=False)
-        self.session.poller.look_for_late()
+        self.session.poller.mark_late()
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
             self.session.needs.look(self)  # for what the clock, the log and the outlook make one
             self.open_views()

@@ -445,7 +445,7 @@ class ActivityView(ListView[Activity]):
             left.append(Cell(plain(lines), Tone.DIM))
         left.append(Cell(plain(says), tone))
         if self._filtered_log is None:
-            limitations = self.session.poller.behind.reader.told()
+            limitations = self.session.poller.backfill.reader.told()
         else:
             limitations = self._filtered_log.limitations()
         for words in limitations:

@@ -17,10 +17,10 @@ from agentco_tui.config import Settings, off_by
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.history import History
+from agentco_tui.live.names import Names, named
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.snooze import Snoozes
-from agentco_tui.live.store import Names, named
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
 from agentco_tui.screens.cells import Look
 from agentco_tui.screens.found_needs import FoundNeeds

@@ -9,8 +9,8 @@ import msgspec
 from agentco_tui import model
 from agentco_tui.keys.commands import Place
 from agentco_tui.live.feeds import ActivityFilter
+from agentco_tui.live.names import Names
 from agentco_tui.live.sentences import sentence
-from agentco_tui.live.store import Names
 from agentco_tui.text import SafeText, cell_width, fit, plain, safe, signs
 from agentco_tui.widgets.tones import Cell, Tone
 

@@ -24,7 +24,8 @@ from agentco_tui.actions.decisions import Decisions, Hold
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step
 from agentco_tui.demo.connection import ClientConnection, Request
 from agentco_tui.live.feeds import Clock
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Store
 from agentco_tui.model import Moment, Money, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until

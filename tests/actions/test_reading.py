@@ -11,7 +11,7 @@ import pytest
 from agentco_tui.actions.outcome import OutcomeKind, Step
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
 from agentco_tui.live.feeds import Clock, FeedName, Phase
-from agentco_tui.live.poller import SingleFlight
+from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import Office, office, until

@@ -20,7 +20,7 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms
 from agentco_tui.api.recording import Recorded, Recording
 from agentco_tui.live.feeds import FeedName, Query
-from agentco_tui.live.poller import fetch
+from agentco_tui.live.fetch import fetch
 from agentco_tui.live.replay import Player, ReplayClock
 from agentco_tui.live.store import Store
 from agentco_tui.reading.json_body import parse_json

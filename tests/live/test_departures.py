@@ -39,7 +39,7 @@ async def test_one_read_tells_of_all_departures(platform: EmbeddedPlatform, tmp_
     platform.faults.add("activity:status=404")
     history = History(tmp_path / "history.sqlite3", "prod", platform.base_url)
     async with stage(platform) as on:
-        await on.poller.behind.remember(history)
+        await on.poller.backfill.remember(history)
         on.show("tasks")
         await on.settled()
         platform.requests.clear()
@@ -66,7 +66,7 @@ async def test_where_the_log_tells_nothing_more_is_asked(
 ) -> None:
     history = History(tmp_path / "history.sqlite3", "prod", platform.base_url)
     async with stage(platform) as on:
-        await on.poller.behind.remember(history)
+        await on.poller.backfill.remember(history)
         on.show("overview")
         await on.settled()
         platform.requests.clear()

@@ -11,8 +11,8 @@ from agentco_tui.api.errors import Invalid, NotFound
 from agentco_tui.live.activity_window import NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAUSE
 from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, question
+from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.log_reader import PAGE
-from agentco_tui.live.poller import ACTIVITY_LIMIT
 from agentco_tui.live.store import Change, Store
 from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, Choice, ChoosyPlatform, Stage, stage

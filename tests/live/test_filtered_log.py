@@ -13,9 +13,10 @@ from msgspec.structs import fields
 from agentco_tui.api.errors import Invalid
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName, Pace, Phase, Query
+from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.filtered_log import FilteredLog, is_about_agent
-from agentco_tui.live.poller import ACTIVITY_LIMIT
-from agentco_tui.live.store import Change, Names, Store
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Agent, Listing, Moment, Ref
 from agentco_tui.text import plain
 from tests.embedded import EmbeddedPlatform

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from agentco_tui.live import insight, needs
 from agentco_tui.live.insight import Level
+from agentco_tui.live.names import Names
 from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
     AgentState,

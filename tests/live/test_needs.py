@@ -14,12 +14,13 @@ from agentco_tui.live.activity_window import GAP_PREFIX
 from agentco_tui.live.forecast import Burn, Forecast, Runaway
 from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import LogFindings, Repeated, read_log
+from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import NeedWords, words_of
 from agentco_tui.live.needs import Because, Need, NeedKind, find
 from agentco_tui.live.outlook import Outlook, Prospect
 from agentco_tui.live.period import HOUR
 from agentco_tui.live.snooze import Snooze
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
     Agent,

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from agentco_tui.api import errors
 from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Freshness, Pace, Phase, began_at, paces
-from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED, after_failure, spacing
+from agentco_tui.live.poll_timing import (
+    BACK_OFF_CEILING,
+    LONGEST_RETRY_AFTER,
+    after_failure,
+    spacing,
+)
 from agentco_tui.live.store import Change
 from agentco_tui.text import plain
 from tests.embedded import EmbeddedPlatform
@@ -52,7 +57,7 @@ async def test_back_off_grows_and_touches_no_other_feed(platform: EmbeddedPlatfo
         ("status=429,retry_after=120", 120, 121),
         ("status=503,retry_after=120", 120, 121),
         ("status=429,retry_after=date+90", 88, 91),
-        ("status=429,retry_after=86400", LONGEST_WAIT_ASKED, LONGEST_WAIT_ASKED + 1),
+        ("status=429,retry_after=86400", LONGEST_RETRY_AFTER, LONGEST_RETRY_AFTER + 1),
         ("status=429,retry_after=0", 0.9, 1.0),
         ("status=429,retry_after=odd", 0.9, 1.0),
     ],
@@ -244,8 +249,8 @@ def test_back_off_grows_to_the_ceiling(failures: int, refresh: float, seed: int)
 def test_a_wait_that_is_asked_for_is_kept_within_reason(asked: float, seed: int) -> None:
     error = errors.RateLimited(plain("slow down"), retry_after=asked)
     delay = after_failure(error, 1, 5.0, Random(seed))
-    assert delay >= min(asked, LONGEST_WAIT_ASKED)
-    assert delay <= max(BACK_OFF_CEILING, LONGEST_WAIT_ASKED)
+    assert delay >= min(asked, LONGEST_RETRY_AFTER)
+    assert delay <= max(BACK_OFF_CEILING, LONGEST_RETRY_AFTER)
 
 
 class Noon(Clock):

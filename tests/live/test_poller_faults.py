@@ -11,7 +11,7 @@ import pytest
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import Armed
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.poller import BACK_OFF_CEILING
+from agentco_tui.live.poll_timing import BACK_OFF_CEILING
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Budget
 from tests.embedded import EmbeddedPlatform

@@ -16,7 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from agentco_tui.demo.world_state import DOLLAR
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ON_SCREEN, FeedName, Pace, Phase, Query
-from agentco_tui.live.poller import ACTIVITY_LIMIT, AT_ONCE
+from agentco_tui.live.fetch import ACTIVITY_LIMIT
+from agentco_tui.live.poller import AT_ONCE
 from tests.embedded import EmbeddedPlatform, another_operator
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 

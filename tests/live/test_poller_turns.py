@@ -13,7 +13,8 @@ import pytest
 
 from agentco_tui.api.errors import PlatformFailed
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase, paces
-from agentco_tui.live.poller import AT_ONCE, GLANCE
+from agentco_tui.live.poll_timing import CLOCK_CHECK
+from agentco_tui.live.poller import AT_ONCE
 from agentco_tui.model import Listing
 from tests.api.canary import failure
 from tests.embedded import EmbeddedPlatform, Seen
@@ -70,7 +71,7 @@ async def test_after_a_sleep_each_feed_is_asked_once(platform: EmbeddedPlatform)
         platform.requests.clear()
         on.hours.sleep(8 * 3600.0)
         assert on.freshness(FeedName.ALERTS).age(on.hours.monotonic()) >= 8 * 3600.0  # type: ignore[operator]
-        on.hours.go_by(GLANCE)
+        on.hours.go_by(CLOCK_CHECK)
         await on.settled()
         await on.arrived()
         asked = on.asked()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.names import Names
 from agentco_tui.live.record_export import (
     KINDS,
     LISTS,
@@ -22,7 +23,7 @@ from agentco_tui.live.record_export import (
     flat,
     kind_of,
 )
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
     Agent,

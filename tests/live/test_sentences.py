@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.names import Names
 from agentco_tui.live.sentences import deed, doer, folded, sentence, without_particulars
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Record, Ref, Severity, Task
 from agentco_tui.reading.decode import read_page
 from agentco_tui.reading.kinds.activity import ACTIVITY

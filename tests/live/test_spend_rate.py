@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from agentco_tui.live.consequence import consequence
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
+from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.needs import Because, Need, find
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.spend_rate import SpendSeries, fast_spend
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
     AgentState,

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.store import Change, Collection, Names, Store
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Change, Collection, Store
 from agentco_tui.model import (
     Agent,
     Alert,

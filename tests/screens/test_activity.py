@@ -264,7 +264,7 @@ async def test_a_severity_that_was_worked_out_is_marked_and_times_are_of_the_clo
 
 async def test_the_title_tells_what_of_the_log_cannot_be_had(on: Staging) -> None:
     async with on(place="activity", size=WIDE) as s:
-        log = s.session.poller.behind.reader
+        log = s.session.poller.backfill.reader
         log.cap, log.ignores_days = 300, True
         happen(s.platform, "Fed the fish")
         await s.press("r")

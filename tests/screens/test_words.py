@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.live.feeds import Clock, Freshness
-from agentco_tui.live.store import Names, Store
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
     AlertLimits,

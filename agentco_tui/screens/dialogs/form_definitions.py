@@ -22,8 +22,8 @@ from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.insight import priority_rank
 from agentco_tui.live.log_file import Written
+from agentco_tui.live.names import named
 from agentco_tui.live.record_export import csv_row, flat, flat_names
-from agentco_tui.live.store import named
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import limit_of, limit_refused

@@ -1,0 +1,95 @@
+"""One read of one feed from the platform, for the store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from agentco_tui.api import errors
+from agentco_tui.api.client import Client
+from agentco_tui.live.feeds import FeedName, Query
+from agentco_tui.live.store import Change, Store
+from agentco_tui.model import Company, Listing, Record
+from agentco_tui.reading.identity import mark_shared, without_repeats
+
+R = TypeVar("R", bound=Record)
+
+Take = Callable[[], Change]
+"""Puts a fetched answer into the store; called only if the query is still the same."""
+
+ACTIVITY_LIMIT: Final = 200  # entries of the log that a poll asks for
+_MOST_REASONS: Final = 5  # reasons for unread rows that are kept
+
+
+async def fetch(
+    feed: FeedName,
+    client: Client,
+    store: Store,
+    query: Query,
+    begins: Callable[[Sequence[Any]], None] | None = None,
+) -> Take:
+    """Read a feed once, and return how to put the answer into the store. Raises ApiError.
+
+    `begins` is called with the first rows of a long list, as for `Client.tasks`.
+    """
+    company = query.company
+    listing: Listing[Any]
+    match feed:
+        case FeedName.BUDGET:
+            return partial(store.take_overview, await client.budget(), company)
+        case FeedName.PENDING:
+            listing = await client.tasks(company_id=company, status="pending", begins=begins)
+        case FeedName.TASKS:
+            listing = await client.tasks(company_id=company, begins=begins)
+        case FeedName.AGENTS:
+            listing = await of_all_companies(client.agents, store, company, client.companies)
+        case FeedName.AGENT_BUDGETS:
+            listing = await of_all_companies(client.agent_budgets, store, company, client.companies)
+        case FeedName.COMPANIES:
+            listing = await client.companies()
+        case FeedName.COMPANY_BUDGETS:
+            listing = await client.company_budgets()
+        case FeedName.ALERTS:
+            listing = await client.budget_alerts()
+        case FeedName.ACTIVITY:
+            # Entries that the window would not keep need not be sent.
+            limit = min(ACTIVITY_LIMIT, store.activity.capacity)
+            entries = await client.activity(company, limit=limit)
+            return lambda: store.publish(Change(feed, *store.activity.merge(entries)))
+    return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
+
+
+async def of_all_companies(
+    read: Callable[[str | None], Awaitable[Listing[R]]],
+    store: Store,
+    company: str | None,
+    read_companies: Callable[[], Awaitable[Listing[Company]]],
+) -> Listing[R]:
+    """A listing for a company, or with None for all of them. Raises ApiError.
+
+    The interface does not say whether `company_id` may be left out. If the platform refuses a
+    request without it, the listing of every known company is read in turn; `read_companies` is
+    called if none is known yet.
+    """
+    try:
+        return await read(company)
+    except (errors.Invalid, errors.NotFound):
+        if company is not None:
+            raise
+        companies = list(store.companies) or (await read_companies()).records
+        if not companies:
+            raise
+        company_ids = dict.fromkeys(each.sent_id for each in companies)
+        listings = [await read(company_id) for company_id in company_ids]
+    records = [record for listing in listings for record in listing.records]
+    reasons = tuple(reason for listing in listings for reason in listing.unread_reasons)
+    return Listing(
+        records=tuple(mark_shared(without_repeats(records))),
+        unread=sum(listing.unread for listing in listings),
+        unread_reasons=reasons[:_MOST_REASONS],
+        capped=any(listing.capped for listing in listings),
+        more=any(listing.more for listing in listings),
+        shape=listings[0].shape,
+        pages=sum(listing.pages for listing in listings),
+    )

@@ -1,0 +1,102 @@
+"""Names for the ids that records carry, as far as the store has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+from agentco_tui.live.ownership import company_of
+from agentco_tui.live.store import Collection, Store
+from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Company, Ref, Task
+from agentco_tui.reading.field_names import phrase
+from agentco_tui.text import SafeText, safe, signs
+
+Known = TypeVar("Known", Agent, Company)
+
+PERSONS: Final = ("user", "human", "person", "operator", "member")
+"""The words by which platforms call actors that are not agents."""
+
+
+class Names:
+    """Looks up references in the store. An unknown id is shown as itself, no id as missing."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def agent(self, ref: Ref | None) -> SafeText:
+        return _name(ref, self._store.agents)
+
+    def company(self, ref: Ref | None) -> SafeText:
+        return _name(ref, self._store.companies)
+
+    def company_of(self, record: Task | Agent | Budget | Alert | Activity) -> Ref | None:
+        """The company of a record: its own, otherwise that of its agent."""
+        return company_of(record, self._store.agents.records)
+
+    def agent_of(self, ref: Ref | None) -> Agent | None:
+        return None if ref is None else self._store.agents.get(ref.id)
+
+    def known(self, ref: Ref | None, kind: str = "") -> SafeText | None:
+        """The name of the record that is referred to; None if it is not known.
+
+        Records of different kinds may have the same id. If `kind` is none of "agent", "company"
+        and "task", the name is known only if exactly one kind has a record of that id, and never
+        if `kind` is a word for a person.
+        """
+        if ref is None or ref.name or ref.id is None:
+            return ref.name if ref else None
+        names_by_kind: dict[str, SafeText] = {}
+        task = self._store.pending.get(ref.id) or self._store.tasks.get(ref.id)
+        if task is not None:
+            names_by_kind["task"] = task.title
+        agent = self._store.agents.get(ref.id)
+        if agent is not None and agent.name:
+            names_by_kind["agent"] = agent.name
+        company = self._store.companies.get(ref.id)
+        if company is not None and company.name:
+            names_by_kind["company"] = company.name
+        if kind in ("agent", "company", "task"):
+            return names_by_kind.get(kind)
+        if kind in PERSONS or len(names_by_kind) != 1:
+            return None
+        [name] = names_by_kind.values()
+        return name
+
+    def of_entry(self, entry: Activity, slot: str) -> SafeText | None:
+        """The name of an entry's `actor`, `target`, or another reference field of that name."""
+        kinds = {"actor": entry.actor_type, "target": entry.target_type}
+        return self.known(getattr(entry, slot), phrase(kinds.get(slot, slot) or ""))
+
+    def budget(self, budget: Budget) -> SafeText:
+        """The name of whom a budget belongs to."""
+        if budget.scope is BudgetScope.ALL:
+            return budget.name or SafeText("all")
+        owner = Ref(id=budget.id, name=budget.name)
+        return self.agent(owner) if budget.scope is BudgetScope.AGENT else self.company(owner)
+
+    def scope(self, company_id: str | None) -> SafeText:
+        """The name of the company in scope, or "all companies" for None."""
+        if company_id is None:
+            return SafeText("all companies")
+        return self.company(Ref(id=company_id))
+
+
+def named(words: str, records: Iterable[Known]) -> list[Known]:
+    """The record whose id is `words`, otherwise all with that name, in any case."""
+    candidates = list(records)
+    by_id = [record for record in candidates if record.id == words]
+    if by_id:
+        return by_id
+    name = words.strip().casefold()
+    return [record for record in candidates if record.name and record.name.casefold() == name]
+
+
+def _name(ref: Ref | None, collection: Collection[Agent] | Collection[Company]) -> SafeText:
+    if ref is None:
+        return signs.missing
+    if ref.name:
+        return ref.name
+    record = collection.get(ref.id)
+    if record is not None and record.name:
+        return record.name
+    return signs.missing if ref.id is None else safe(ref.id)

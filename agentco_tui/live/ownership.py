@@ -1,0 +1,27 @@
+"""Which company a record belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Ref, Task
+
+
+def company_of(
+    record: Task | Agent | Budget | Alert | Activity, agents: Mapping[str, Agent]
+) -> Ref | None:
+    """The company of a record: its own, otherwise that of its agent. None if neither is known.
+
+    `agents` are the known agents by id. The agent of a log entry that names none is its actor.
+    """
+    if isinstance(record, Budget) and record.scope is BudgetScope.COMPANY:
+        return Ref(id=record.id, name=record.name)
+    if record.company is not None or isinstance(record, Agent):
+        return record.company
+    agent = record if isinstance(record, Budget) else record.agent
+    if isinstance(record, Activity):
+        agent = record.agent or record.actor
+    if agent is None or agent.id is None:
+        return None
+    owner = agents.get(agent.id)
+    return owner.company if owner is not None else None
