@@ -56,8 +56,8 @@ from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.driver import JobControlDriver
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets import themes
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recorder, Recording

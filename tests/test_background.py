@@ -15,7 +15,7 @@ from textual.app import App
 
 import agentco_tui
 from agentco_tui.system import background
-from agentco_tui.textual_patches.workers import start_worker
+from agentco_tui.widgets.workers import start_worker
 
 
 def steps(count: int, done: list[int]) -> Generator[None, None, str]:

@@ -13,7 +13,7 @@ from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.system import osc
 from agentco_tui.text import plain, safe
-from agentco_tui.textual_patches.workers import start_worker
+from agentco_tui.widgets.workers import start_worker
 
 HERE, APART = 60.0, 60.0  # seconds for which a key shows a person; and between two bells
 

@@ -27,9 +27,9 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
 from agentco_tui.system import clipboard, osc
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.text_pane import FieldLine, Line
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.trace_dialog import TraceScreen

@@ -19,7 +19,7 @@ from agentco_tui.live.snooze import Snoozes
 from agentco_tui.model import Agent, Alert, Budget, Task
 from agentco_tui.screens.cells import Look
 from agentco_tui.system.background import at_once, in_slices
-from agentco_tui.textual_patches.workers import start_worker
+from agentco_tui.widgets.workers import start_worker
 
 R = TypeVar("R", Task, Agent, Budget, Alert)
 

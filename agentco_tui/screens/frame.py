@@ -36,11 +36,11 @@ from agentco_tui.screens.trail import MOST_BEHIND, Spot
 from agentco_tui.screens.views import made, memory_of, open_views
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone, total_width
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.router import DialogRouter

@@ -36,13 +36,13 @@ from agentco_tui.screens.prompts import FilterWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import AGENT_LOG, Spot, crumbs, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import GONE
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Item, Notice
 from agentco_tui.widgets.tones import Cell, Tone, faded, total_width
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen

@@ -44,11 +44,11 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, cell_width, plain, safe, signs
 from agentco_tui.text.width import fit_ends
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.text_pane import Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 PARTS = re.compile(" of | in | its ")  # between the parts of a figure
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds

@@ -22,9 +22,9 @@ from agentco_tui.screens.trail import name_of
 from agentco_tui.system.background import while_wanted
 from agentco_tui.system.child_process import CommandError, how_it_ended, run_for_output
 from agentco_tui.text import SafeText, plain, safe, safe_block, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.text_pane import FieldLine, Text
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 LIMIT = 60.0  # seconds of a command in the background
 

@@ -30,11 +30,11 @@ from agentco_tui.screens.pages import agent_page, company_page
 from agentco_tui.screens.trail import Spot
 from agentco_tui.screens.trends import TrendView, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 ROOMIEST = 180  # columns from which on a page stands beside its list
 

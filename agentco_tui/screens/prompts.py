@@ -14,10 +14,10 @@ from agentco_tui.screens.targets import Meant, Target
 from agentco_tui.system.background import in_slices
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.text.row_filter import completed as completed_name
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.prompt import WordSuggester
 from agentco_tui.widgets.text_pane import Cells, Item
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen

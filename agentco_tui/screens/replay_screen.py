@@ -19,9 +19,9 @@ from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.session import Session
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
+from agentco_tui.widgets.workers import start_worker
 
 SHORTEST_BAR = 10  # columns
 MOVING = "moving"  # the group of the worker that shows another time

@@ -30,10 +30,10 @@ from agentco_tui.screens.list_view import MANY
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
+from agentco_tui.widgets.workers import start_worker
 
 
 def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:

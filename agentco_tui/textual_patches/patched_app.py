@@ -21,7 +21,6 @@ from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.system.child_process import CommandError
 from agentco_tui.text import safe
 from agentco_tui.textual_patches.registry import ENDING, KEY_QUEUE, LATE_TIMERS
-from agentco_tui.textual_patches.workers import start_worker
 
 Typed = events.Key | events.Paste
 
@@ -159,7 +158,7 @@ class PatchedApp(App[None]):
         if self._ahead or not self._is_free():
             self._ahead.append(event)
             if len(self._ahead) == 1:
-                start_worker(self, self._work_off, "take the keys that were typed ahead")
+                self.run_worker(self._work_off, description="take the keys that were typed ahead")
         else:
             await self._hand_out(event)
 

@@ -14,7 +14,7 @@ from agentco_tui.config.file import ROLES
 from agentco_tui.live.insight import Level
 from agentco_tui.model import AlertLimits
 from agentco_tui.screens.key_app import KeyApp
-from agentco_tui.textual_patches.workers import start_worker
+from agentco_tui.widgets.workers import start_worker
 from tests.screens.harness import Stage, Staging, text_of
 
 NAMES = ("shop", "eu west")

@@ -34,10 +34,10 @@ from agentco_tui.screens.key_app import ListTable
 from agentco_tui.screens.session import Session
 from agentco_tui.system.background import while_wanted
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Cells
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 WIDEST = 24  # columns of what a platform is called
 RANKS = [*Because]

@@ -35,10 +35,10 @@ from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, joined, plain, safe, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Cells, FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone, bar
+from agentco_tui.widgets.workers import start_worker
 
 TRACE_LINES = 4
 ROOM = 24  # lines of a screen on which money and precedent stand above what is asked for

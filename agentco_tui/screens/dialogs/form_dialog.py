@@ -17,11 +17,11 @@ from textual.worker import Worker
 
 from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.prompt import LineInput, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Item, Notice, Text
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 READABLE = 0.25  # seconds for which words about what is being sent stand at least
 Values = Mapping[str, str]

@@ -46,7 +46,7 @@ from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, joined, plain, signs
-from agentco_tui.textual_patches.workers import start_worker
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen

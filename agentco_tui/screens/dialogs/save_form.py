@@ -18,7 +18,7 @@ from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, 
 from agentco_tui.screens.header_footer import worst
 from agentco_tui.system.background import in_slices
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.textual_patches.workers import start_worker
+from agentco_tui.widgets.workers import start_worker
 
 
 def save(ask: FormRequest) -> FormPlan | SafeText:

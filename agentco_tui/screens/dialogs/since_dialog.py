@@ -21,9 +21,9 @@ from agentco_tui.screens.dialogs.base import WholeScreen
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.system.background import beside
 from agentco_tui.text import plain
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen

@@ -21,9 +21,9 @@ from agentco_tui.screens.dialogs.base import HelpScreen, Searched, WholeScreen, 
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.screens.session import Session
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Laid, Text, broken
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
+from agentco_tui.widgets.workers import start_worker
 
 
 def step_items(

@@ -22,12 +22,12 @@ from textual.strip import Strip
 from agentco_tui.system.background import at_once, in_slices
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.row_filter import NOTHING, Filter, parse
-from agentco_tui.textual_patches.workers import start_worker
 from agentco_tui.widgets.table import paint
 from agentco_tui.widgets.table.layout import Column, R, usual
 from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell, TonedWidget
+from agentco_tui.widgets.workers import start_worker
 
 _AT_ONCE: Final = 20  # steps (of about a millisecond) that are always taken at once
 _FILTER_AGES: Final = 10.0  # seconds after which a filter on a ticking column is applied anew
