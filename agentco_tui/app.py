@@ -30,9 +30,9 @@ from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, KeyInUse
 from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.config import Settings, Switch, off_by
+from agentco_tui.history.history import History
 from agentco_tui.keys.commands import SCREENS, Place
 from agentco_tui.live.feeds import Clock, Query
-from agentco_tui.live.history import History
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.screens.calls import Calls
@@ -75,7 +75,7 @@ TURN = 0.001  # seconds that a thread reading a long answer may keep the event l
 
 def read_the_rest() -> None:
     """Import the dialogs, so that the first key that wants one doesn't wait for them."""
-    import agentco_tui.live.history_sampler  # noqa: PLC0415
+    import agentco_tui.history.sampler  # noqa: PLC0415
     import agentco_tui.screens.dialogs.router  # noqa: F401, PLC0415
 
 

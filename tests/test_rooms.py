@@ -21,14 +21,27 @@ MAY_IMPORT = {
     "model": {"text"},
     "reading": LEAVES | {"model", "api"},
     "api": LEAVES | {"model", "reading"},
-    "live": LEAVES | {"model", "api", "reading"},
-    "actions": LEAVES | {"model", "api", "live", "reading"},
+    "live": LEAVES | {"model", "api", "reading", "history"},
+    "history": LEAVES | {"model", "api", "reading", "live"},
+    "actions": LEAVES | {"model", "api", "live", "history", "reading"},
     "textual_patches": LEAVES,
     "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
-    | {"model", "reading", "api", "live", "actions", "widgets", "textual_patches", "config"},
+    | {"model", "reading", "api", "live", "history", "actions", "widgets"}
+    | {"textual_patches", "config"},
     "commands": LEAVES
-    | {"model", "reading", "api", "live", "actions", "config", "demo", "terminal", "cli"},
+    | {
+        "model",
+        "reading",
+        "api",
+        "live",
+        "history",
+        "actions",
+        "config",
+        "demo",
+        "terminal",
+        "cli",
+    },
     "config": LEAVES | {"model", "reading", "api"},
     "terminal": LEAVES | {"textual_patches"},
     "demo": LEAVES,
@@ -37,7 +50,7 @@ MAY_IMPORT = {
 
 NO_TEXTUAL = (
     *("text", "system", "keys", "model"),
-    *("reading", "api", "live", "actions", "config", "commands", "demo"),
+    *("reading", "api", "live", "history", "actions", "config", "commands", "demo"),
 )
 
 

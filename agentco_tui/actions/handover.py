@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import seconds_of
 from agentco_tui.actions.outcome import GOOD
+from agentco_tui.history.changes_since import ChangeEvent, Section
 from agentco_tui.live.insight import Level
-from agentco_tui.live.since import Chapter, Happening
 from agentco_tui.model import format as fmt
 from agentco_tui.text import SafeText, clip, plain, safe, signs
 
@@ -29,7 +29,7 @@ def as_code(text: str) -> str:
     return f"`{words}`" if words else ""
 
 
-def markdown(title: SafeText, about: SafeText, chapters: Iterable[Chapter], now: float) -> str:
+def markdown(title: SafeText, about: SafeText, chapters: Iterable[Section], now: float) -> str:
     """The whole of it, with a line break at its end; of bounded length."""
     lines = [f"# Hand-over: {as_code(title)}", "", as_code(about)]
     for chapter in chapters:
@@ -44,17 +44,17 @@ def markdown(title: SafeText, about: SafeText, chapters: Iterable[Chapter], now:
     return "\n".join(lines) + "\n"
 
 
-def _line(each: Happening, now: float) -> str:
+def _line(each: ChangeEvent, now: float) -> str:
     who, what = each.said(now)
     known = {Level.CRITICAL: f"{signs.critical} ", Level.WARNING: f"{signs.warning} "}
     return known.get(each.level, "") + as_code(f"{who}: {what}" if who else what)
 
 
-def sent_from_here(journal: Iterable[Earlier], since: float, skew: float) -> dict[str, Happening]:
+def sent_from_here(journal: Iterable[Earlier], since: float, skew: float) -> dict[str, ChangeEvent]:
     """What was sent from this machine since then, by the task's id, else the attempt's; `skew` is
     how far the platform's clock is ahead, in seconds.
     """
-    found = dict[str, Happening]()
+    found = dict[str, ChangeEvent]()
     for attempt, settled in journal:
         at = (seconds_of(attempt.time) or 0.0) + skew
         if at >= since:
@@ -65,6 +65,6 @@ def sent_from_here(journal: Iterable[Earlier], since: float, skew: float) -> dic
             subject = {"tasks": attempt.task, "agents": attempt.agent, "companies": attempt.company}
             way = next((f"{place}:{of}" for place, of in subject.items() if of), "")
             level = Level.OK if outcome in GOOD else Level.WARNING
-            happening = Happening(at, text, plain("from here"), level, way)
+            happening = ChangeEvent(at, text, plain("from here"), level, way)
             found[attempt.task or attempt.attempt] = happening
     return found

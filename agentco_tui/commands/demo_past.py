@@ -14,9 +14,8 @@ from agentco_tui.demo.life import ENTRIES_AN_HOUR
 from agentco_tui.demo.stories import stream
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DAY, DOLLAR, DemoAgent, WorldState
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import History
-from agentco_tui.live.history_records import (
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import (
     AgentSample,
     BudgetSample,
     Counted,
@@ -25,7 +24,8 @@ from agentco_tui.live.history_records import (
     Span,
     TaskLife,
 )
-from agentco_tui.live.period import HOUR
+from agentco_tui.history.period import HOUR
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Severity, TaskState
 from agentco_tui.text import safe
 

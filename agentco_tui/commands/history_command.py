@@ -13,9 +13,9 @@ from agentco_tui.commands.journal_command import since_when
 from agentco_tui.commands.running import Exit, complain, say, say_json, write
 from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
-from agentco_tui.live.history_records import HistoryError
+from agentco_tui.history.observations import HistoryError
+from agentco_tui.history.period import DAY
 from agentco_tui.live.names import named
-from agentco_tui.live.period import DAY
 from agentco_tui.live.record_export import csv_row
 from agentco_tui.model import Company
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
@@ -87,7 +87,7 @@ def run(given: Given, env: Mapping[str, str]) -> int:
     path, profile = state_folder() / HISTORY_FILE, resolved.profile
     try:
         # SQLite is not imported for any other command.
-        from agentco_tui.live.history_file import reading  # noqa: PLC0415
+        from agentco_tui.history.database import reading  # noqa: PLC0415
 
         with reading(path) as connection:
             # Without an address, all platforms that the profile has led to.

@@ -10,8 +10,8 @@ from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from agentco_tui.history.forecast import Forecast
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import NeedKind
 from agentco_tui.live.watcher import FEEDS, Watcher

@@ -18,12 +18,12 @@ from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.commands.running import error_json, running, say, say_json
 from agentco_tui.commands.watch import SECONDS, watching
 from agentco_tui.config import Given, Settings, SettingsError
+from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, is_open
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of
 from agentco_tui.live.needs import Need, Queue, count_levels, of_company
-from agentco_tui.live.outlook import Outlook
 from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.model import format as figures
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
@@ -116,7 +116,7 @@ async def _look(settings: Settings) -> Judgement:
 
 
 def judge(
-    outlook: Outlook,
+    outlook: ForecastService,
     found: tuple[Queue, Sequence[Need]],
     failed: Mapping[FeedName, ApiError],
     company: str | None,

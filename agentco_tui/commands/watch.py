@@ -16,10 +16,10 @@ from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, complain, connected, logged, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load
-from agentco_tui.live.history import History
+from agentco_tui.history.history import History
+from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live.notified import Notified, NotifiedFile
 from agentco_tui.live.notifier import Cause, CriticalCommand, Notifier
-from agentco_tui.live.snooze import Snoozes
 from agentco_tui.live.watcher import FEEDS, GLANCE, Watcher
 from agentco_tui.model.format import stamp
 from agentco_tui.system.state_folder import HISTORY_FILE, NOTIFIED_FILE, SNOOZED_FILE, state_folder

@@ -12,12 +12,12 @@ from typing import Final
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
+from agentco_tui.history.departures import DepartureReader
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import HistoryError, Observed
+from agentco_tui.history.reader import Reader
 from agentco_tui.live.activity_window import GAP_PREFIX, ActivityWindow
-from agentco_tui.live.departures import DepartureReader
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, Clock, FeedName, Query
-from agentco_tui.live.history import History
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_records import HistoryError, Observed
 from agentco_tui.live.log_reader import LogReader, Rest, ends
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing
@@ -136,7 +136,7 @@ class Backfill:
         """Begin to observe the store for a history. Of a platform that it doesn't know yet the last
         24 hours of the log are read.
         """
-        from agentco_tui.live.history_sampler import Sampler  # noqa: PLC0415 (once, off the start)
+        from agentco_tui.history.sampler import Sampler  # noqa: PLC0415 (once, off the start)
 
         is_new = False
         with suppress(HistoryError):  # told where it is written
@@ -217,7 +217,7 @@ class Backfill:
 
 
 def _observe(listing: Listing[Activity], since: float) -> Iterator[Observed]:
-    from agentco_tui.live.history_sampler import observe_log  # noqa: PLC0415 (once in a history)
+    from agentco_tui.history.sampler import observe_log  # noqa: PLC0415 (once in a history)
 
     observed, (oldest, newest) = observe_log(_within(listing, since, inf)), ends(listing)
     if oldest is not None and newest is not None and newest > since:

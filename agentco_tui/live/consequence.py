@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import tzinfo
 from decimal import Decimal
 
-from agentco_tui.live.forecast import Forecast, TooLittle
-from agentco_tui.live.outlook import Outlook
+from agentco_tui.history.forecast import Forecast, TooLittle
+from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import Budget, Money
 from agentco_tui.model import format as figures
@@ -17,7 +17,7 @@ from agentco_tui.text import SafeText, plain, signs
 
 
 def consequence(
-    budget: Budget, outlook: Outlook, now: float, tz: tzinfo | None = None
+    budget: Budget, outlook: ForecastService, now: float, tz: tzinfo | None = None
 ) -> SafeText | None:
     """What happens to a budget if nothing is done, in one of:
 
@@ -39,7 +39,7 @@ def platforms_forecast(budget: Budget) -> SafeText | None:
 
 
 def own_forecast(
-    budget: Budget, outlook: Outlook, now: float, tz: tzinfo | None = None
+    budget: Budget, outlook: ForecastService, now: float, tz: tzinfo | None = None
 ) -> SafeText | None:
     """What is worked out here of what happens to a budget, as in `consequence`.
 
@@ -91,7 +91,7 @@ def per_minute(budget: Budget, fast: FastSpend) -> SafeText:
     return plain(f"{sum_}/min")
 
 
-def rate_now(budget: Budget, outlook: Outlook) -> SafeText | None:
+def rate_now(budget: Budget, outlook: ForecastService) -> SafeText | None:
     """What is spent an hour, now: "~$12.40/h"; None if that isn't known."""
     found = outlook.of(budget).forecast
     return _per_hour(budget, found.rate) if isinstance(found, Forecast) else None

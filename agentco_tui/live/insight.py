@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from functools import lru_cache
 
-from agentco_tui.live.period import period_of
+from agentco_tui.history.period import period_of
 from agentco_tui.model import (
     Agent,
     AgentState,

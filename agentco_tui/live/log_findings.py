@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
+from agentco_tui.history.period import HOUR
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.period import HOUR
 from agentco_tui.live.sentences import without_particulars
 from agentco_tui.model import Activity, Ref, Severity, Task, TaskState
 from agentco_tui.reading.field_names import phrase, word_set

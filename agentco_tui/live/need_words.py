@@ -10,12 +10,12 @@ from decimal import Decimal
 
 import msgspec
 
+from agentco_tui.history.forecast import Forecast
+from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.consequence import own_forecast, per_minute, until_limit
-from agentco_tui.live.forecast import Forecast
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
 from agentco_tui.live.names import Names
 from agentco_tui.live.needs import Because, Need, NeedKind
-from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import (
@@ -49,7 +49,7 @@ class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
     since: float | None = None
 
 
-def words_of(need: Need, names: Names, outlook: Outlook, now: float) -> NeedWords:
+def words_of(need: Need, names: Names, outlook: ForecastService, now: float) -> NeedWords:
     match need.record:
         case Task() as task:
             return _of_tasks(need, task, names, outlook, now)
@@ -67,7 +67,7 @@ def words_of(need: Need, names: Names, outlook: Outlook, now: float) -> NeedWord
     return _of_subject(need, names, outlook, now)
 
 
-def sentence_of(need: Need, names: Names, outlook: Outlook, now: float) -> SafeText:
+def sentence_of(need: Need, names: Names, outlook: ForecastService, now: float) -> SafeText:
     """All of it in one line: "stopped 119 % of $100.00: Ada (Acme); 4 tasks wait for it"."""
     words, record = words_of(need, names, outlook, now), need.record
     of: tuple[SafeText | None, ...] = names.company(names.company_of(record)), words.agent
@@ -108,7 +108,9 @@ def _cost(tasks: Iterable[Task]) -> SafeText:
     return fmt.money(Money(sum_, known[0].currency)) if sum_ else signs.missing
 
 
-def _of_tasks(need: Need, task: Task, names: Names, outlook: Outlook, now: float) -> NeedWords:
+def _of_tasks(
+    need: Need, task: Task, names: Names, outlook: ForecastService, now: float
+) -> NeedWords:
     tasks, agent, who = need.alike or (task,), names.agent_of(task.agent), names.agent(task.agent)
     urgent = task.priority if priority_rank(task.priority) <= 1 else None
     since, number, follows, title = need.since, len(tasks), list[str](), task.title
@@ -143,7 +145,7 @@ def _of_tasks(need: Need, task: Task, names: Names, outlook: Outlook, now: float
     )
 
 
-def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedWords:
+def _of_subject(need: Need, names: Names, outlook: ForecastService, now: float) -> NeedWords:
     """Of an agent, a company or the whole."""
     parts = need.record, *need.beside
     budget = next((each for each in parts if isinstance(each, Budget)), None)
@@ -194,7 +196,7 @@ def _of_subject(need: Need, names: Names, outlook: Outlook, now: float) -> NeedW
     )
 
 
-def _ahead(budget: Budget, outlook: Outlook, now: float) -> SafeText | None:
+def _ahead(budget: Budget, outlook: ForecastService, now: float) -> SafeText | None:
     """Where its money is going, by what is worked out here, else by what the platform says."""
     is_known_here = isinstance(outlook.of(budget).forecast, Forecast) or outlook.of(budget).burn
     if is_known_here:

@@ -16,7 +16,10 @@ from types import MappingProxyType
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.live.forecast import Forecast, Runaway
+from agentco_tui.history.forecast import Forecast, Runaway
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.period import HOUR
+from agentco_tui.history.snooze import Snooze
 from agentco_tui.live.insight import (
     NOT_AT_WORK,
     Level,
@@ -31,9 +34,6 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.log_findings import AT_WORK
 from agentco_tui.live.names import Names
-from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.period import HOUR
-from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -160,7 +160,11 @@ def of_company(
 
 
 def find(
-    outlook: Outlook, company: str | None, snoozes: Mapping[str, Snooze], now: float, most: int
+    outlook: ForecastService,
+    company: str | None,
+    snoozes: Mapping[str, Snooze],
+    now: float,
+    most: int,
 ) -> Generator[None, None, tuple[Queue, list[Need]]]:
     """What waits, and everything that needs a person, the worst first, of a company or of all; of
     tasks that wait the `most` that come first, and all that are snoozed. Those that `snoozes` hold,
@@ -250,7 +254,7 @@ def count_levels(waits: Queue, needs: Iterable[Need]) -> Counter[Level]:
     return counted
 
 
-def money_ahead(budget: Budget, outlook: Outlook, now: float) -> tuple[Level, float | None]:
+def money_ahead(budget: Budget, outlook: ForecastService, now: float) -> tuple[Level, float | None]:
     """How badly a budget needs a person, as it is and by what lies ahead of it; and when its money
     will be gone: at the rate of now if that burns, else as forecast before the end of its period.
     """
@@ -319,7 +323,7 @@ def _of_subject(scope: BudgetScope, of: str, its: _Subject, held: int) -> Need:
     )
 
 
-def _stuck(outlook: Outlook, now: float) -> Iterator[tuple[float, Task]]:
+def _stuck(outlook: ForecastService, now: float) -> Iterator[tuple[float, Task]]:
     """Tasks that were said yes to and in which nothing moved for longer than usual, with since
     when.
     """

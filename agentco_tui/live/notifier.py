@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import TimedOut
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.period import HOUR
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.live.notified import MOST_CAUSES, Notified, Outage
-from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.period import HOUR
 from agentco_tui.live.poller import REFUSED
 from agentco_tui.live.store import Change
 from agentco_tui.model import Notify
@@ -64,7 +64,7 @@ class Notifier:
 
     def __init__(
         self,
-        outlook: Outlook,
+        outlook: ForecastService,
         notify: Notify,
         *,
         at_start: bool = False,

@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from agentco_tui.history.forecast import Flow
+from agentco_tui.history.period import period_of
 from agentco_tui.live.feeds import Clock, FeedName
-from agentco_tui.live.forecast import Flow
 from agentco_tui.live.names import Names
-from agentco_tui.live.period import period_of
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Budget, BudgetScope
 

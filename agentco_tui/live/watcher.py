@@ -10,14 +10,14 @@ from typing import Final
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import HistoryError
+from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
-from agentco_tui.live.history import History
-from agentco_tui.live.history_records import HistoryError
 from agentco_tui.live.names import Names, named
 from agentco_tui.live.needs import Need, Queue, find, of_company
-from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.snooze import Snoozes
 from agentco_tui.live.store import Store
 from agentco_tui.model import AlertLimits, Budget
 from agentco_tui.system.background import in_slices, sleep_unless
@@ -49,7 +49,7 @@ class Watcher:
         self.clock = Clock(lambda: client.transport.measured.clock_skew)
         query = Query(company=company)
         self.poller = Poller(client, self.store, self.clock, refresh=refresh, query=query)
-        self.outlook = Outlook(self.store, history, self.clock, limits)
+        self.outlook = ForecastService(self.store, history, self.clock, limits)
         self.needs, self.queue = list[Need](), Queue()
         self._changed, self._refused = asyncio.Event(), asyncio.Event()
         self.store.on_freshness = self._answered

@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from agentco_tui.config import ViewSettings
+from agentco_tui.history.reader import BUDGET_FEEDS
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.history_reader import BUDGET_FEEDS
 from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.model import Alert, Budget, BudgetScope

@@ -20,13 +20,13 @@ from agentco_tui.actions.batch_summary import added_up
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import JournalError, seconds_of
 from agentco_tui.actions.outcome import OutcomeKind
+from agentco_tui.history.observations import HistoryError, TaskLife
+from agentco_tui.history.precedent import KnownPast, Precedent, alike_of, past_of, summed
+from agentco_tui.history.reader import BUDGET_FEEDS, Reader
+from agentco_tui.history.sampler import told_life
 from agentco_tui.live.decision_money import Stake, added_by, stakes
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_reader import BUDGET_FEEDS, Reader
-from agentco_tui.live.history_records import HistoryError, TaskLife
-from agentco_tui.live.history_sampler import told_life
 from agentco_tui.live.insight import Level
-from agentco_tui.live.precedent import KnownPast, Precedent, alike_of, past_of, summed
 from agentco_tui.model import BudgetScope, Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import TONES, level_sign, spent_text

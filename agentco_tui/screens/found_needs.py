@@ -9,13 +9,13 @@ from typing import TypeVar
 from textual.dom import DOMNode
 
 from agentco_tui.actions.decisions import Decisions
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live import needs
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, waiting_since
 from agentco_tui.live.needs import Because, Need, NeedKind
-from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.snooze import Snoozes
 from agentco_tui.model import Agent, Alert, Budget, Task
 from agentco_tui.screens.cells import Look
 from agentco_tui.system.background import at_once, in_slices
@@ -39,7 +39,7 @@ class FoundNeeds:
         decisions: Decisions,
         *,
         snoozes: Snoozes,
-        outlook: Outlook,
+        outlook: ForecastService,
     ) -> None:
         self._look, self._poller, self._decisions = look, poller, decisions
         self._outlook, self.snoozes = outlook, snoozes

@@ -13,13 +13,13 @@ from textual.timer import Timer
 
 from agentco_tui import model
 from agentco_tui.config import ViewSettings
+from agentco_tui.history.snooze import Snooze
 from agentco_tui.keys.commands import PLACE_OF, shown_key
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.need_words import NeedWords, words_of
 from agentco_tui.live.needs import Need, NeedKind
-from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Change
 from agentco_tui.model import Budget, Task
 from agentco_tui.model import format as fmt

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from textual import on
 from textual.worker import Worker
 
+from agentco_tui.history.forecast_service import Day
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName, Freshness, Pace
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, SEVERITY_LEVELS, in_scope
-from agentco_tui.live.outlook import Day
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.live.store import Change, Collection
 from agentco_tui.model import Activity, Agent, Company, Ref

@@ -14,13 +14,13 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unwritable
 from agentco_tui.api.origin import platform_of
 from agentco_tui.config import Settings, off_by
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.history import History
+from agentco_tui.history.snooze import Snoozes
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.history import History
 from agentco_tui.live.names import Names, named
-from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.snooze import Snoozes
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
 from agentco_tui.screens.cells import Look
 from agentco_tui.screens.found_needs import FoundNeeds
@@ -47,7 +47,7 @@ class Session(Services):
         self.settings = settings
         self.names = Names(self.store)
         self.history = history  # None where nothing is remembered
-        self.outlook = Outlook(self.store, history, self.clock, settings.alerts)
+        self.outlook = ForecastService(self.store, history, self.clock, settings.alerts)
         self.decisions = Decisions(self)
         self.look = Look(self.store, self.names, self.clock, settings.alerts)
         self.thin = settings.thin  # whether less is painted; also while the terminal is slow

@@ -15,11 +15,11 @@ from textual.timer import Timer
 from agentco_tui.actions.batch_summary import costs_of
 from agentco_tui.actions.outcome import GOOD
 from agentco_tui.config import ViewSettings
+from agentco_tui.history.precedent import agent_of, alike_of
 from agentco_tui.keys.commands import keys_of
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.live.precedent import agent_of, alike_of
 from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells

@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 from agentco_tui.actions.handover import MOST_LINES, as_code, markdown, sent_from_here
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.history.changes_since import ChangeEvent, Section
 from agentco_tui.live.insight import Level
-from agentco_tui.live.since import Chapter, Happening
 from agentco_tui.model.format import stamp
 from agentco_tui.text import safe
 
@@ -60,16 +60,16 @@ def test_what_is_read_is_what_was_said(text: str) -> None:
 
 def test_each_chapter_is_told_and_bounded() -> None:
     wrong = [
-        Happening(NOW - n, safe(f"wrong {n}"), safe("Ada"), Level.CRITICAL, times=n + 1)
+        ChangeEvent(NOW - n, safe(f"wrong {n}"), safe("Ada"), Level.CRITICAL, times=n + 1)
         for n in range(40)
     ]
-    long = Happening(None, safe("x" * 10_000, 10_000))
+    long = ChangeEvent(None, safe("x" * 10_000, 10_000))
     chapters = [
-        Chapter(safe("Promised"), [Happening(None, safe("budget: Ada"), safe("until worse"))]),
-        Chapter(safe("Decided"), [Happening(NOW - 60, safe("approved *it*"), safe("Wanda"))]),
-        Chapter(safe("Went wrong"), wrong),
-        Chapter(safe("Alerts"), [], safe("no alert came or went")),
-        Chapter(safe("Newly waiting"), [long] * 5_000),
+        Section(safe("Promised"), [ChangeEvent(None, safe("budget: Ada"), safe("until worse"))]),
+        Section(safe("Decided"), [ChangeEvent(NOW - 60, safe("approved *it*"), safe("Wanda"))]),
+        Section(safe("Went wrong"), wrong),
+        Section(safe("Alerts"), [], safe("no alert came or went")),
+        Section(safe("Newly waiting"), [long] * 5_000),
     ]
     text = markdown(safe("prod, all companies"), safe("of https://p.example"), chapters, NOW)
     assert len(text) < 12_000

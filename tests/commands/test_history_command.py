@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import History
-from agentco_tui.live.history_records import (
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import (
     AgentSample,
     AlertLife,
     BudgetSample,
@@ -23,6 +22,7 @@ from agentco_tui.live.history_records import (
     QueueSample,
     TaskLife,
 )
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import BudgetScope, Severity, TaskState
 from agentco_tui.text import safe
 from tests.commands.conftest import Command

@@ -19,7 +19,7 @@ import pytest
 from agentco_tui.commands import series
 from agentco_tui.commands.demo_past import past_of
 from agentco_tui.commands.series import FAMILIES
-from agentco_tui.live.history import History
+from agentco_tui.history.history import History
 from agentco_tui.system.state_folder import HISTORY_FILE
 from tests.commands.conftest import Child, Command
 from tests.commands.test_tail import Lines

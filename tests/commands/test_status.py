@@ -13,13 +13,13 @@ from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
 from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.status import Judgement, headline, judge
 from agentco_tui.config import SettingsError
+from agentco_tui.history.database import HistoryDatabase
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.observations import BudgetSample, Observed
+from agentco_tui.history.snooze import Snooze
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.history_records import BudgetSample, Observed
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import find
-from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
@@ -119,7 +119,7 @@ def test_what_a_dashboard_remembered_says_what_lies_ahead(
     spent = [(now - 3 * 86_400, 0), (now - 7_200, 0)]
     spent += [(now - 7_200 + 300 * n, 100 * n) for n in range(1, 25)]
     feed = FeedName.COMPANY_BUDGETS
-    history = HistoryFile(
+    history = HistoryDatabase(
         folder / "agentco-tui" / HISTORY_FILE, "default", str(BaseUrl.parse(still.base_url)), str
     )
     samples = [
@@ -142,7 +142,7 @@ def test_an_agent_that_burns_is_named_by_what_was_remembered_of_the_last_minutes
     priya = next(agent for agent in still.world.agents() if agent.name == "Priya")
     feed = FeedName.AGENT_BUDGETS
     place = folder / "agentco-tui" / HISTORY_FILE
-    history = HistoryFile(place, "default", str(BaseUrl.parse(still.base_url)), str)
+    history = HistoryDatabase(place, "default", str(BaseUrl.parse(still.base_url)), str)
     samples = [
         (
             feed,
@@ -370,7 +370,7 @@ def _judge(
             store.take_overview(answer)
         else:
             store.take(FeedName[name.upper()], answer)
-    outlook = Outlook(store, limits=limits)
+    outlook = ForecastService(store, limits=limits)
     found = at_once(find(outlook, company, snoozed or {}, NOW, len(store.pending)))
     return judge(outlook, found, failed, company, NOW)
 

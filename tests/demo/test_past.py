@@ -16,10 +16,10 @@ from agentco_tui.commands.demo_past import remember_past
 from agentco_tui.demo.life import ENTRIES_AN_HOUR
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DOLLAR
+from agentco_tui.history.history import History
+from agentco_tui.history.reader import Reader
+from agentco_tui.history.sampler import Sampler
 from agentco_tui.live.feeds import Clock, FeedName
-from agentco_tui.live.history import History
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_sampler import Sampler
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import BudgetScope, TaskState

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.live.history_file import HistoryFile
+from agentco_tui.history.database import HistoryDatabase
 from tests.embedded import EmbeddedPlatform
 
 
@@ -21,13 +21,13 @@ def platform() -> Iterator[EmbeddedPlatform]:
 @pytest.fixture(autouse=True)
 def closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Files of histories that a test has opened itself are closed: Python 3.13 asks for that."""
-    made, begin = list[HistoryFile](), HistoryFile.__init__
+    made, begin = list[HistoryDatabase](), HistoryDatabase.__init__
 
-    def remember(self: HistoryFile, *args: Any) -> None:
+    def remember(self: HistoryDatabase, *args: Any) -> None:
         begin(self, *args)
         made.append(self)
 
-    monkeypatch.setattr(HistoryFile, "__init__", remember)
+    monkeypatch.setattr(HistoryDatabase, "__init__", remember)
     yield
     for file in made:
         file.close()

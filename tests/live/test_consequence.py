@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import pytest
 
+from agentco_tui.history.forecast import Burn, Forecast, TooLittle
+from agentco_tui.history.forecast_service import ForecastService, SubjectForecast
 from agentco_tui.live.consequence import consequence, rate_now
-from agentco_tui.live.forecast import Burn, Forecast, TooLittle
-from agentco_tui.live.outlook import Outlook, Prospect
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Money
 from agentco_tui.text import SafeText
@@ -20,15 +20,15 @@ USD = SafeText("USD")
 RANGE = Forecast(rate=2.5, low=1308.2, middle=1395, high=1483.9, ends=NOW + 11.5 * DAY)
 
 
-class Known(Outlook):
+class Known(ForecastService):
     """An outlook that has just this to say."""
 
     def __init__(self, said: Forecast | TooLittle | None, burns: Burn | None = None) -> None:
         super().__init__(Store())
         self.said, self.burns = said, burns
 
-    def of(self, budget: Budget) -> Prospect:
-        return Prospect(looked=NOW, forecast=self.said, burn=self.burns)
+    def of(self, budget: Budget) -> SubjectForecast:
+        return SubjectForecast(looked=NOW, forecast=self.said, burn=self.burns)
 
 
 def dollars(amount: str) -> Money:
@@ -48,7 +48,7 @@ BURN = Burn(factor=20, rate=12.3987, gone_in=5.4 * 3600, critical=True)
         (Known(TooLittle(needed=27.2 * 3600)), "too little data: 1 d 04 h more"),
     ],
 )
-def test_each_form(outlook: Outlook, said: str | None) -> None:
+def test_each_form(outlook: ForecastService, said: str | None) -> None:
     assert consequence(BUDGET, outlook, NOW, UTC) == said
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live import insight, needs
 from agentco_tui.live.insight import Level
 from agentco_tui.live.names import Names
-from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
@@ -165,7 +165,7 @@ def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -
     store.alerts.replace(Listing(records=(about, alert("al_2", severity=Severity.WARNING))))
     failing = Agent(id="ag_9", state=AgentState.ERROR), Agent(id="ag_1")
     store.agents.replace(Listing(records=failing))
-    _, found = at_once(needs.find(Outlook(store), None, {}, NOW, 100))
+    _, found = at_once(needs.find(ForecastService(store), None, {}, NOW, 100))
     worst_first = ["cmp_1", "high", "ag_2", "ag_1", "waits long", "ag_9", "al_2"]
     assert [need.record.id for need in found] == worst_first
     assert [need.level for need in found] == sorted((n.level for n in found), reverse=True)

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, PlatformFailed
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import Observed, Span
 from agentco_tui.live import backfill
 from agentco_tui.live.activity_window import MISSING, NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAST, Backfill
 from agentco_tui.live.feeds import Clock, FeedName, Query
-from agentco_tui.live.history import History
-from agentco_tui.live.history_records import Observed, Span
 from agentco_tui.live.log_reader import MOST, MOST_QUESTIONS
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing, Moment

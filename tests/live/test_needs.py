@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agentco_tui.history.forecast import Burn, Forecast, Runaway
+from agentco_tui.history.forecast_service import ForecastService, SubjectForecast
+from agentco_tui.history.period import HOUR
+from agentco_tui.history.snooze import Snooze
 from agentco_tui.live.activity_window import GAP_PREFIX
-from agentco_tui.live.forecast import Burn, Forecast, Runaway
 from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import LogFindings, Repeated, read_log
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import NeedWords, words_of
 from agentco_tui.live.needs import Because, Need, NeedKind, find
-from agentco_tui.live.outlook import Outlook, Prospect
-from agentco_tui.live.period import HOUR
-from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
@@ -46,7 +46,7 @@ LIMITS = AlertLimits()
 ACME, GLOBEX = Ref("acme", plain("Acme")), Ref("globex", plain("Globex"))
 
 
-class Known(Outlook):
+class Known(ForecastService):
     """An outlook that has just this to say."""
 
     def __init__(self, store: Store | None = None) -> None:
@@ -56,16 +56,16 @@ class Known(Outlook):
         self.away: dict[str, Runaway] = {}
         self.usual: dict[str, float] = {}
 
-    def of(self, budget: Budget) -> Prospect:
+    def of(self, budget: Budget) -> SubjectForecast:
         ahead, burn = None, self.burning.get(budget.id)
         if (at := self.gone.get(budget.id)) is not None:
             gone, ends = (at - DAY, at, at + DAY), NOW + 9 * DAY
             ahead = Forecast(rate=1, low=9, middle=10, high=11, ends=ends, gone=gone)
-        return Prospect(looked=NOW, forecast=ahead, burn=burn)
+        return SubjectForecast(looked=NOW, forecast=ahead, burn=burn)
 
-    def of_agent(self, agent: str | None) -> Prospect:
+    def of_agent(self, agent: str | None) -> SubjectForecast:
         away, usual = self.away.get(agent or ""), self.usual.get(agent or "")
-        return Prospect(looked=NOW, runaway=away, usual_run=usual)
+        return SubjectForecast(looked=NOW, runaway=away, usual_run=usual)
 
 
 BURN = Burn(factor=20, rate=12.4, gone_in=5.2 * HOUR, critical=True)

@@ -18,6 +18,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, NotAllowed, PlatformFailed, TimedOut, Unreachable
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.period import HOUR
+from agentco_tui.history.snooze import Snooze
 from agentco_tui.live import notifier as module
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
@@ -31,9 +34,6 @@ from agentco_tui.live.notifier import (
     CriticalCommand,
     Notifier,
 )
-from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.period import HOUR
-from agentco_tui.live.snooze import Snooze
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Listing, Notify, Ref, Task
 from agentco_tui.system.state_folder import made_state_folder
@@ -69,7 +69,7 @@ class Watch:
     ) -> None:
         self.clock, self.store = Hand(), Store()
         self.answered_at = 0.0
-        outlook = Outlook(self.store, None, self.clock)
+        outlook = ForecastService(self.store, None, self.clock)
         notify = Notify(**settings)  # type: ignore[arg-type]
         self.notifier = Notifier(outlook, notify, at_start=at_start, remembered=remembered)
         if begin:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.consequence import consequence
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.needs import Because, Need, find
-from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.spend_rate import SpendSeries, fast_spend
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -59,7 +59,7 @@ class Polled:
     def __init__(self) -> None:
         self.clock = Hand()
         self.store = Store()
-        self.outlook = Outlook(self.store, None, self.clock)
+        self.outlook = ForecastService(self.store, None, self.clock)
         self.names = Names(self.store)
         self.store.take(
             FeedName.COMPANIES, Listing(records=(Company(id="globex", name=plain("Globex")),))

@@ -9,9 +9,9 @@ from typing import Any
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.history.snooze import Snooze, Snoozes
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.live.snooze import Snooze, Snoozes
 from agentco_tui.live.watcher import Watcher
 from tests.embedded import EmbeddedPlatform
 

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from agentco_tui.live.forecast import Forecast, TooLittle
-from agentco_tui.live.outlook import Day, Outlook, Prospect
+from agentco_tui.history.forecast import Forecast, TooLittle
+from agentco_tui.history.forecast_service import Day, ForecastService, SubjectForecast
 from agentco_tui.model import Budget
 from tests.screens.harness import NOW
 
@@ -25,7 +25,7 @@ def day_of(name: str, most: float) -> Day:
     return tuple(figures)
 
 
-class KnownOutlook(Outlook):
+class KnownOutlook(ForecastService):
     """Knows a past and what lies ahead of every budget that has spent something."""
 
     wanted: tuple[str, ...] = ()
@@ -35,10 +35,10 @@ class KnownOutlook(Outlook):
         assert not isinstance(subjects, str)
         self.wanted = tuple(f"{b.scope}:{b.id}" for b in subjects)  # type: ignore[attr-defined]
 
-    def of(self, budget: Budget) -> Prospect:
+    def of(self, budget: Budget) -> SubjectForecast:
         """A month in which it grew to what is spent now, but for two days that nobody saw."""
         if not self.known or budget.spent is None:
-            return Prospect(looked=NOW, burn=None)
+            return SubjectForecast(looked=NOW, burn=None)
         spent, ends = float(budget.spent.amount), NOW + 10 * DAY
         forecast: Forecast | TooLittle = TooLittle(needed=DAY)
         if budget.limit is not None:
@@ -54,7 +54,7 @@ class KnownOutlook(Outlook):
                 hit=hit,
                 gone=gone,
             )
-        return Prospect(
+        return SubjectForecast(
             looked=NOW,
             forecast=forecast,
             burn=None,
@@ -64,18 +64,18 @@ class KnownOutlook(Outlook):
             ],
         )
 
-    def of_company(self, company: str | None) -> Prospect:
+    def of_company(self, company: str | None) -> SubjectForecast:
         day = day_of(company or "all", 40.0) if self.known else ()
-        return Prospect(looked=NOW, waiting_by_hour=day)
+        return SubjectForecast(looked=NOW, waiting_by_hour=day)
 
-    def of_agent(self, agent: str | None) -> Prospect:
+    def of_agent(self, agent: str | None) -> SubjectForecast:
         day = day_of(agent or "all", 30.0) if self.known else ()
-        return Prospect(looked=NOW, runaway=None, entries_by_hour=day)
+        return SubjectForecast(looked=NOW, runaway=None, entries_by_hour=day)
 
 
 @contextmanager
 def remembering() -> Iterator[None]:
     """Sessions that are made now know a past."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("agentco_tui.screens.session.Outlook", KnownOutlook)
+        patched.setattr("agentco_tui.screens.session.ForecastService", KnownOutlook)
         yield

@@ -12,10 +12,10 @@ from typing import TypeVar
 import pytest
 
 from agentco_tui.commands.demo_past import past_of
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import HistoryError, Observed, TaskLife
+from agentco_tui.history.reader import Reader
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import History
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_records import HistoryError, Observed, TaskLife
 from agentco_tui.model import TaskState
 from agentco_tui.screens.decision_facts import without_precedent
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.actions.outcome import Step
+from agentco_tui.history.forecast import Runaway
+from agentco_tui.history.forecast_service import NOTHING, SubjectForecast
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.forecast import Runaway
 from agentco_tui.live.needs import Need, NeedKind
-from agentco_tui.live.outlook import NOTHING, Prospect
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
@@ -86,7 +86,7 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         kofi = next(agent for agent in s.session.store.agents if agent.name == "Kofi")
         since = NOW - 3_600, NOW
         away = Runaway(what="cost", now=36.0, most=4.0, mean=1.0, since=since)
-        known = {kofi.id: Prospect(looked=NOW, runaway=away)}
+        known = {kofi.id: SubjectForecast(looked=NOW, runaway=away)}
         monkeypatch.setattr(s.session.outlook, "of_agent", lambda of: known.get(of, NOTHING))
         s.session.needs.look(s.main)
         (need,) = [n for n in s.session.needs.shown if n.key == f"agent:{kofi.id}"]

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from agentco_tui.commands.status import headline, judge
+from agentco_tui.history.snooze import Snooze
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Need, NeedKind, find
-from agentco_tui.live.snooze import Snooze
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
 from agentco_tui.system.background import at_once

@@ -12,8 +12,8 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
+from agentco_tui.history.forecast_service import SubjectForecast
 from agentco_tui.keys.commands import Place
-from agentco_tui.live.outlook import Prospect
 from agentco_tui.model import Budget
 from agentco_tui.text.signs import signs
 from agentco_tui.textual_patches import compositor
@@ -82,7 +82,7 @@ async def test_a_trend_costs_the_line_only_its_cell_and_only_when_it_changes(
         subject = changed.partition(":")[2] or changed
         known = outlook.of
 
-        def of(budget: Budget) -> Prospect:
+        def of(budget: Budget) -> SubjectForecast:
             found = known(budget)
             day = (*found.spent_by_hour[:-1], 400.0)
             return replace(found, spent_by_hour=day) if budget.id == subject else found

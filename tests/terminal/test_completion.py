@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.history_records import Observed
+from agentco_tui.history.database import HistoryDatabase
+from agentco_tui.history.observations import Observed
 from agentco_tui.text import safe
 from tests.terminal.pty_session import REPOSITORY, PtySession
 
@@ -41,7 +41,7 @@ printf '%s\\n' "$@" >"$HOME/given"; echo told
 def home(tmp_path: Path) -> Path:
     """A home in which somebody was seen, with the program on the path."""
     path = tmp_path / ".local/state/agentco-tui/history.sqlite3"
-    history = HistoryFile(path, "prod", "https://platform.example", redact=str)
+    history = HistoryDatabase(path, "prod", "https://platform.example", redact=str)
     names: list[Any] = [
         ("agent", "ag_1", safe("Linus"), "cmp_1"),
         ("company", "cmp_1", safe(EVIL), None),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, cast
 
 from agentco_tui.actions.handover import markdown
 from agentco_tui.config.validators import span
+from agentco_tui.history.changes_since import ChangeEvent, Section, to_minute
+from agentco_tui.history.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.live.feeds import Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.need_words import sentence_of, words_of
-from agentco_tui.live.since import Chapter, Happening, to_minute
-from agentco_tui.live.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.copying import copy
@@ -90,17 +90,17 @@ def hand_over(ask: FormRequest) -> FormPlan:
 async def handover_of(frame: MainScreen, since: float) -> str:
     """The state, open needs and promises of now, and what happened since then, in Markdown."""
     session, names, now = frame.session, frame.session.names, frame.session.clock.now()
-    needs, promised = list[Happening](), list[Happening]()
+    needs, promised = list[ChangeEvent](), list[ChangeEvent]()
     for need in session.needs.shown:
         words = sentence_of(need, names, session.outlook, now)
         if need.snooze is None:
-            needs.append(Happening(None, words, level=need.level))
+            needs.append(ChangeEvent(None, words, level=need.level))
         else:
-            promised.append(Happening(None, words, need.snooze.told(now)))
+            promised.append(ChangeEvent(None, words, need.snooze.told(now)))
     chapters = [
-        Chapter(plain("State"), [Happening(None, words) for words in state_of(session)]),
-        Chapter(plain("Open"), needs),
-        Chapter(plain("Promised"), promised),
+        Section(plain("State"), [ChangeEvent(None, words) for words in state_of(session)]),
+        Section(plain("Open"), needs),
+        Section(plain("Promised"), promised),
         *await gather(frame, since),
     ]
     scope = names.scope(session.poller.query.company)

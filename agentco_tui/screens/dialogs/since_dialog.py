@@ -11,10 +11,10 @@ from textual import on
 from textual.binding import Binding, BindingType
 
 from agentco_tui.actions.handover import sent_from_here
+from agentco_tui.history.changes_since import Section, happened, held, remembered, to_minute
+from agentco_tui.history.observations import HistoryError
+from agentco_tui.history.period import HOUR
 from agentco_tui.live.feeds import FeedName, began_at
-from agentco_tui.live.history_records import HistoryError
-from agentco_tui.live.period import HOUR
-from agentco_tui.live.since import Chapter, happened, held, remembered, to_minute
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import WholeScreen
@@ -34,7 +34,7 @@ MORE = "more:"  # before the name of a chapter: where the line leads that stands
 WHO = 24  # columns of when and who
 
 
-async def gather(frame: MainScreen, since: float) -> list[Chapter]:
+async def gather(frame: MainScreen, since: float) -> list[Section]:
     """What happened since then, by the history or the log that is held; off the event loop."""
     session, store, now = frame.session, frame.session.store, frame.session.clock.now()
     why, past = plain("without a history only what the log still holds is known"), None
@@ -68,7 +68,7 @@ class SinceScreen(WholeScreen[str]):
         self.pane.first = at
         keys = {" esc": " back ", " enter": " open ", " + -": " further, less far back "}
         self.keys = {**keys, " H": " hand over "}
-        self._found: Sequence[Chapter] = ()
+        self._found: Sequence[Section] = ()
         self._is_whole = False  # whether all of each chapter is shown
 
     def on_mount(self) -> None:
@@ -111,7 +111,7 @@ class SinceScreen(WholeScreen[str]):
         else:
             self.dismiss(message.key)
 
-    def _chapter(self, chapter: Chapter, now: float) -> Iterable[Item]:
+    def _chapter(self, chapter: Section, now: float) -> Iterable[Item]:
         found, rows = chapter.happenings, list[list[Cell]]()
         shown = found[: MOST if self._is_whole else FIRST]
         count = fmt.count(len(found)) if found else ""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from msgspec import convert
 
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_records import (
+from agentco_tui.history.observations import (
     AlertLife,
     BudgetSample,
     Counted,
@@ -19,6 +18,7 @@ from agentco_tui.live.history_records import (
     TaskLife,
     Track,
 )
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import BudgetScope, Severity
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import Final
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import HistoryError, Observed, TaskLife
+from agentco_tui.history.reader import Reader
 from agentco_tui.live.feeds import Clock, Query
-from agentco_tui.live.history import History
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_records import HistoryError, Observed, TaskLife
 from agentco_tui.model import Task
 
 GATHER: Final = 5.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentco_tui.live.departures import GATHER
-from agentco_tui.live.history import History
-from agentco_tui.live.history_records import TaskLife
+from agentco_tui.history.departures import GATHER
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import TaskLife
 from tests.embedded import EmbeddedPlatform, another_operator
 from tests.live.stage import Stage, stage
 

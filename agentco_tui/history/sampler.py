@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.feeds import SCOPED, Clock, FeedName, Query
-from agentco_tui.live.history import History
-from agentco_tui.live.history_records import (
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import (
     AgentSample,
     AlertLife,
     BudgetSample,
@@ -26,6 +24,8 @@ from agentco_tui.live.history_records import (
     Span,
     TaskLife,
 )
+from agentco_tui.live.activity_window import is_gap
+from agentco_tui.live.feeds import SCOPED, Clock, FeedName, Query
 from agentco_tui.live.insight import is_open, waiting_since, waits_for_person
 from agentco_tui.live.log_findings import ENDED, told_state
 from agentco_tui.live.names import Names

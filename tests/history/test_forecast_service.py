@@ -14,15 +14,15 @@ from unittest.mock import patch
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.live import outlook as outlook_module
+from agentco_tui.history import forecast_service as outlook_module
+from agentco_tui.history.database import HistoryDatabase
+from agentco_tui.history.forecast import Forecast, NoData, Runaway, TooLittle
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import BudgetSample, Counted, Observed, QueueSample, TaskLife
+from agentco_tui.history.period import DAY, HOUR, Period, period_of
 from agentco_tui.live.consequence import consequence
 from agentco_tui.live.feeds import Clock, FeedName
-from agentco_tui.live.forecast import Forecast, NoData, Runaway, TooLittle
-from agentco_tui.live.history import History
-from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.history_records import BudgetSample, Counted, Observed, QueueSample, TaskLife
-from agentco_tui.live.outlook import Outlook
-from agentco_tui.live.period import DAY, HOUR, Period, period_of
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Severity
 from agentco_tui.text import safe
@@ -70,7 +70,7 @@ def spending_of(subject: str, kind: str, seed: int = 3, feed: FeedName = AGENT_B
 def written(folder: Path, *observed: Observed) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / "history.sqlite3"
-    file = HistoryFile(path, *ABOUT, str)
+    file = HistoryDatabase(path, *ABOUT, str)
     file.write(observed)
     file.close()
     return path
@@ -88,7 +88,7 @@ async def remembering(folder: Path, *observed: Observed) -> AsyncIterator[Histor
 async def test_a_budget_with_a_past_has_a_forecast_in_words(tmp_path: Path) -> None:
     budget = agents_budget("ada", limit=round(make("steady", 3).limits[0], 2))
     async with remembering(tmp_path, spending_of("ada", "steady")) as history:
-        outlook = Outlook(Store(), history, Hands())
+        outlook = ForecastService(Store(), history, Hands())
         assert outlook.of(budget).forecast is None
         assert isinstance(outlook.of(budget).burn, NoData)
         assert consequence(budget, outlook, NOW) is None
@@ -122,7 +122,7 @@ async def test_a_runaway_is_told_and_goes_on_being_told(tmp_path: Path) -> None:
             seen=[(AGENT_BUDGETS, "", (a, min(b, until))) for a, b in series.spans if a < until],
         )
         async with remembering(tmp_path / str(hours), known) as history:
-            outlook = Outlook(Store(), history, hands)
+            outlook = ForecastService(Store(), history, hands)
             await outlook.work_out([ada])
             found = outlook.of_agent("ada").runaway
             assert isinstance(found, Runaway) is runs, hours
@@ -141,7 +141,7 @@ async def test_too_little_is_said_and_nothing_guessed(tmp_path: Path) -> None:
         seen=[(AGENT_BUDGETS, "", (NOW - 20 * HOUR, NOW))],
     )
     async with remembering(tmp_path, young) as history:
-        outlook = Outlook(Store(), history, Hands())
+        outlook = ForecastService(Store(), history, Hands())
         await outlook.work_out([budget])
         assert outlook.of(budget).forecast == TooLittle(needed=28 * HOUR)
         assert consequence(budget, outlook, NOW) == "too little data: 1 d 04 h more"
@@ -174,7 +174,7 @@ async def test_an_agents_entries_failures_and_usual_run(tmp_path: Path) -> None:
     seen = [(FeedName.ACTIVITY, "", (NOW - 8 * DAY, NOW))]
     observed = Observed(counts=counts + failed, lives=lives, seen=seen)
     async with remembering(tmp_path, observed) as history:
-        outlook = Outlook(Store(), history, Hands())
+        outlook = ForecastService(Store(), history, Hands())
         await outlook.work_out([agents_budget("ada"), agents_budget("bob")])
         found = outlook.of_agent("ada").runaway
         assert isinstance(found, Runaway)
@@ -197,7 +197,7 @@ async def test_what_waited_by_hour_has_gaps_where_nobody_looked(tmp_path: Path) 
         (FeedName.PENDING, "", (NOW - 3 * HOUR, NOW)),
     ]
     async with remembering(tmp_path, Observed(samples=[*queue], seen=seen)) as history:
-        outlook = Outlook(Store(), history, Hands())
+        outlook = ForecastService(Store(), history, Hands())
         await outlook.work_out([Budget(id="whatever", scope=BudgetScope.ALL)])
         hours = outlook.of_company(None).waiting_by_hour
         assert hours[-4:] == (4, 7, 7, 7)
@@ -225,7 +225,7 @@ async def test_a_periods_spending_has_gaps_and_nothing_of_the_period_before(
     async with remembering(tmp_path, observed) as history:
         hands = Hands()
         hands.at = now
-        outlook = Outlook(Store(), history, hands)
+        outlook = ForecastService(Store(), history, hands)
         assert len(outlook.of(budget).spent_in_period) == 0
         await outlook.work_out([budget])
         spent = outlook.of(budget).spent_in_period
@@ -244,7 +244,7 @@ async def until(seen: Callable[[], bool]) -> None:
 
 
 @asynccontextmanager
-async def running(outlook: Outlook) -> AsyncIterator[None]:
+async def running(outlook: ForecastService) -> AsyncIterator[None]:
     task = asyncio.create_task(outlook.run())
     try:
         yield
@@ -261,7 +261,7 @@ async def test_what_shows_comes_first_and_again_when_its_limit_is_another(
     names = ["ada", "bob", "cid", "dan"]
     store.take(AGENT_BUDGETS, Listing(records=tuple(map(agents_budget, names))))
     async with remembering(tmp_path, spending_of("dan", "steady")) as history:
-        outlook = Outlook(store, history, hands)
+        outlook = ForecastService(store, history, hands)
         look = outlook._look
 
         async def noted(subject: tuple[BudgetScope, str], budget: Budget | None) -> None:
@@ -302,7 +302,7 @@ async def test_one_that_cannot_be_worked_out_holds_up_no_other(tmp_path: Path) -
 
     past = (spending_of(name, "steady") for name in names)
     async with remembering(tmp_path, *past) as history:
-        outlook = Outlook(store, history, Hands())
+        outlook = ForecastService(store, history, Hands())
         with patch.object(outlook_module, "period_of", fails):
             async with running(outlook):
                 await until(lambda: all(outlook.of(b).forecast for b in [*budgets.values()][1:]))
@@ -313,7 +313,7 @@ def test_of_a_very_large_platform_only_some_are_looked_at_and_all_that_show() ->
     store = Store()
     names = [f"ag_{number}" for number in range(10_000)]
     store.take(AGENT_BUDGETS, Listing(records=tuple(map(agents_budget, names))))
-    outlook = Outlook(store, clock=Hands())
+    outlook = ForecastService(store, clock=Hands())
     outlook.want([agents_budget("ag_9999")])
     due = [of for (_, of), _ in outlook._due()]
     assert due[:2] == ["ag_9999", ""]
@@ -324,7 +324,7 @@ async def test_a_limit_that_was_raised_counts_at_once(tmp_path: Path) -> None:
     series = make("steady", 3)
     past = spending_of("ada", "steady")
     async with remembering(tmp_path, past) as history:
-        outlook = Outlook(Store(), history, Hands())
+        outlook = ForecastService(Store(), history, Hands())
         for limit, likely in ((series.final * 0.6, True), (series.final * 2, False)):
             budget = agents_budget("ada", limit=round(limit, 2))
             await outlook.work_out([budget])
@@ -335,7 +335,7 @@ async def test_a_limit_that_was_raised_counts_at_once(tmp_path: Path) -> None:
 
 
 async def test_without_a_history_nothing_is_known_and_nothing_fails() -> None:
-    outlook = Outlook(Store())
+    outlook = ForecastService(Store())
     await outlook.run()
     await outlook.work_out([agents_budget("ada")])
     assert outlook.of(agents_budget("ada")).forecast is None
@@ -374,7 +374,7 @@ async def test_on_the_platform_every_budget_gets_its_end(
             for feed in (FeedName.BUDGET, FeedName.COMPANY_BUDGETS)
         ]
         async with remembering(tmp_path, Observed(samples=[*samples], seen=seen)) as history:
-            outlook = Outlook(here.store, history, here.hours)
+            outlook = ForecastService(here.store, history, here.hours)
             outlook.want(budgets)  # as they show
             async with running(outlook):
                 await until(lambda: all(outlook.of(budget).looked > 0 for budget in budgets))

@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from agentco_tui.live.history_reader import MENDED
-from agentco_tui.live.history_records import BudgetSample, Span, Track
-from agentco_tui.live.period import DAY, HOUR, Period
+from agentco_tui.history.observations import BudgetSample, Span, Track
+from agentco_tui.history.period import DAY, HOUR, Period
+from agentco_tui.history.reader import MENDED
 
 THINNED: Final = ((2 * DAY, 600.0), (30 * DAY, HOUR))
 """The age in seconds from which only the last sample of each so many seconds is kept, the youngest

@@ -14,11 +14,7 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.live import insight
-from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_records import (
+from agentco_tui.history.observations import (
     AlertLife,
     BudgetSample,
     Counted,
@@ -26,11 +22,15 @@ from agentco_tui.live.history_records import (
     TaskLife,
     Track,
 )
-from agentco_tui.live.history_sampler import kind_of, observe_log
+from agentco_tui.history.observed_spending import ObservedSum, first_exact_time, spent_together
+from agentco_tui.history.period import period_of
+from agentco_tui.history.reader import Reader
+from agentco_tui.history.sampler import kind_of, observe_log
+from agentco_tui.live import insight
+from agentco_tui.live.activity_window import is_gap
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import SEVERITY_LEVELS, Level
 from agentco_tui.live.names import Names
-from agentco_tui.live.observed import ObservedSum, first_exact_time, spent_together
-from agentco_tui.live.period import period_of
 from agentco_tui.live.sentences import deed
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -51,7 +51,7 @@ MOST_NAMED = 3  # tasks of unknown outcome that are named in one line
 VERDICTS = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
 
 
-class Happening(msgspec.Struct, frozen=True):
+class ChangeEvent(msgspec.Struct, frozen=True):
     """One thing that happened, or alike ones in one line."""
 
     at: float | None
@@ -68,16 +68,16 @@ class Happening(msgspec.Struct, frozen=True):
         return joined([*when, self.who]), plain(f"{self.text}{times}")
 
 
-class Chapter(msgspec.Struct, frozen=True):
+class Section(msgspec.Struct, frozen=True):
     """What happened of one kind, what matters most first."""
 
     name: SafeText
-    happenings: Sequence[Happening]
+    happenings: Sequence[ChangeEvent]
     none: SafeText = SafeText("nothing")  # what is said where there is none
     notes: Sequence[SafeText] = ()  # what holds for all of it, such as which time was seen
 
 
-class Past(msgspec.Struct, frozen=True):
+class HistorySlice(msgspec.Struct, frozen=True):
     """What is known of the time since a moment."""
 
     seen: Sequence[Span]  # when the log was read without a gap
@@ -96,12 +96,12 @@ def to_minute(at: float, now: float) -> SafeText:
     return plain(words[:5]) if words.count(":") == 2 else words
 
 
-def remembered(since: float, companies: Iterable[str], reader: Reader) -> Past:
+def remembered(since: float, companies: Iterable[str], reader: Reader) -> HistorySlice:
     """What the history knows; also of these companies' budgets."""
     spent = {each: reader.budget(BudgetScope.COMPANY, each, since) for each in companies}
     spent[""] = reader.budget(BudgetScope.ALL, "", since)
     counts, seen = reader.activity(since)
-    return Past(
+    return HistorySlice(
         seen,
         reader.lives(since),
         counts,
@@ -112,12 +112,12 @@ def remembered(since: float, companies: Iterable[str], reader: Reader) -> Past:
     )
 
 
-def held(entries: Sequence[Activity], since: float, read_to: float, why: SafeText) -> Past:
+def held(entries: Sequence[Activity], since: float, read_to: float, why: SafeText) -> HistorySlice:
     """The same of a log that is held, oldest first, and was read at `read_to`."""
     at = [each.at.at if each.at and not is_gap(each) else None for each in entries]
     seen = [(one, other) for one, other in pairwise([*at, read_to]) if one and other]
     observed = observe_log([each for each in entries if each.at and each.at.at >= since])
-    return Past(seen, observed.lives, observed.counts, why=why)
+    return HistorySlice(seen, observed.lives, observed.counts, why=why)
 
 
 def gaps_of(seen: Iterable[Span], since: float, until: float) -> list[Span]:
@@ -131,20 +131,20 @@ def gaps_of(seen: Iterable[Span], since: float, until: float) -> list[Span]:
 
 
 def happened(
-    past: Past,
+    past: HistorySlice,
     store: Store,
     limits: AlertLimits,
     span: Span,
-    sent: Mapping[str, Happening] = {},
-) -> list[Chapter]:
+    sent: Mapping[str, ChangeEvent] = {},
+) -> list[Section]:
     """All of it, in that span of time; `sent` is what was sent from this machine, by the task's id
     where it is about one.
     """
     names = Names(store)
     since, _ = span
     unknown = gap_words(past, span)
-    missing = [Happening(None, words, level=Level.WARNING) for words in unknown]
-    told = [Chapter(plain("Not known"), missing)] if missing else []
+    missing = [ChangeEvent(None, words, level=Level.WARNING) for words in unknown]
+    told = [Section(plain("Not known"), missing)] if missing else []
     # Where something was not seen, it is not known that nothing happened.
     seen = " in the time that was seen" if missing else ""
     sums = _sums(past, store, span)
@@ -159,11 +159,11 @@ def happened(
     ):
         found.sort(key=lambda each: (-each.level, -each.times, -(each.at or 0.0)))
         notes = _notes_on_sums(sums, store, span) if name == "Spent" else []
-        told.append(Chapter(plain(name), found, plain(none), notes))
+        told.append(Section(plain(name), found, plain(none), notes))
     return told
 
 
-def gap_words(past: Past, span: Span) -> list[SafeText]:
+def gap_words(past: HistorySlice, span: Span) -> list[SafeText]:
     """A sentence for each time between the two of which not all is known."""
     since, now = span
     names_by_gap: dict[str, list[str]] = {}
@@ -187,14 +187,14 @@ def _not_read(names: Sequence[str]) -> str:
 
 
 def _decided(
-    past: Past, store: Store, since: float, sent: Mapping[str, Happening]
-) -> list[Happening]:
+    past: HistorySlice, store: Store, since: float, sent: Mapping[str, ChangeEvent]
+) -> list[ChangeEvent]:
     """Decisions and other departures from the queue. Each leads to the newest entry about its task,
     else to the agent; those of unknown outcome are one line.
     """
     ways = {entry.task.id: f"activity:{entry.id}" for entry in store.activity if entry.task}
     own = dict(sent)
-    found = list[Happening]()
+    found = list[ChangeEvent]()
     unknown = list[TaskLife]()
     for life in past.lives:
         at = departure_time(life)
@@ -215,7 +215,7 @@ def _decided(
             text += _noticed_late(life, at)
             who = life.decided_by or (plain("") if mine is None else mine.who)
             level = Level.CRITICAL if has_failed else Level.OK
-            found.append(Happening(at, plain(text), who, level, way or ""))
+            found.append(ChangeEvent(at, plain(text), who, level, way or ""))
         elif mine is not None:
             found.append(replace(mine, key=way or mine.key))
         else:
@@ -261,17 +261,17 @@ def _noticed_late(life: TaskLife, at: float) -> str:
     return f", at some time since {to_minute(life.departed_after, life.departed)}"
 
 
-def _of_unknown_outcome(lives: Sequence[TaskLife]) -> Happening:
+def _of_unknown_outcome(lives: Sequence[TaskLife]) -> ChangeEvent:
     tasks = "1 task" if len(lives) == 1 else f"{fmt.count(len(lives))} tasks"
     titles = ", ".join(_title(life) for life in lives[:MOST_NAMED])
     if len(lives) > MOST_NAMED:
         titles += f" and {fmt.count(len(lives) - MOST_NAMED)} more"
     last = max(life.departed or 0.0 for life in lives)
     words = plain(f"{tasks} left the queue, outcome unknown: {titles}")
-    return Happening(last, words, level=Level.UNKNOWN)
+    return ChangeEvent(last, words, level=Level.UNKNOWN)
 
 
-def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
+def _wrong(past: HistorySlice, store: Store, names: Names) -> list[ChangeEvent]:
     """Failures and warnings of one agent and verb in one line."""
     newest = {kind_of(entry): entry for entry in store.activity}
     times, last = Counter[tuple[str | None, str, Severity]](), dict[object, float]()
@@ -279,7 +279,7 @@ def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
         kind = each.agent, each.kind, each.severity
         times[kind] += each.count
         last[kind] = max(each.at, last.get(kind, 0.0))
-    found = list[Happening]()
+    found = list[ChangeEvent]()
     for kind, count in times.items():
         agent, verb, severity = kind
         if (level := SEVERITY_LEVELS[severity]) > Level.OK:
@@ -287,11 +287,11 @@ def _wrong(past: Past, store: Store, names: Names) -> list[Happening]:
             text = deed(known, names) if known else plain(verb or "an entry without words")
             way = f"activity:{known.id}" if known else f"agents:{agent}" * bool(agent)
             who = names.agent(Ref(id=agent)) if agent else plain("")
-            found.append(Happening(last[kind], text, who, level, way, count))
+            found.append(ChangeEvent(last[kind], text, who, level, way, count))
     return found
 
 
-def _sums(past: Past, store: Store, span: Span) -> dict[str, ObservedSum]:
+def _sums(past: HistorySlice, store: Store, span: Span) -> dict[str, ObservedSum]:
     """What was spent of each budget, by its subject; all by readings of the same time."""
     since, now = span
     budgets = [*store.budget, *store.company_budgets]
@@ -300,8 +300,8 @@ def _sums(past: Past, store: Store, span: Span) -> dict[str, ObservedSum]:
     return spent_together(tracks, periods, (first_exact_time(since, now), now))
 
 
-def _spent(sums: Mapping[str, ObservedSum], store: Store, names: Names) -> list[Happening]:
-    rows = list[tuple[Decimal, Happening]]()
+def _spent(sums: Mapping[str, ObservedSum], store: Store, names: Names) -> list[ChangeEvent]:
+    rows = list[tuple[Decimal, ChangeEvent]]()
     for budget in (*store.budget, *store.company_budgets):
         known = sums.get(budget.subject)
         words = f"now {fmt.money(budget.spent)}"
@@ -312,7 +312,7 @@ def _spent(sums: Mapping[str, ObservedSum], store: Store, names: Names) -> list[
             words = f"{fmt.money(came)}, {words}"
         row = f"budget:{budget.scope}:{budget.id}"
         amount = Decimal(0) if known is None else known.amount
-        rows.append((amount, Happening(None, plain(words), names.budget(budget), key=row)))
+        rows.append((amount, ChangeEvent(None, plain(words), names.budget(budget), key=row)))
     rows.sort(key=lambda row: -row[0])
     return [happening for _, happening in rows]
 
@@ -352,10 +352,10 @@ def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[
 
 
 def _alerts(
-    past: Past, store: Store, names: Names, limits: AlertLimits, since: float
-) -> list[Happening]:
+    past: HistorySlice, store: Store, names: Names, limits: AlertLimits, since: float
+) -> list[ChangeEvent]:
     """Alerts that came or ended. One without a time has that at which it was first seen here."""
-    found = list[Happening]()
+    found = list[ChangeEvent]()
     lives = {life.id: life for life in past.alerts}
     for alert in store.alerts:
         way = f"budget:{alert.id}"
@@ -368,11 +368,11 @@ def _alerts(
         if insight.is_open(alert):
             if at is None or at >= since:
                 level = insight.alert_level(alert, limits)
-                found.append(Happening(at, alert.text, came, level, way))
+                found.append(ChangeEvent(at, alert.text, came, level, way))
         elif alert.at is not None and alert.at.at >= since and life is None:
             # It ended before it was ever seen to stand.
             words = plain(f"{alert.text}{_was(alert.severity)}")
-            found.append(Happening(alert.at.at, words, plain("came and went"), key=way))
+            found.append(ChangeEvent(alert.at.at, words, plain("came and went"), key=way))
     for life in past.alerts:
         if life.gone is None or life.gone < since:
             continue
@@ -383,7 +383,7 @@ def _alerts(
         word = plain("came and went" if life.first_seen >= since else "went")
         way = f"budget:{life.scope}:{life.subject or ''}"
         text = plain(f"{about}{_was(life.severity)}")
-        found.append(Happening(life.gone, text, word, key=way))
+        found.append(ChangeEvent(life.gone, text, word, key=way))
     return found
 
 
@@ -393,13 +393,13 @@ def _was(severity: Severity) -> str:
 
 
 def _waiting(
-    past: Past, store: Store, names: Names, limits: AlertLimits, span: Span
-) -> list[Happening]:
+    past: HistorySlice, store: Store, names: Names, limits: AlertLimits, span: Span
+) -> list[ChangeEvent]:
     """Those of one agent and title in one line. A task without a time is new where the queue was
     seen without it before.
     """
     since, now = span
-    found = dict[object, Happening]()
+    found = dict[object, ChangeEvent]()
     first_seen = {life.id: life.first_seen for life in past.lives}
     for task in store.pending:
         at = insight.waiting_since(task)
@@ -412,7 +412,7 @@ def _waiting(
         level = insight.task_level(task, now, limits)
         kind = level, task.title, task.agent
         who = names.agent(task.agent) if task.agent else plain("")
-        this = Happening(at, task.title, who, level, f"tasks:{task.id}")
+        this = ChangeEvent(at, task.title, who, level, f"tasks:{task.id}")
         known = found.get(kind)
         if known is not None:
             this = replace(known, at=min(at, known.at or at), times=known.times + 1)

@@ -20,12 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentco_tui.live import history_file
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history import History
-from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_records import (
+from agentco_tui.history import database as history_file
+from agentco_tui.history.database import HistoryDatabase
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import (
     AgentSample,
     AlertLife,
     BudgetSample,
@@ -36,6 +34,8 @@ from agentco_tui.live.history_records import (
     QueueSeen,
     TaskLife,
 )
+from agentco_tui.history.reader import Reader
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import BudgetScope, Severity, TaskState
 from agentco_tui.text import safe
 
@@ -44,8 +44,8 @@ NOON = 1_700_049_600.0  # a whole hour
 COMPANIES, AGENTS = FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS
 
 
-def opened(folder: Path, profile: str = "prod", origin: str = ORIGIN) -> HistoryFile:
-    return HistoryFile(folder / "history.sqlite3", profile, origin, str)
+def opened(folder: Path, profile: str = "prod", origin: str = ORIGIN) -> HistoryDatabase:
+    return HistoryDatabase(folder / "history.sqlite3", profile, origin, str)
 
 
 def spent(at: float, amount: int | None, limit: int | None = 100) -> BudgetSample:
@@ -335,7 +335,7 @@ def test_a_file_that_was_taken_away_is_begun_anew(tmp_path: Path) -> None:
 async def test_what_cannot_be_written_is_told_once_and_written_later(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     folder.write_text("a file is in the way")
-    with patch("agentco_tui.live.history.WRITE_EVERY", 0.0):
+    with patch("agentco_tui.history.history.WRITE_EVERY", 0.0):
         history, said = History(folder / "history.sqlite3", "prod", ORIGIN), list[str]()
     heard = asyncio.Event()
 
@@ -344,7 +344,7 @@ async def test_what_cannot_be_written_is_told_once_and_written_later(tmp_path: P
         heard.set()
 
     history.on_trouble = hears
-    with patch("agentco_tui.live.history.WRITE_EVERY", 0.0):
+    with patch("agentco_tui.history.history.WRITE_EVERY", 0.0):
         history.hand(lambda: [of_company(spent(NOON, 1))])
         await heard.wait()
         history.hand(lambda: [of_company(spent(NOON + 5, 2))])
@@ -369,7 +369,7 @@ def test_on_a_full_disk_the_file_stays_whole(tmp_path: Path) -> None:
 import resource, signal
 from pathlib import Path
 from typing import Any
-from tests.live.test_history import *
+from tests.history.test_database import *
 file = opened(Path({str(tmp_path)!r}))
 file.write([of_company(spent(NOON, 1))])
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, -1))
@@ -396,13 +396,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_records import BudgetSample, Observed
-from agentco_tui.live import history_file
+from agentco_tui.history.observations import BudgetSample, Observed
+from agentco_tui.history import database as history_file
 
 history_file.PATIENCE = 60.0  # they write without a pause
 
 def write(say):
-    file = history_file.HistoryFile(Path(sys.argv[1]) / "history.sqlite3", "prod", "o", str)
+    file = history_file.HistoryDatabase(Path(sys.argv[1]) / "history.sqlite3", "prod", "o", str)
     while True:
         samples = []
         for _ in range(50):  # what both see is the time, in steps that both see alike
@@ -456,7 +456,7 @@ def test_killed_in_the_middle_of_writing_fifty_times(tmp_path: Path) -> None:
     assert samples > 50
 
 
-def thinned(file: HistoryFile, most_bytes: int = 200_000_000) -> None:
+def thinned(file: HistoryDatabase, most_bytes: int = 200_000_000) -> None:
     for _ in file.thin(most_bytes):
         pass
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agentco_tui.live import forecast as ahead
-from agentco_tui.live.forecast import (
+from agentco_tui.history import forecast as ahead
+from agentco_tui.history.forecast import (
     Burn,
     Forecast,
     NoData,
@@ -21,8 +21,8 @@ from agentco_tui.live.forecast import (
     Spending,
     TooLittle,
 )
-from agentco_tui.live.history_records import BudgetSample, Track
-from agentco_tui.live.period import DAY, HOUR, Period, period_of
+from agentco_tui.history.observations import BudgetSample, Track
+from agentco_tui.history.period import DAY, HOUR, Period, period_of
 from agentco_tui.model import AlertLimits, Budget, BudgetScope, Moment
 from agentco_tui.text import safe
 from tests.benchmarks.forecast import KINDS, Report, report_forecasts

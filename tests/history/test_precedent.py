@@ -6,8 +6,8 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from agentco_tui.live.history_records import TaskLife
-from agentco_tui.live.precedent import Precedent, alike_of, past_of
+from agentco_tui.history.observations import TaskLife
+from agentco_tui.history.precedent import Precedent, alike_of, past_of
 from agentco_tui.model import Money, Ref, Task, TaskState
 from agentco_tui.text import SafeText, plain, safe
 

@@ -21,16 +21,16 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.live import forecast as ahead
+from agentco_tui.history import forecast as ahead
+from agentco_tui.history.forecast import Burn, Forecast, NoData, Runaway, TooLittle
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import BudgetSample, HistoryError, Span, Track
+from agentco_tui.history.observed_spending import spent_by_part
+from agentco_tui.history.period import DAY, HOUR, Period, period_of
+from agentco_tui.history.reader import Reader, merged
 from agentco_tui.live.feeds import Clock
-from agentco_tui.live.forecast import Burn, Forecast, NoData, Runaway, TooLittle
-from agentco_tui.live.history import History
-from agentco_tui.live.history_reader import Reader, merged
-from agentco_tui.live.history_records import BudgetSample, HistoryError, Span, Track
 from agentco_tui.live.insight import NOT_AT_WORK
 from agentco_tui.live.log_findings import LogFindings, read_log
-from agentco_tui.live.observed import spent_by_part
-from agentco_tui.live.period import DAY, HOUR, Period, period_of
 from agentco_tui.live.spend_rate import LONG_WINDOW, FastSpend, SpendRates, fast_spend
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -68,7 +68,7 @@ _RUNS, _RUN_DAYS = 5, 30  # lives of tasks by which an agent's usual run is know
 _FAST_SPEND_HOLDS: Final = 180.0  # seconds for which the history tells of the last minutes
 
 
-class Prospect(msgspec.Struct, frozen=True, kw_only=True):
+class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
     """What was worked out of one subject."""
 
     looked: float
@@ -104,10 +104,10 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
         return kinds, [None if each is None else f"{each:.2e}" for each in figures]
 
 
-NOTHING: Final = Prospect(looked=-math.inf)
+NOTHING: Final = SubjectForecast(looked=-math.inf)
 
 
-class Outlook:
+class ForecastService:
     """`on_change` is called (in the event loop) whenever something of it has changed."""
 
     def __init__(
@@ -125,7 +125,7 @@ class Outlook:
         self.rates = SpendRates(store, self.clock)
         self.log = LogFindings()
         self.log_of: Listing[Activity] | None = None  # after which answer it was looked through
-        self._known: dict[Subject, Prospect] = {}
+        self._known: dict[Subject, SubjectForecast] = {}
         self._wanted: set[Subject] = set()
         self._woken = asyncio.Event()
         self._changed, self._told_at = False, -math.inf
@@ -154,16 +154,16 @@ class Outlook:
         is_recent = self.clock.now() - remembered.looked <= _FAST_SPEND_HOLDS
         return remembered.fast if is_recent else None
 
-    def of(self, budget: Budget) -> Prospect:
+    def of(self, budget: Budget) -> SubjectForecast:
         """What is known of a budget's subject; an empty one without a history, or not yet."""
         return self._known.get(subject_of(budget), NOTHING)
 
-    def of_agent(self, agent: str | None) -> Prospect:
+    def of_agent(self, agent: str | None) -> SubjectForecast:
         """By the id of an agent; None: of all of them."""
         subject = (BudgetScope.ALL, "") if agent is None else (BudgetScope.AGENT, agent)
         return self._known.get(subject, NOTHING)
 
-    def of_company(self, company: str | None) -> Prospect:
+    def of_company(self, company: str | None) -> SubjectForecast:
         """By the id of a company; None: of all of them."""
         subject = (BudgetScope.ALL, "") if company is None else (BudgetScope.COMPANY, company)
         return self._known.get(subject, NOTHING)
@@ -249,7 +249,7 @@ class Outlook:
         except Exception:
             # A bug of ours in one subject must not stop the others.
             log.exception("looking ahead failed")
-            known = Prospect(looked=now, limit=None if budget is None else budget.limit)
+            known = SubjectForecast(looked=now, limit=None if budget is None else budget.limit)
         self._known[subject] = known
         self._changed |= known.shown() != before.shown()
 
@@ -266,7 +266,7 @@ def _looked(
     reader: Reader,
     *,
     shown: bool,
-) -> Prospect:
+) -> SubjectForecast:
     """What there is to say of a subject; in the history's thread."""
     turn_of_thread()
     (scope, of), past = subject, None
@@ -325,7 +325,9 @@ def _looked(
         queue = reader.queue(of or None, now - DAY - HOUR)
         held = _held(((each.at, float(each.waiting)) for each in queue.samples), hours)
         said["waiting_by_hour"] = _where_seen(held, hours, HOUR, queue.seen)
-    return replace(Prospect(looked=now, limit=None if budget is None else budget.limit), **said)
+    return replace(
+        SubjectForecast(looked=now, limit=None if budget is None else budget.limit), **said
+    )
 
 
 def _hourly_spending(

@@ -17,13 +17,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_records import HistoryError, Observed
+from agentco_tui.history.observations import HistoryError, Observed
+from agentco_tui.history.reader import Reader
 from agentco_tui.system.background import turn_of_thread
 from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:
-    from agentco_tui.live.history_file import HistoryFile
+    from agentco_tui.history.database import HistoryDatabase
 
 WRITE_EVERY: Final = 10.0  # seconds between two batches
 MOST_BYTES: Final = 200_000_000  # of the file
@@ -60,7 +60,7 @@ class History:
         self._about, self._most_bytes = (path, profile, origin, redact), most_bytes
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="history")
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._file: HistoryFile | None = None  # in the thread only, as all below
+        self._file: HistoryDatabase | None = None  # in the thread only, as all below
         self._waiting: list[Observed] = []
         self._rows = self._dropped = 0
         self._write_at = time.monotonic() + WRITE_EVERY
@@ -109,12 +109,12 @@ class History:
 
     # In the thread
 
-    def _opened(self) -> HistoryFile:
+    def _opened(self) -> HistoryDatabase:
         if self._file is None:
             # SQLite is not imported before it is used.
-            from agentco_tui.live.history_file import HistoryFile  # noqa: PLC0415
+            from agentco_tui.history.database import HistoryDatabase  # noqa: PLC0415
 
-            self._file = HistoryFile(*self._about)
+            self._file = HistoryDatabase(*self._about)
         return self._file
 
     def _take(self, observe: Callable[[], Iterable[Observed]]) -> None:

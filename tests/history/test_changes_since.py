@@ -12,9 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.history_records import (
+from agentco_tui.history.changes_since import (
+    LEAST_GAP,
+    ChangeEvent,
+    HistorySlice,
+    Section,
+    gaps_of,
+    happened,
+    held,
+    remembered,
+    to_minute,
+)
+from agentco_tui.history.database import HistoryDatabase
+from agentco_tui.history.observations import (
     AlertLife,
     BudgetSample,
     Counted,
@@ -22,17 +32,7 @@ from agentco_tui.live.history_records import (
     TaskLife,
     Track,
 )
-from agentco_tui.live.since import (
-    LEAST_GAP,
-    Chapter,
-    Happening,
-    Past,
-    gaps_of,
-    happened,
-    held,
-    remembered,
-    to_minute,
-)
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
@@ -55,7 +55,7 @@ from agentco_tui.text import safe
 NOW = 1_790_000_000.0
 HOUR = 3_600.0
 SINCE = NOW - 8 * HOUR
-NOTHING = Past([(SINCE, NOW)], [], [])
+NOTHING = HistorySlice([(SINCE, NOW)], [], [])
 NIGHT = [
     f"from {to_minute(SINCE + hours * HOUR, NOW)} to {to_minute(SINCE + (hours + 1) * HOUR, NOW)}"
     for hours in (2, 1)
@@ -84,7 +84,7 @@ def entry(number: int, at: float, verb: str, **more: object) -> Activity:
     return Activity(id=f"e{number}", at=Moment(at), verb=safe(verb), agent=Ref("a1"), **more)  # type: ignore[arg-type]
 
 
-def told(chapters: list[Chapter], name: str) -> list[str]:
+def told(chapters: list[Section], name: str) -> list[str]:
     for chapter in chapters:
         if chapter.name == name:
             return [
@@ -93,13 +93,13 @@ def told(chapters: list[Chapter], name: str) -> list[str]:
     return []
 
 
-def notes_on_sums(chapters: list[Chapter]) -> list[str]:
+def notes_on_sums(chapters: list[Section]) -> list[str]:
     [spent] = [each for each in chapters if each.name == "Spent"]
     return [*spent.notes]
 
 
 def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
-    file = HistoryFile(tmp_path / "history.sqlite3", "prod", "https://p.example", str)
+    file = HistoryDatabase(tmp_path / "history.sqlite3", "prod", "https://p.example", str)
     life = TaskLife(
         id="t1",
         title=safe("Refund 214"),
@@ -186,10 +186,10 @@ def test_what_was_sent_from_here_is_told_once() -> None:
         TaskLife(id="t1", title=safe("Refund"), first_seen=1.0, decided=NOW - 60),
         TaskLife(id="t2", title=safe("Before"), first_seen=1.0, decided=SINCE - 60),
     ]
-    mine = Happening(NOW - 61, safe("approved Refund"), safe("from here"))
-    limit = Happening(NOW - 30, safe("set limit Ada"), safe("from here"), key="agents:a1")
+    mine = ChangeEvent(NOW - 61, safe("approved Refund"), safe("from here"))
+    limit = ChangeEvent(NOW - 30, safe("set limit Ada"), safe("from here"), key="agents:a1")
     sent = {"t1": mine, "t2": mine, "attempt-3": limit}
-    past = Past([(SINCE, NOW)], lives, [])
+    past = HistorySlice([(SINCE, NOW)], lives, [])
     found = happened(past, a_store(), AlertLimits(), (SINCE, NOW), sent)
     assert told(found, "Decided") == [
         "from here: set limit Ada ×1 agents:a1",
@@ -242,8 +242,10 @@ def departed(task: str, **told: Any) -> TaskLife:
     return replace(life, **told)
 
 
-def decided(*lives: TaskLife, **sent: Happening) -> list[str]:
-    past = Past([(SINCE, NOW)], lives, [], queue_seen=[(SINCE, NOW)], alerts_seen=[(SINCE, NOW)])
+def decided(*lives: TaskLife, **sent: ChangeEvent) -> list[str]:
+    past = HistorySlice(
+        [(SINCE, NOW)], lives, [], queue_seen=[(SINCE, NOW)], alerts_seen=[(SINCE, NOW)]
+    )
     return told(happened(past, a_store(), AlertLimits(), (SINCE, NOW), sent), "Decided")
 
 
@@ -268,7 +270,7 @@ def test_what_left_the_queue_with_an_unknown_outcome_is_counted() -> None:
     [line] = decided(*(departed(f"t{number}") for number in range(5)))
     assert "5 tasks left the queue, outcome unknown" in line
     assert "and 2 more" in line
-    mine = Happening(NOW - 61, safe("approve Refund t1: done"), safe("from here"))
+    mine = ChangeEvent(NOW - 61, safe("approve Refund t1: done"), safe("from here"))
     assert decided(departed("t1"), t1=mine) == ["from here: approve Refund t1: done ×1 "]
 
 
@@ -279,7 +281,7 @@ def test_a_decision_between_two_looks_has_no_exact_time() -> None:
 
 
 def test_nothing_is_said_not_to_have_happened_where_nobody_looked() -> None:
-    past = Past([(NOW - 60, NOW)], [], [], queue_seen=[(NOW - 60, NOW)])
+    past = HistorySlice([(NOW - 60, NOW)], [], [], queue_seen=[(NOW - 60, NOW)])
     found = happened(past, a_store(), AlertLimits(), (SINCE, NOW))
     first = to_minute(SINCE, NOW)
     assert told(found, "Not known") == [
@@ -293,7 +295,7 @@ def test_nothing_is_said_not_to_have_happened_where_nobody_looked() -> None:
 def test_sums_say_which_time_they_are_of() -> None:
     samples = (sample(NOW - 60, 142), sample(NOW - 20, 150))
     spent = {"c1": Track(samples, ((NOW - 60, NOW),)), "": Track[BudgetSample]()}
-    past = Past([(SINCE, NOW)], [], [], spent=spent)
+    past = HistorySlice([(SINCE, NOW)], [], [], spent=spent)
     found = happened(past, a_store(), AlertLimits(), (NOW - HOUR, NOW))
     first, last = to_minute(NOW - 60, NOW), to_minute(NOW, NOW)
     assert told(found, "Spent") == ["Acme: ~$8.00, now $150.00 of $1,000.00 ×1 budget:company:c1"]
@@ -313,7 +315,7 @@ def test_sums_that_differ_from_the_sum_of_all_are_pointed_out() -> None:
         "c1": Track((sample(SINCE, 100), sample(NOW - 20, 150)), seen),
         "": Track((sample(SINCE, 400), sample(NOW - 20, 500)), seen),
     }
-    past = Past([(SINCE, NOW)], [], [], spent=spent)
+    past = HistorySlice([(SINCE, NOW)], [], [], spent=spent)
     [note] = notes_on_sums(happened(past, store, AlertLimits(), (SINCE, NOW)))
     assert note.startswith("the companies together ~$50.00")
 
@@ -338,7 +340,7 @@ def test_alerts_without_a_time_and_those_that_ended_are_told() -> None:
         text=safe("Ada is at 80 %"),
         is_dated=False,
     )
-    past = Past([(SINCE, NOW)], [], [], alerts=[life])
+    past = HistorySlice([(SINCE, NOW)], [], [], alerts=[life])
     found = happened(past, store, AlertLimits(), (SINCE, NOW))
     assert told(found, "Alerts") == [
         "first seen: Ada is at 80 % ×1 budget:al2",
@@ -351,6 +353,6 @@ def test_a_task_without_a_time_is_new_where_the_queue_was_seen_before() -> None:
     store.take(FeedName.PENDING, Listing(records=(Task(id="t1", title=safe("When?")),)))
     life = TaskLife(id="t1", title=safe("When?"), first_seen=NOW - 30, waits=True)
     for since_when, expected in ((NOW - 60, [": When? ×1 tasks:t1"]), (NOW - 30, [])):
-        past = Past([(SINCE, NOW)], [life], [], queue_seen=[(since_when, NOW)])
+        past = HistorySlice([(SINCE, NOW)], [life], [], queue_seen=[(since_when, NOW)])
         found = happened(past, store, AlertLimits(), (SINCE, NOW))
         assert told(found, "Newly waiting") == expected

@@ -22,14 +22,14 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import asdict, astuple
 
 from agentco_tui.api.origin import platform_of
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.history_reader import HOUR, MENDED, MINUTE, Reader
-from agentco_tui.live.history_records import (
+from agentco_tui.history.observations import (
     HistoryError,
     Observed,
     QueueSeen,
     TaskLife,
 )
+from agentco_tui.history.reader import HOUR, MENDED, MINUTE, Reader
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.system.state_folder import FILE_MODE, FOLDER_MODE
 from agentco_tui.text import safe
 
@@ -244,7 +244,7 @@ _THIN_REST: Final = (
 log = logging.getLogger(__name__)
 
 
-class HistoryFile:
+class HistoryDatabase:
     """One connection, opened at the first use and again after a failure; for one thread."""
 
     def __init__(self, path: Path, profile: str, origin: str, redact: Callable[[str], str]) -> None:

@@ -15,8 +15,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from agentco_tui.live.history_records import BudgetSample, Span, Track
-from agentco_tui.live.period import DAY, HOUR, Period
+from agentco_tui.history.observations import BudgetSample, Span, Track
+from agentco_tui.history.period import DAY, HOUR, Period
 from agentco_tui.model import AlertLimits
 
 PAST: Final = 60  # days that a forecast looks back

@@ -13,12 +13,12 @@ from unittest.mock import patch
 
 import pytest
 
+from agentco_tui.history.database import HistoryDatabase
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import BudgetSample
+from agentco_tui.history.reader import Reader
+from agentco_tui.history.sampler import Sampler, observe_log
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Query
-from agentco_tui.live.history import History
-from agentco_tui.live.history_file import HistoryFile
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_records import BudgetSample
-from agentco_tui.live.history_sampler import Sampler, observe_log
 from agentco_tui.live.log_findings import told_state
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import (
@@ -97,7 +97,7 @@ class Watched:
         """All of it, once it is written."""
         await asyncio.sleep(0)
         self.history.close(60)
-        file = HistoryFile(self.path, "prod", "https://p.example", str)
+        file = HistoryDatabase(self.path, "prod", "https://p.example", str)
         return file.read(lambda reader: reader)
 
 
@@ -141,7 +141,7 @@ async def test_what_a_platform_answers_is_remembered(
         await on.settled()
         history.close(60)
         store = on.store
-    file = HistoryFile(path, "prod", platform.base_url, str)
+    file = HistoryDatabase(path, "prod", platform.base_url, str)
     reader = file.read(lambda reader: reader)
     for scope, collection in store.budgets.items():
         for one in collection:
@@ -353,7 +353,7 @@ async def test_what_was_dropped_is_told_anew(tmp_path: Path) -> None:
     """After a failure that lasts the oldest go, and what still holds is written with the next."""
     (tmp_path / "way").write_text("a file is in the way")
     watched = Watched(tmp_path / "way" / "history.sqlite3")
-    with patch("agentco_tui.live.history.MOST_WAITING", 0):
+    with patch("agentco_tui.history.history.MOST_WAITING", 0):
         watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 1), budget("ag_2", 2))
         watched.history._submit(watched.history._write).result()
         (tmp_path / "way").unlink()

@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import asdict, replace
 
-from agentco_tui.live.history_reader import Reader
-from agentco_tui.live.history_records import TaskLife
+from agentco_tui.history.observations import TaskLife
+from agentco_tui.history.reader import Reader
 from agentco_tui.live.sentences import without_particulars
 from agentco_tui.model import Money, Task, TaskState
 from agentco_tui.system.background import turn_of_thread

@@ -7,9 +7,9 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.live.history_file import TIERS
-from agentco_tui.live.history_records import BudgetSample, Span, Track
-from agentco_tui.live.observed import (
+from agentco_tui.history.database import TIERS
+from agentco_tui.history.observations import BudgetSample, Span, Track
+from agentco_tui.history.observed_spending import (
     THINNED,
     ObservedSum,
     common_span,
@@ -18,7 +18,7 @@ from agentco_tui.live.observed import (
     spent_in,
     spent_together,
 )
-from agentco_tui.live.period import DAY, HOUR, Period
+from agentco_tui.history.period import DAY, HOUR, Period
 
 NOW = 1_790_000_000.0
 MINUTE = 60.0

@@ -1,0 +1,1 @@
+"""What was seen of a platform, the forecasts made from it, and what happened since a moment."""
