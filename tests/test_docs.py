@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.api import client
+from tests.config import settings_page
 from tests.embedded import EmbeddedPlatform
 from tests.reading import reading_page
 from tests.test_readme import OPERATIONS
@@ -104,3 +105,8 @@ def test_the_page_on_the_client_names_what_is_public() -> None:
 
 def test_what_is_read_is_generated_from_the_tables() -> None:
     assert page("reading.md") == reading_page.page(), "python -m tests.reading.reading_page"
+
+
+def test_the_table_of_settings_is_generated_from_the_declarations() -> None:
+    assert page("settings.md") == settings_page.page(), "python -m tests.config.settings_page"
+    assert len(page("settings.md").splitlines()) <= 200

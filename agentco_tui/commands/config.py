@@ -1,30 +1,35 @@
-"""`agentco-tui config`: where the settings are, what is wrong, what counts; and its first file."""
+"""`agentco-tui config`: where the config file is, what is wrong, what counts, and a first file."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from agentco_tui import config
 from agentco_tui.commands.running import Exit, complain, say, say_json
-from agentco_tui.config import Given, ViewSettings
-from agentco_tui.config.file import ALERTS
-from agentco_tui.config.resolve import IN_SECTIONS, PICKED, Resolver, config_path
-from agentco_tui.config.validators import duration_text
+from agentco_tui.config import Given, Problem, ViewSettings
+from agentco_tui.config.commented import commented_config
+from agentco_tui.config.declaration import PROFILE, DeclaredSetting
+from agentco_tui.config.file import KEY_SOURCES
+from agentco_tui.config.resolve import Resolver, config_path
+from agentco_tui.config.settings import DECLARED
+from agentco_tui.config.validators import format_value
 from agentco_tui.keys.commands import COMMANDS, UNBOUND, keys_of
 from agentco_tui.system.state_folder import write_private
 
-WrongInViews = Callable[[Sequence[ViewSettings]], list[tuple[str, str]]]
-"""Says what is wrong with views: each setting by its full name, and why. The lists that views are
-of belong to the screens, which commands don't import."""
+FindMistakesInViews = Callable[[Sequence[ViewSettings]], list[tuple[str, str]]]
+"""Returns what is wrong with views: each setting by its full name, and why. `screens` has the lists
+that views are of, and commands don't import it."""
+Row = dict[str, str | None]
+"""A setting for `config show`: name, value and source as texts; a value of None is not set."""
+_MASKED: Final = "****"
+"""Shown for an API key, which reveals neither its length nor a part of it."""
 
 
-def run(given: Given, env: Mapping[str, str], wrong_in_views: WrongInViews) -> Exit:
-    """The exit code is 2 if `check` or `show` found a problem.
+def run(given: Given, env: Mapping[str, str], find_mistakes_in_views: FindMistakesInViews) -> Exit:
+    """Run one of `config path|check|show|keys|init`; 2 if it found a problem.
 
     JSON of `path`: {"path": str, "source": str, "exists": bool}, of `check`: {"path", "exists":
     bool, "problems": [{"file", "line", "setting", "text"}]}, of `show`: {"config": str,
@@ -32,99 +37,183 @@ def run(given: Given, env: Mapping[str, str], wrong_in_views: WrongInViews) -> E
     nothing is set; of `keys`: {"config": str, "keys": [{"name", "keys": [str], "does"}],
     "problems"}.
     """
-    what: str = given["what"]
-    file, source = config_path(given, env)
-    if what == "init":
+    action: str = given["what"]
+    if action == "init":
+        file, _ = config_path(given, env)
         begin_config(file)
         say(f"{file} is written, with every setting commented out")
         return Exit.OK
-    if what == "path":
-        if given["json"]:
-            say_json({"path": str(file), "source": source, "exists": file.exists()})
-            return Exit.OK
-        # Nothing else, so that `$EDITOR "$(agentco-tui config path)"` works.
-        say(str(file))
-        if not file.exists():
-            complain("this file does not exist yet")
-        return Exit.OK
+    if action == "path":
+        return _run_path(given, env)
     resolved = Resolver(given, env)
-    path, exists, rows = str(resolved.path), resolved.file.exists, _rows(resolved)
-    # The key is not fetched: no command is run and no keyring is asked.
-    resolved.check_all()
-    if what == "check":
-        resolved.problems += resolved.broken_themes()
-        for setting, why in wrong_in_views(resolved.file.views):
-            resolved.problems.append(resolved.file.problem(setting, why))
-    problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
-    if resolved.entry:
-        # Without a profile nothing says that this file is meant to hold an address and a key.
-        problems += resolved.missing
-    problems = list(dict.fromkeys(problems))
+    rows = _setting_rows(resolved)
+    problems = _all_problems(resolved, find_mistakes_in_views if action == "check" else None)
     if given["json"]:
-        check, show = {"path": path, "exists": exists}, {"config": path, "settings": rows}
-        keys = {"config": path, "keys": _keys(resolved.file.keys)}
-        wrong = [{**asdict(each), "file": each.file and str(each.file)} for each in problems]
-        told: dict[str, Any] = {"check": check, "show": show, "keys": keys}
-        say_json({**told[what], "problems": wrong})
-    elif what == "check":
-        # On stdout, because that is what was asked for.
-        fine = "nothing is wrong" if exists else "does not exist, and need not"
-        say(*([str(problem) for problem in problems] or [f"{path}: {fine}"]))
-    elif what == "keys":
-        for row in _keys(resolved.file.keys):
+        problem_rows = [_problem_row(problem) for problem in problems]
+        say_json({**_as_json(action, resolved, rows), "problems": problem_rows})
+    elif action == "check":
+        _say_check(resolved, problems)
+    elif action == "keys":
+        for row in _key_rows(resolved.file.keys):
             say(f"{row['name']:<20}  {' '.join(row['keys']) or 'no key':<16}  {row['does']}")
         complain(*map(str, problems))
     else:
-        say(f"config file: {path}{'' if exists else ' (does not exist)'}")
-        widest = max(len(row["name"] or "") for row in rows)
-        for row in rows:
-            value = "not set" if row["value"] is None else row["value"]
-            say(f"{row['name']:<{widest}}  {value}  ({row['source']})")
+        _say_settings(resolved, rows)
         complain(*map(str, problems))
     return Exit.USAGE if problems else Exit.OK
 
 
-def begin_config(file: Path, profile: str = r"\g<0>") -> None:
-    """Write the commented config, its profile by these lines. Raises AtomicWriteError."""
-    text = Path(config.__file__).with_name("commented.toml").read_text(encoding="utf-8")
-    text = re.sub(r"# \[profiles.*\n.*\n.*", profile, text)
-    write_private(file, text.encode(), replace=False)
+def begin_config(file: Path, profile_lines: Sequence[str] = ()) -> None:
+    """Write a config file with all settings commented out except the lines of a profile, if any.
+
+    Raises AtomicWriteError, also where there is a file already.
+    """
+    write_private(file, commented_config(profile_lines).encode(), replace=False)
 
 
-def _keys(rebound: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Each binding with the keys it has now."""
+def _run_path(given: Given, env: Mapping[str, str]) -> Exit:
+    file, source = config_path(given, env)
+    if given["json"]:
+        say_json({"path": str(file), "source": source, "exists": file.exists()})
+        return Exit.OK
+    # Nothing else on stdout, so that `$EDITOR "$(agentco-tui config path)"` works.
+    say(str(file))
+    if not file.exists():
+        complain("this file does not exist yet")
+    return Exit.OK
+
+
+def _all_problems(
+    resolved: Resolver, find_mistakes_in_views: FindMistakesInViews | None
+) -> list[Problem]:
+    """Return what is wrong, in the order of lines; no command runs, and no keyring is read.
+
+    Views and theme files are checked only with a function that knows the lists.
+    """
+    resolved.check_all()
+    if find_mistakes_in_views is not None:
+        resolved.problems += resolved.broken_themes()
+        for setting, reason in find_mistakes_in_views(resolved.file.views):
+            resolved.problems.append(resolved.file.problem(setting, reason))
+    problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
+    if resolved.entry:
+        # Without a profile, the file need not hold an address and a key.
+        problems += resolved.missing
+    return list(dict.fromkeys(problems))
+
+
+def _as_json(action: str, resolved: Resolver, rows: list[Row]) -> dict[str, Any]:
+    path = str(resolved.path)
+    if action == "check":
+        return {"path": path, "exists": resolved.file.exists}
+    if action == "keys":
+        return {"config": path, "keys": _key_rows(resolved.file.keys)}
+    return {"config": path, "settings": rows}
+
+
+def _problem_row(problem: Problem) -> dict[str, Any]:
+    return {**asdict(problem), "file": problem.file and str(problem.file)}
+
+
+def _say_check(resolved: Resolver, problems: Sequence[Problem]) -> None:
+    """Print the problems on stdout, because they are what the user asked for."""
+    if problems:
+        say(*map(str, problems))
+        return
+    state = "nothing is wrong" if resolved.file.exists else "does not exist, and need not"
+    say(f"{resolved.path}: {state}")
+
+
+def _say_settings(resolved: Resolver, rows: Sequence[Row]) -> None:
+    say(f"config file: {resolved.path}{'' if resolved.file.exists else ' (does not exist)'}")
+    widest = max(len(row["name"] or "") for row in rows)
+    for row in rows:
+        value = "not set" if row["value"] is None else row["value"]
+        say(f"{row['name']:<{widest}}  {value}  ({row['source']})")
+
+
+def _key_rows(rebound: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return each binding with the keys that it has now."""
     return [
-        {"name": one.id, "keys": list(keys_of(one.id, rebound)), "does": does}
-        for one in COMMANDS
-        if (does := one.tooltip)
+        {"name": command.id, "keys": list(keys_of(command.id, rebound)), "does": command.tooltip}
+        for command in COMMANDS
+        if command.tooltip
     ]
 
 
-def _rows(resolved: Resolver) -> list[dict[str, str | None]]:
-    """Each setting as it is now; the value is text for people, None where nothing is set."""
-    values: dict[str, object] = {"profile": resolved.profile, "base_url": resolved.base_url}
-    # Neither the length of the key nor a part of it is shown.
-    values["api_key"] = "****" if resolved.key_place else None
-    values |= {name: resolved.values[name] for name in PICKED}
-    for name in ALERTS:
-        value = getattr(resolved.values["alerts"], name)
-        is_wait = name.startswith("waiting_")
-        values[f"alerts.{name}"] = duration_text(value) if is_wait else value
-    for name, section in IN_SECTIONS.items():
-        values[f"{section}.{name}"] = resolved.values[name]
+def _setting_rows(resolved: Resolver) -> list[Row]:
+    """Return every setting with its value and source.
+
+    Of a mapping, of `[keys]`, and of tables whose names the user chooses, only what the file has.
+    """
+    rows: list[Row] = []
+    for declared in DECLARED:
+        if declared.name == KEY_SOURCES[0]:
+            rows.append(_api_key_row(resolved))
+        if declared.name in KEY_SOURCES or declared.is_repeated:
+            continue
+        if declared.field == "keys":
+            rows += _binding_rows(resolved)
+        elif declared.group is not None and declared.group.table.startswith(PROFILE):
+            for full_name, value in resolved.file.settings_of(declared, resolved.profile):
+                source = f"profile {resolved.profile}, {resolved.file.place_of(full_name)}"
+                rows += _nested_rows(declared.full_name, value, source)
+        else:
+            name = declared.full_name
+            value = declared.format(_value_of(declared, resolved))
+            rows.append(_row(name, value, resolved.sources[name]))
+    return rows + _repeated_rows(resolved)
+
+
+def _row(name: str, value: str | None, source: str) -> Row:
+    return {"name": name, "value": value, "source": source}
+
+
+def _value_of(declared: DeclaredSetting, resolved: Resolver) -> object:
+    if declared.name == "profile":
+        return resolved.profile
+    if declared.name == "base_url":
+        return resolved.base_url
+    value = resolved.values[declared.field]
+    return value if declared.group is None else getattr(value, declared.name)
+
+
+def _api_key_row(resolved: Resolver) -> Row:
+    """Return where the key comes from, not the setting's value, which could be a key itself."""
+    place = resolved.key_place
+    if place is None:
+        return _row("api_key", None, "not set")
+    return _row("api_key", _MASKED, place.words)
+
+
+def _binding_rows(resolved: Resolver) -> list[Row]:
+    rows = []
     for binding, keys in resolved.file.keys.items():
-        values[f"keys.{binding}"] = "no key" if keys == UNBOUND else keys
-    source = resolved.key_place.words if resolved.key_place else "not set"
-    sources = {**resolved.sources, "api_key": source}
-    return [
-        {"name": name, "value": _text(value), "source": sources.get(name, "default")}
-        for name, value in values.items()
-    ]
+        name = f"keys.{binding}"
+        rows.append(_row(name, "no key" if keys == UNBOUND else keys, resolved.sources[name]))
+    return rows
 
 
-def _text(value: object) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _nested_rows(name: str, value: object, source: str) -> list[Row]:
+    """Return a row for a value, or for each value in a table."""
+    if not isinstance(value, Mapping):
+        return [_row(name, format_value(value), source)]
+    rows = []
+    for inner, inner_value in value.items():
+        rows += _nested_rows(f"{name}.{inner}", inner_value, source)
+    return rows
+
+
+def _repeated_rows(resolved: Resolver) -> list[Row]:
+    """Return the settings of the views and of the user's own commands."""
+    repeated = [declared for declared in DECLARED if declared.is_repeated]
+    rows = []
+    for table in dict.fromkeys(declared.tables[0] for declared in repeated):
+        section = table.partition(".")[0]
+        for name, entry in resolved.file.checked.get(section, {}).items():
+            for declared in repeated:
+                if declared.tables[0] == table and declared.name in entry:
+                    full_name = f"{section}.{name}.{declared.name}"
+                    source = f"config file, {resolved.file.place_of(full_name)}"
+                    rows.append(_row(full_name, declared.format(entry[declared.name]), source))
+    return rows

@@ -23,7 +23,7 @@ from agentco_tui.actions.journal_file import (
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.running import Exit, complain, say, say_json
 from agentco_tui.config import Given
-from agentco_tui.config.validators import span
+from agentco_tui.config.validators import parse_duration
 from agentco_tui.model import Moment
 from agentco_tui.model.format import ago, moment
 from agentco_tui.system.state_folder import state_folder
@@ -42,7 +42,7 @@ def since_when(text: str, now: float) -> float:
     2800.0
     """
     typed = text.strip()
-    if (seconds := span(typed.casefold())) is not None:
+    if (seconds := parse_duration(typed.casefold())) is not None:
         return now - seconds
     try:
         return datetime.fromisoformat(typed).timestamp()

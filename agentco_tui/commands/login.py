@@ -153,7 +153,7 @@ def _write_profile(resolved: Resolver, url: BaseUrl, setting: str) -> bool:
     lines += [setting] if setting else _WAYS.replace("NAME", resolved.profile).splitlines()
     say("", *lines, "")
     if setting and not path.exists() and agreed(f"Write this to {path}?"):
-        begin_config(path, "\n".join(lines))
+        begin_config(path, lines)
         return True
     say(f"It belongs into {path}, into which the program does not write.")
     return False

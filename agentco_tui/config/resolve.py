@@ -1,11 +1,13 @@
-"""A flag beats the environment, which beats the profile, which beats the default."""
+"""The effective settings: a flag beats the environment, which beats the config file's profile,
+which beats the top of the file, which beats the default.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import platformdirs
 from msgspec.structs import replace
@@ -18,94 +20,48 @@ from agentco_tui.config import (
     Problem,
     Settings,
     SettingsError,
-    validators,
 )
 from agentco_tui.config.api_key import API_KEY, KeyPlace
-from agentco_tui.config.file import KEY_SOURCES, PROFILE, SECTIONS, SETTINGS, ConfigFile
+from agentco_tui.config.declaration import EACH, DeclaredSetting, TakesEffect
+from agentco_tui.config.file import KEY_SOURCES, ConfigFile
+from agentco_tui.config.settings import DECLARED
 from agentco_tui.config.validators import WrongError, nearest
-from agentco_tui.model import AlertLimits, Notify
 from agentco_tui.reading.mapping import AS_SENT
 
-CONFIG = "AGENTCO_CONFIG"
-VARIABLES = {
-    "base_url": "AGENTCO_BASE_URL",
-    "profile": "AGENTCO_PROFILE",
-    "read_only": "AGENTCO_READ_ONLY",
+CONFIG: Final = "AGENTCO_CONFIG"
+"""The environment variable that names the config file."""
+VARIABLES: Mapping[str, str] = {
+    declared.name: declared.setting.variable for declared in DECLARED if declared.setting.variable
 }
-"""The settings that the environment may hold; a variable that is empty counts as not set."""
-VARIABLES_OF_START = frozenset({API_KEY, VARIABLES["base_url"], VARIABLES["profile"]})
-"""The variables that say what the dashboard begins with, and count for that profile only."""
-_WORDS: Mapping[str, Callable[[str], Any]] = {
-    "read_only": validators.boolean_word,
-    "log_file": validators.path,
-}
-"""How the text of a variable or a flag is read where it is not what is wanted."""
-_DEFAULTS = dict(
-    zip(reversed(Settings.__struct_fields__), reversed(Settings.__struct_defaults__), strict=False)
-)
-_FLAG_ONLY = ("thin", "log_file", "log_json")
-_READ_APART = ("profile", "base_url", *KEY_SOURCES, "fields", "money", "status", "severity")
-"""Names in the file that are no field of `Settings`, or are resolved by a method of their own."""
-RECORDS: Mapping[str, type[AlertLimits | Notify]] = {"alerts": AlertLimits, "notify": Notify}
-"""Sections of the file that are one setting each, a record with a field for each name."""
-IN_SECTIONS = {
-    name: section for section in SECTIONS if section not in RECORDS for name in SETTINGS[section]
-}
-"""Settings that stand in another section of the file, with the section."""
-
-
-def _declared() -> set[str]:
-    """The settings that a profile or the top of the file may hold."""
-    tables = {**SETTINGS, **PROFILE}
-    no_setting = {*_READ_APART, *SECTIONS, "profiles", "keys", "views", "commands"}
-    return tables.keys() - no_setting
-
-
-PICKED = tuple(
-    name for name in Settings.__struct_fields__ if name in _declared() or name in _FLAG_ONLY
-)
-"""Settings that a flag, a variable, the profile or the top of the file gives."""
-
-
-def _check_declared() -> None:
-    """Raise TypeError if the file may hold a setting that nothing would ever read.
-
-    A setting is declared in a table of `config.file`, and read as a field of `Settings` (of a
-    record, in the sections of `RECORDS`). One without the other would be accepted and ignored.
-    """
-    fields = {*Settings.__struct_fields__}
-    lost = [name for name in (*_declared(), *IN_SECTIONS) if name not in fields]
-    lost += [f"{name} (twice)" for name in IN_SECTIONS if name in PICKED]
-    for section, record in RECORDS.items():
-        known = record.__struct_fields__
-        lost += [f"{section}.{name}" for name in SETTINGS[section] if name not in known]
-    if sum(len(SETTINGS[each]) for each in SECTIONS if each not in RECORDS) != len(IN_SECTIONS):
-        lost.append("a name that two sections have")
-    if lost:
-        words = "settings that config/file.py declares and nothing reads; give each a field in"
-        raise TypeError(f"{words} config/__init__.py: {', '.join(sorted(lost))}")
-
-
-_check_declared()
+"""The environment variables by setting; one that is empty counts as not set."""
+_VARIABLES_OF_START = frozenset({API_KEY, VARIABLES["base_url"], VARIABLES["profile"]})
+"""The variables that say which platform to begin with; they don't count for other profiles."""
+_FLAGS_OF_START = {*VARIABLES, "company", "screen"} - {"read_only"}
+"""The flags that don't count for other profiles than that of the start."""
+_BY_NAME = {declared.name: declared for declared in DECLARED if declared.group is None}
+_RESOLVED_APART = ("profile", "base_url")
+"""Settings that `Resolver` finds before all others, because others depend on them."""
 
 
 def load(given: Given, env: Mapping[str, str], *, with_key: bool = True) -> Settings:
-    """The effective settings, the key fetched from its source, or `with_key` False still to be.
+    """Return the effective settings; `with_key` False leaves the key to be fetched later.
 
     Raises SettingsError with every problem there is; NothingSetError if nothing was set anywhere.
     """
     resolved = Resolver(given, env)
-    base_url, place, key = resolved.base_url, resolved.key_place, None
+    base_url = resolved.base_url
+    key_place = resolved.key_place
+    key = None
     if with_key and not (resolved.problems or resolved.missing):
         key = resolved.fetch_key()
-    if resolved.problems or base_url is None or place is None:
+    if resolved.problems or base_url is None or key_place is None:
         raise resolved.error()
     return Settings(
         profile=resolved.profile,
         base_url=base_url,
         key=key,
-        key_source=place.words,
-        key_place=place,
+        key_source=key_place.words,
+        key_place=key_place,
         **resolved.values,
     )
 
@@ -113,19 +69,23 @@ def load(given: Given, env: Mapping[str, str], *, with_key: bool = True) -> Sett
 def of_profile(
     profile: str, first: str, given: Given, env: Mapping[str, str]
 ) -> tuple[Given, Mapping[str, str]]:
-    """The arguments and the environment with which a profile is loaded: what flags and the
-    environment say of a platform counts only for the `first` profile, that of the start.
+    """Return the arguments of `load` for a profile.
+
+    What flags and the environment say of a platform counts only for the `first` profile, that of
+    the start.
     """
-    words = {"profile": profile} if profile != DEFAULT_PROFILE else {}
     is_other = profile != first
+    for_profile = dict(given)
     if is_other:
-        of_first = {*VARIABLES, "company", "screen"} - {"read_only"}
-        given = {name: each for name, each in given.items() if name not in of_first}
-    return {**given, **words, "first": first, "is_other": is_other}, env
+        for name in _FLAGS_OF_START:
+            for_profile.pop(name, None)
+    if profile != DEFAULT_PROFILE:
+        for_profile["profile"] = profile
+    return {**for_profile, "first": first, "is_other": is_other}, env
 
 
 def load_any(given: Given, env: Mapping[str, str]) -> Settings:
-    """As `load`, or of the first profile that can be used."""
+    """Return the settings as `load` does, or of the first profile whose settings can be used."""
     try:
         return load(given, env)
     except SettingsError:
@@ -135,31 +95,52 @@ def load_any(given: Given, env: Mapping[str, str]) -> Settings:
         raise
 
 
-AS_STARTED = (
-    *("base_url", "key_place", "company", "screen", "thin", "allow_http", "ca_file", "trust_env"),
-    *("mapping", "history", "history_mb", "log_file"),
-)
-"""What a dashboard begins with and keeps, whatever the files say later."""
-
-
 def reread(now: Settings, given: Given, env: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """The settings of now as the files have them by this time, and the names of those that hold
-    only from the next start on. No key is read. Raises SettingsError.
+    """Return the settings of a running dashboard with what the files changed, and the names of
+    changed settings that take effect only at the next start. No key is read. Raises SettingsError.
     """
     resolved = Resolver(given, env, with_profile=now.key_place is not None)
     if resolved.problems or resolved.missing:
         raise resolved.error()
-    changed = {"base_url": now.base_url, "key_place": None, **resolved.values}
+    read = dict(resolved.values)
     if now.key_place is not None:
-        changed |= {"base_url": resolved.base_url, "key_place": resolved.key_place}
-    kept = [name for name in AS_STARTED if changed[name] != getattr(now, name)]
-    if now.read_only and not changed["read_only"]:
-        kept.append("read_only")
-    return replace(now, **{n: each for n, each in changed.items() if n not in kept}), kept
+        read["base_url"] = resolved.base_url
+        read["key_place"] = resolved.key_place
+    postponed: dict[str, None] = {}
+    for declared in DECLARED:
+        field = declared.field
+        group = declared.group
+        if field not in read:
+            continue
+        value_now = getattr(now, field)
+        value_read = read[field]
+        if group is not None and isinstance(value_read, group.record):
+            # Of a group that is a record, each setting is kept or replaced by itself.
+            setting_now = getattr(value_now, declared.name)
+            if _waits_for_start(declared, setting_now, getattr(value_read, declared.name)):
+                read[field] = replace(value_read, **{declared.name: setting_now})
+                postponed[declared.full_name] = None
+        elif _waits_for_start(declared, value_now, value_read):
+            read[field] = value_now
+            postponed[group.name if group and group.name else field] = None
+    return replace(now, **read), list(postponed)
+
+
+def _waits_for_start(declared: DeclaredSetting, now: object, read: object) -> bool:
+    """Whether a running dashboard keeps the value of now, and not what the files have."""
+    match declared.setting.takes_effect:
+        case TakesEffect.NEXT_START:
+            return now != read
+        case TakesEffect.TRUE_AT_ONCE:
+            return now is True and read is False
+    return False
 
 
 def load_for_demo(given: Given, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey) -> Settings:
-    """For a platform that the program started itself: no profile counts. Raises SettingsError."""
+    """Return the settings for the embedded platform, to which no profile applies.
+
+    Raises SettingsError.
+    """
     resolved = Resolver(given, env, with_profile=False)
     if resolved.problems:
         raise SettingsError(resolved.problems)
@@ -169,7 +150,7 @@ def load_for_demo(given: Given, env: Mapping[str, str], base_url: BaseUrl, key: 
 
 
 def config_path(given: Given, env: Mapping[str, str]) -> tuple[Path, str]:
-    """(the config file, what named it: "--config", "AGENTCO_CONFIG" or "default")."""
+    """Return the config file, and what names it: "--config", "AGENTCO_CONFIG" or "default"."""
     for text, source in ((given.get("config"), "--config"), (env.get(CONFIG), CONFIG)):
         if text and text.strip():
             try:
@@ -180,82 +161,56 @@ def config_path(given: Given, env: Mapping[str, str]) -> tuple[Path, str]:
     return folder / "config.toml", "default"
 
 
-def _is_of(profile: str, problem: Problem) -> bool:
-    """Whether it concerns this profile: what is wrong with others holds up nobody."""
+def _concerns(profile: str, problem: Problem) -> bool:
+    """Whether a problem concerns a profile: those of other profiles must not stop it."""
     table, _, name = (problem.setting or "").partition(".")
     return table != "profiles" or f"{name}.".startswith(f"{profile}.")
 
 
 class Resolver:
-    """All settings, where they are from and what is wrong; no key is fetched before `fetch_key`."""
+    """All settings, where each came from, and what is wrong; no key is read before `fetch_key`."""
 
     def __init__(self, given: Given, env: Mapping[str, str], *, with_profile: bool = True) -> None:
         self._given = given
-        # Of another profile than that of the start: the address, the key and the profile that the
-        # environment holds don't count for it. A variable that it names itself does.
-        ignored = VARIABLES_OF_START if given.get("is_other") else frozenset[str]()
+        # Another profile than that of the start can still name such a variable as its own source.
+        ignored = _VARIABLES_OF_START if given.get("is_other") else frozenset[str]()
         self._whole_env = env
         self._own_env = {name: value for name, value in env.items() if name not in ignored}
-        self._env = {name: value for name, value in self._own_env.items() if value.strip()}
+        self._set_env = {name: value for name, value in self._own_env.items() if value.strip()}
         self.path, path_source = config_path(given, env)
         self.file = ConfigFile(self.path, must_exist=path_source != "default")
         self.problems: list[Problem] = list(self.file.problems)
         self.missing: list[Problem] = []
-        """What is needed to reach a platform and set nowhere."""
+        """What is needed to reach a platform, and is set nowhere."""
         self.sources: dict[str, str] = {"config_path": path_source}
-        self.profile: str = _DEFAULTS["profile"]
-        self.entry: Mapping[str, Any] = {}
+        """Where each setting came from, by its full name: "--refresh", "default"."""
+        self.profile: str = DEFAULT_PROFILE
         self.base_url: BaseUrl | None = None
         self.key_place: KeyPlace | None = None
+        self._with_profile = with_profile
         if with_profile:
             self._choose_profile()
-            self.problems = [each for each in self.problems if _is_of(self.profile, each)]
+            self.problems = [each for each in self.problems if _concerns(self.profile, each)]
             self._find_base_url()
             self._find_key_place()
-        values: dict[str, Any] = {name: self._pick(name) for name in PICKED}
-        if values["ca_file"] is not None:
-            values["ca_file"] = ca_file = self._absolute(values["ca_file"])
-            if not ca_file.is_file():
-                self._wrong(f"profiles.{self.profile}.ca_file", f"there is no file {ca_file}")
-        own = [each.command for each in self.file.commands]
-        # That of the start may have no table; "" is none.
-        first, names = filter(None, [given.get("first", self.profile)]), self.file.profiles
-        tables = self.file.tables
-        told = {
-            f"{section}.{name}": name in tables[section]
-            for section in SECTIONS
-            for name in SETTINGS[section]
-        }
-        told |= dict.fromkeys((f"keys.{binding}" for binding in self.file.keys), True)
-        for setting, in_file in told.items():
-            self.sources[setting] = f"config file, {self._place(setting)}" if in_file else "default"
-        self.values = values | {
-            "mapping": self.entry.get("mapping", AS_SENT),
-            "keys": self.file.keys | {one.id: one.keys for one in own},
-            **{section: record(**tables[section]) for section, record in RECORDS.items()},
-            **{
-                name: tables[section].get(name, _DEFAULTS[name])
-                for name, section in IN_SECTIONS.items()
-            },
-            "views": self.file.views,
-            "profiles": tuple(dict.fromkeys((*first, *names))) if with_profile and names else (),
-            "themes": {n: own.colours for n, own in self.file.themes.items() if not own.problems},
-            "commands": self.file.commands,
-            "config_path": self.path,
-            "sources": dict(self.sources),
-        }
-        """Every setting but profile, address and key, as `Settings` takes them."""
+        self.values = self._find_values()
+        """The fields of `Settings` except profile, address and key."""
+
+    @property
+    def entry(self) -> Mapping[str, Any]:
+        """The settings of the profile in use, as its table in the file has them."""
+        return self.file.profiles.get(self.profile, {}) if self._with_profile else {}
 
     def error(self) -> SettingsError:
-        named = {API_KEY, CONFIG, VARIABLES["base_url"], VARIABLES["profile"]}
-        told = named & set(self._env) or any(
-            map(self._given.get, ("profile", "base_url", "config"))
-        )
-        kind = SettingsError if told or self.file.exists else NothingSetError
+        """Return all problems as an exception; NothingSetError if the user has set nothing yet."""
+        variables = {API_KEY, CONFIG, VARIABLES["base_url"], VARIABLES["profile"]}
+        flags = ("profile", "base_url", "config")
+        is_set = bool(variables & self._set_env.keys()) or any(map(self._given.get, flags))
+        kind = SettingsError if is_set or self.file.exists else NothingSetError
         return kind((*self.problems, *self.missing))
 
     def fetch_key(self) -> ApiKey | None:
-        """The key from its place; None if that failed, and `problems` holds why."""
+        """Read the key from its place; None if that failed, with the reason in `problems`."""
         place = self.key_place
         if place is None:
             return None
@@ -266,7 +221,7 @@ class Resolver:
             return None
 
     def check_all(self) -> None:
-        """Add what is wrong with every profile; no command is run, no keyring asked."""
+        """Add what is wrong with every profile; runs no command and reads no keyring."""
         for name in self.file.profiles:
             other = Resolver({"config": str(self.path), "profile": name}, {})
             if other.key_place is not None and other.key_place.is_file:
@@ -276,122 +231,190 @@ class Resolver:
             self.fetch_key()
 
     def broken_themes(self) -> list[Problem]:
-        """One problem for each theme file that can't be used and that no setting names: for those
-        that are named, the setting is what is wrong.
+        """Return a problem for each theme file that can't be used, except those that a setting
+        names: there the setting is reported.
         """
-        named = [problem.text for problem in self.problems]
-        found = list[Problem]()
-        for own in self.file.themes.values():
-            if not own.problems:
+        reported = [problem.text for problem in self.problems]
+        problems: list[Problem] = []
+        for theme in self.file.themes.values():
+            if not theme.problems:
                 continue
-            first, *more = own.problems
-            if any(str(first) in text for text in named):
+            first, *more = theme.problems
+            if any(str(first) in text for text in reported):
                 continue
-            words = f"{first.setting}: {first.text}" if first.setting else first.text
+            reason = f"{first.setting}: {first.text}" if first.setting else first.text
             others = f" (and {len(more)} more)" if more else ""
-            text = f"this theme cannot be used: {words}{others}"
-            found.append(Problem(text=text, file=first.file, line=first.line))
-        return found
+            text = f"this theme cannot be used: {reason}{others}"
+            problems.append(Problem(text=text, file=first.file, line=first.line))
+        return problems
 
     def _choose_profile(self) -> None:
         names = tuple(self.file.profiles)
-        default = self.profile
-        given = self._pick("profile").strip()
+        chosen: str = self._pick(_BY_NAME["profile"]).strip()
         if self.sources["profile"] == "default" and len(names) == 1:
-            given, self.sources["profile"] = names[0], "the only profile"
-        self.profile = given
-        self.entry = self.file.profiles.get(given, {})
-        known = given in names or (given == default and self.sources["profile"] == "default")
-        if known or self._explained(f"profiles.{given}"):
+            chosen = names[0]
+            self.sources["profile"] = "the only profile"
+        self.profile = chosen
+        is_default = chosen == DEFAULT_PROFILE and self.sources["profile"] == "default"
+        if chosen in names or is_default or self._is_reported(f"profiles.{chosen}"):
             return
         if names:
-            where = f"nearest valid name: {nearest(given, names)}; all: {', '.join(names)}"
+            hint = f"nearest valid name: {nearest(chosen, names)}; all: {', '.join(names)}"
         elif self.file.exists:
-            where = "the config file has no profiles"
+            hint = "the config file has no profiles"
         else:
-            where = f"there is no config file at {self.path}"
-        self._blame("profile", self.sources["profile"], f'there is no profile "{given}" ({where})')
-
-    def _pick(self, name: str) -> Any:
-        value, source = _DEFAULTS.get(name), "default"
-        if name in self.file.top:
-            value, source = self.file.top[name], f"config file, {self._place(name)}"
-        if name in self.entry:
-            place = self._place(f"profiles.{self.profile}.{name}")
-            value, source = self.entry[name], f"profile {self.profile}, {place}"
-        variable, flag = VARIABLES.get(name, ""), f"--{name.replace('_', '-')}"
-        for where, text in ((variable, self._env.get(variable)), (flag, self._given.get(name))):
-            if text is None or text is False or (name == "profile" and not text):
-                continue
-            try:
-                words = {**_WORDS, "theme": self.file.theme}
-                value = words[name](text) if name in words and text is not True else text
-                source = where
-            except WrongError as wrong:
-                self._blame(name, where, str(wrong))
-        self.sources[name] = source
-        return value
-
-    def _absolute(self, path: Path) -> Path:
-        """A relative path in the config file is meant from the folder of that file."""
-        return path if path.is_absolute() else self.path.parent / path
+            hint = f"there is no config file at {self.path}"
+        self._blame("profile", self.sources["profile"], f'there is no profile "{chosen}" ({hint})')
 
     def _find_base_url(self) -> None:
-        text, variable = self._pick("base_url"), VARIABLES["base_url"]
+        text = self._pick(_BY_NAME["base_url"])
+        if text is None:
+            if not self._is_reported(f"profiles.{self.profile}.base_url"):
+                self.missing.append(Problem(text=self._why_no_base_url()))
+            return
+        try:
+            self.base_url = BaseUrl.parse(text, allow_http=self.entry.get("allow_http", False))
+        except CredentialError as error:
+            self._blame("base_url", self.sources["base_url"], str(error))
+
+    def _why_no_base_url(self) -> str:
+        variable = VARIABLES["base_url"]
         names = tuple(self.file.profiles)
-        if text is not None:
-            try:
-                http = self.entry.get("allow_http", False)
-                self.base_url = BaseUrl.parse(text, allow_http=http)
-            except CredentialError as error:
-                self._blame("base_url", self.sources["base_url"], str(error))
-            return
-        if self._explained(f"profiles.{self.profile}.base_url"):
-            return
         if self.entry:
-            words = f"no address: set base_url in profile {self.profile}, or {variable}"
-        elif names and self.sources["profile"] == "default":
-            words = (
+            return f"no address: set base_url in profile {self.profile}, or {variable}"
+        if names and self.sources["profile"] == "default":
+            return (
                 "there are several profiles and none was chosen: --profile NAME"
                 f' ({", ".join(names)}), or profile = "NAME" at the top of {self.path}'
             )
-        else:
-            words = f"no address: set {variable} or --base-url, or run agentco-tui login"
-        self.missing.append(Problem(text=words))
+        return f"no address: set {variable} or --base-url, or run agentco-tui login"
 
     def _find_key_place(self) -> None:
-        given = [name for name in KEY_SOURCES if self.entry.get(name)]
-        if name := API_KEY if API_KEY in self._env else next(iter(given), None):
-            value: Any = self.entry.get(name)
-            value = self._absolute(value) if name == "api_key_file" else value
+        if API_KEY in self._set_env:
+            self.key_place = KeyPlace(API_KEY, self.profile, None, self._own_env)
+            return
+        for name in KEY_SOURCES:
+            value = self.entry.get(name)
+            if not value:
+                continue
+            if name == "api_key_file":
+                value = self._absolute(value)
             env = self._whole_env if name == "api_key_env" else self._own_env
             self.key_place = KeyPlace(name, self.profile, value, env)
             return
-        if self._explained(*(f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)):
+        if self._is_reported(*(f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)):
             return
         if self.entry:
-            text = f"set {API_KEY}, or one of {', '.join(KEY_SOURCES)} in profile {self.profile}"
+            hint = f"set {API_KEY}, or one of {', '.join(KEY_SOURCES)} in profile {self.profile}"
         else:
-            text = f"set {API_KEY} (no flag takes it: it would show in the process list)"
-        self.missing.append(Problem(text=f"no API key: {text}"))
+            hint = f"set {API_KEY} (no flag takes it: it would show in the process list)"
+        self.missing.append(Problem(text=f"no API key: {hint}"))
 
-    def _explained(self, *settings: str) -> bool:
-        """Whether a missing value is explained already: it was ill-typed, or no file was read."""
+    def _find_values(self) -> dict[str, Any]:
+        """Return the fields of `Settings` except profile, address and key; set their sources."""
+        values: dict[str, Any] = {}
+        groups: dict[str, dict[str, Any]] = {}
+        for declared in DECLARED:
+            if declared.name in _RESOLVED_APART or declared.is_table:
+                continue
+            if declared.group is None:
+                values[declared.field] = self._pick(declared)
+            elif EACH not in declared.group.table:
+                group = groups.setdefault(declared.field, {})
+                group[declared.name] = self._pick(declared)
+        for declared in DECLARED:
+            if declared.group is not None and declared.field in groups:
+                values[declared.field] = declared.group.record(**groups[declared.field])
+        if values["ca_file"] is not None:
+            values["ca_file"] = self._existing_file("ca_file", values["ca_file"])
+        for binding in self.file.keys:
+            self.sources[f"keys.{binding}"] = self._source(f"keys.{binding}")
+        own_keys = {each.command.id: each.command.keys for each in self.file.commands}
+        themes = self.file.themes.items()
+        return {
+            **values,
+            "mapping": self.file.mappings.get(self.profile, AS_SENT) if self.entry else AS_SENT,
+            "keys": self.file.keys | own_keys,
+            "views": self.file.views,
+            "commands": self.file.commands,
+            "themes": {name: theme.colours for name, theme in themes if not theme.problems},
+            "profiles": self._profiles_to_switch_to(),
+            "config_path": self.path,
+            "sources": dict(self.sources),
+        }
+
+    def _profiles_to_switch_to(self) -> tuple[str, ...]:
+        if not self._with_profile or not self.file.profiles:
+            return ()
+        # The profile of the start comes first, and may have no table; "" is none.
+        first = self._given.get("first", self.profile)
+        names = (first, *self.file.profiles) if first else tuple(self.file.profiles)
+        return tuple(dict.fromkeys(names))
+
+    def _pick(self, declared: DeclaredSetting) -> Any:
+        """Return the value of the setting that counts, and set its source."""
+        name = declared.name
+        setting = declared.setting
+        value = declared.default
+        source = "default"
+        profile = self.profile if self._with_profile else ""
+        for full_name, in_file in self.file.settings_of(declared, profile):
+            value = in_file
+            source = self._source(full_name)
+        flag_value = self._given.get(name) if setting.flag else None
+        variable_value = self._set_env.get(setting.variable)
+        # A theme is checked by the file, which knows the user's own.
+        check_word = self.file.theme if name == "theme" else setting.check_word
+        for origin, word in ((setting.variable, variable_value), (setting.flag, flag_value)):
+            is_empty_profile = name == "profile" and not word
+            if word is None or word is False or is_empty_profile:
+                continue
+            try:
+                value = self._converted(word, check_word)
+                source = origin
+            except WrongError as wrong:
+                self._blame(name, origin, str(wrong))
+        self.sources[declared.full_name] = source
+        return value
+
+    @staticmethod
+    def _converted(word: Any, check_word: Callable[[str], Any] | None) -> Any:
+        """Return what a flag or variable means; a flag without a value is true."""
+        return word if check_word is None or word is True else check_word(word)
+
+    def _source(self, full_name: str) -> str:
+        """Return where the file has a setting: "profile prod, FILE:6", "config file, FILE:1"."""
+        is_of_profile = full_name.startswith("profiles.")
+        table = f"profile {self.profile}" if is_of_profile else "config file"
+        return f"{table}, {self.file.place_of(full_name)}"
+
+    def _absolute(self, path: Path) -> Path:
+        """Return a path with relative ones starting in the folder of the config file."""
+        return path if path.is_absolute() else self.path.parent / path
+
+    def _existing_file(self, name: str, path: Path) -> Path:
+        """Return the absolute path of a setting's file; report one that does not exist."""
+        absolute = self._absolute(path)
+        if not absolute.is_file():
+            self._report(f"profiles.{self.profile}.{name}", f"there is no file {absolute}")
+        return absolute
+
+    def _is_reported(self, *settings: str) -> bool:
+        """Whether a missing value needs no report: it was ill-typed, or the file wasn't read."""
         return not self.file.readable or any(
             problem.setting in settings for problem in self.problems
         )
 
     def _blame(self, name: str, source: str, text: str) -> None:
-        """Something is wrong with what a flag, a variable or the file says for a setting."""
+        """Report what is wrong with the value that a flag, a variable or the file has."""
         if source.startswith(("--", "AGENTCO_")):
             self.problems.append(Problem(text=text, setting=source))
+        elif name in self.file.checked:
+            self._report(name, text)
         else:
-            self._wrong(name if name in self.file.top else f"profiles.{self.profile}.{name}", text)
+            self._report(f"profiles.{self.profile}.{name}", text)
 
-    def _wrong(self, setting: str, text: str) -> None:
+    def _report(self, setting: str, text: str) -> None:
         problem = self.file.problem(setting, text)
         if problem not in self.problems:
             self.problems.append(problem)
-
-    def _place(self, setting: str) -> str:
-        return f"{self.path}:{self.file.problem(setting, '').line}"

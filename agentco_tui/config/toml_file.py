@@ -1,4 +1,7 @@
-"""A TOML file of settings: read whole, checked whole by a table, and never written."""
+"""A TOML file of settings: read and checked as a whole, never written.
+
+Every mistake is found, not only the first, and each has the line of its setting.
+"""
 
 from __future__ import annotations
 
@@ -7,139 +10,170 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentco_tui.config import Problem, validators
-from agentco_tui.config.validators import WrongError, nearest
+from agentco_tui.config.declaration import EACH, Table
+from agentco_tui.config.problems import Problem
+from agentco_tui.config.validators import WrongError, describe, nearest
 from agentco_tui.text.patterns import lazy_pattern
 
-Table = Mapping[str, Any]
-"""Settings by name, each with what checks its value (see `validators`), or with another table."""
-
-EACH = "NAME"  # stands in a table for any name
-
 MAX_BYTES = 1024 * 1024
-_AT_LINE = re.compile(r"^(.*?) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL)
+
+_ERROR_WITH_LINE = re.compile(
+    r"^(.*?) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL
+)
+"""The text of tomllib's errors: the reason, and the line unless it is the end of the file."""
 _STRINGS = r"""\"{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'"""
-_SKIPPED = lazy_pattern(rf"{_STRINGS}|#[^\n]*", re.DOTALL)
+_STRING_OR_COMMENT = lazy_pattern(rf"{_STRINGS}|#[^\n]*", re.DOTALL)
 _PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
 _NAME = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
 _KEY_LINE = lazy_pattern(rf"[ \t]*(?:\[\[?[ \t]*({_NAME})[ \t]*\]|({_NAME})[ \t]*=)")
+"""A line that begins a table (first group) or sets a key (second group)."""
 
 
 class TomlFile:
-    """A file, and what is wrong with it, in `problems`; nothing is raised. One that does not exist
-    is an empty one, unless it was asked for by name (`must_exist`).
+    """A file's checked settings, and all that is wrong with it in `problems`; it raises nothing.
+
+    A file that does not exist counts as an empty one, unless the user named it (`must_exist`).
+    Subclasses say in `_check` what the file may hold.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
         self.exists = True
         self.readable = True
-        """False if nothing is known of what it says; `problems` has the reason."""
+        """False if nothing is known of its settings; `problems` has the reason."""
         self.problems: list[Problem] = []
+        self.checked: dict[str, Any] = {}
+        """The settings as nested tables, their values converted; wrong ones are left out."""
         self._lines: Mapping[str, int] = {}
         try:
             self._read()
         except FileNotFoundError:
             self.exists = False
             if must_exist:
-                self._unreadable("this config file does not exist")
+                self._mark_unreadable("this config file does not exist")
         except IsADirectoryError:
-            self._unreadable("this is a folder; the config is a TOML file")
+            self._mark_unreadable("this is a folder; the config is a TOML file")
         except OSError as error:
-            self._unreadable(f"cannot be read: {error.strerror or type(error).__name__}")
+            self._mark_unreadable(f"cannot be read: {error.strerror or type(error).__name__}")
         self.problems.sort(key=lambda problem: problem.line or 0)
 
     def problem(self, setting: str, text: str) -> Problem:
-        """Something that is wrong with a setting, at its line or that of the table it is in."""
-        known = setting
-        while known and known not in self._lines:
-            known = known.rpartition(".")[0]
-        return Problem(text=text, setting=setting, file=self.path, line=self._lines.get(known))
+        """Return a problem with a setting, at its line or else that of the table it is in."""
+        return Problem(text=text, setting=setting, file=self.path, line=self._line_of(setting))
 
-    def _unreadable(self, text: str, line: int | None = None) -> None:
+    def place_of(self, setting: str) -> str:
+        """Return where the file has a setting, "FILE:12"."""
+        return f"{self.path}:{self._line_of(setting)}"
+
+    def _line_of(self, setting: str) -> int | None:
+        name = setting
+        while name and name not in self._lines:
+            name = name.rpartition(".")[0]
+        return self._lines.get(name)
+
+    def _mark_unreadable(self, text: str, line: int | None = None) -> None:
         self.readable = False
         self.problems.append(Problem(text=text, file=self.path, line=line))
 
     def _read(self) -> None:
-        with self.path.open("rb") as opened:
-            raw = opened.read(MAX_BYTES + 1)
+        with self.path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
-            return self._unreadable(
-                f"is larger than {MAX_BYTES // 1024} KiB: is it the right file?"
-            )
-        # Most have no such file, and nobody should wait for what reads it.
+            self._mark_unreadable(f"is larger than {MAX_BYTES // 1024} KiB: is it the right file?")
+            return
+        # Imported late: most users have no config file, and the import delays the start.
         import tomllib  # noqa: PLC0415
 
         try:
-            written = raw.decode("utf-8-sig")
-            data = tomllib.loads(written)
+            text = raw.decode("utf-8-sig")
+            data = tomllib.loads(text)
         except UnicodeDecodeError as error:
-            self._unreadable("is not UTF-8 text here", raw.count(b"\n", 0, error.start) + 1)
+            line = raw.count(b"\n", 0, error.start) + 1
+            self._mark_unreadable("is not UTF-8 text here", line)
         except tomllib.TOMLDecodeError as error:
-            found = _AT_LINE.match(str(error))
-            at = found[2] if found else None
-            line = int(at) if at else written.rstrip().count("\n") + 1
-            self._unreadable(f"is no valid TOML: {found[1] if found else error}", line)
+            self._mark_invalid(str(error), text)
         except (ValueError, RecursionError):
-            self._unreadable("is no TOML that can be read: a number or a nesting is too long")
+            self._mark_unreadable("is no TOML that can be read: a number or a nesting is too long")
         else:
-            self._lines = key_lines(written)
+            self._lines = key_lines(text)
             self._check(data)
 
+    def _mark_invalid(self, error: str, text: str) -> None:
+        match = _ERROR_WITH_LINE.match(error)
+        reason = match[1] if match else error
+        line = text.rstrip().count("\n") + 1
+        if match and match[2]:
+            line = int(match[2])
+        self._mark_unreadable(f"is no valid TOML: {reason}", line)
+
     def _check(self, data: Mapping[str, Any]) -> None:
-        """Keep what is right of a file that could be read."""
+        """Set `checked` to what is right in a file that was parsed, and report the rest."""
         raise NotImplementedError
 
-    def _unknown(self, name: str, known: Table) -> str:
-        return f"unknown setting (nearest valid name: {nearest(name, tuple(known))})"
+    def _unknown_setting(self, name: str, table: Table) -> str:
+        """Return what is wrong with a name that a table does not have."""
+        return f"unknown setting (nearest valid name: {nearest(name, tuple(table))})"
 
-    def _right(self, table: str, written: object, known: Table) -> dict[str, Any]:
+    def _checked_table(self, name: str, written: object, table: Table) -> dict[str, Any]:
+        """Return the right settings of a table, converted; report the others.
+
+        `name` is the table's full name, "" for the whole file, and `table` what it may hold.
+        """
         if not isinstance(written, dict):
-            self._wrong(table, f"must be a table, [{table}], is {validators.what(written)}")
+            self._report(name, f"must be a table, [{name}], is {describe(written)}")
             return {}
-        right: dict[str, Any] = {}
-        for name, value in written.items():
-            setting = f"{table}.{name}" if table else name
-            rule = known.get(name, known.get(EACH))
-            if rule is None:
-                self._wrong(setting, self._unknown(name, known))
-            elif EACH in known and not (name.strip() and name.isprintable()):
-                self._wrong(setting, "is no name: use letters, digits, - and _")
-            elif isinstance(rule, Mapping):
-                right[name] = self._right(setting, value, rule)
+        checked: dict[str, Any] = {}
+        for key, value in written.items():
+            setting = f"{name}.{key}" if name else key
+            check = table.get(key, table.get(EACH))
+            is_blank = not key.strip() or not key.isprintable()
+            if check is None:
+                self._report(setting, self._unknown_setting(key, table))
+            elif EACH in table and is_blank:
+                self._report(setting, "is no name: use letters, digits, - and _")
+            elif isinstance(check, Mapping):
+                checked[key] = self._checked_table(setting, value, check)
             else:
                 try:
-                    right[name] = rule(value)
+                    checked[key] = check(value)
                 except WrongError as wrong:
-                    self._wrong(setting, str(wrong))
-        return right
+                    self._report(setting, str(wrong))
+        return checked
 
-    def _wrong(self, setting: str, text: str) -> None:
+    def _report(self, setting: str, text: str) -> None:
         self.problems.append(self.problem(setting, text))
 
 
 def key_lines(text: str) -> dict[str, int]:
-    """The line, from 1, at which each table and key of a valid TOML text is first written.
+    """The line, from 1, on which each table and key of a valid TOML text is first written.
 
-    tomllib does not tell it. Names are dotted from the top, "profiles.prod.refresh". What stands
-    inside inline tables has no line of its own.
+    tomllib does not report it. Names are dotted from the top, "profiles.prod.refresh". The keys of
+    an inline table have no line of their own.
     """
     import tomllib  # noqa: PLC0415 - as above
 
-    def without(found: re.Match[str]) -> str:
-        many = found[0].startswith(('"""', "'''", "#"))
-        return "\n" * found[0].count("\n") if many else found[0]
-
     lines: dict[str, int] = {}
     table: tuple[str, ...] = ()
-    for number, line in enumerate(_SKIPPED.sub(without, text).split("\n"), 1):
-        if not (found := _KEY_LINE.match(line)):
+    for number, line in enumerate(_STRING_OR_COMMENT.sub(_blank, text).split("\n"), 1):
+        match = _KEY_LINE.match(line)
+        if match is None:
             continue
-        inner: Any = tomllib.loads(f"{found[1] or found[2]} = 0")
-        path: tuple[str, ...] = () if found[1] else table
-        while isinstance(inner, dict):
-            ((name, inner),) = inner.items()
+        begins_table = match[1] is not None
+        nested: Any = tomllib.loads(f"{match[1] or match[2]} = 0")
+        path = () if begins_table else table
+        while isinstance(nested, dict):
+            ((name, nested),) = nested.items()
             path = (*path, name)
             lines.setdefault(".".join(path), number)
-        table = path if found[1] else table
+        if begins_table:
+            table = path
     return lines
+
+
+def _blank(match: re.Match[str]) -> str:
+    """What replaces a string or comment: nothing but its line ends, so that no key is seen in it.
+
+    A string of one line stays, because it can be a key.
+    """
+    can_hide_keys = match[0].startswith(('"""', "'''", "#"))
+    return "\n" * match[0].count("\n") if can_hide_keys else match[0]

@@ -14,6 +14,7 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.observations import (
     AlertLife,
     BudgetSample,
@@ -35,7 +36,6 @@ from agentco_tui.live.sentences import deed
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
-    AlertLimits,
     BudgetScope,
     Moment,
     Money,

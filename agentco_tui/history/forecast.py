@@ -15,9 +15,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.observations import BudgetSample, Span, Track
 from agentco_tui.history.period import DAY, HOUR, Period
-from agentco_tui.model import AlertLimits
 
 PAST: Final = 60  # days that a forecast looks back
 HABIT: Final = 14  # days that make an agent's habit, before the last one

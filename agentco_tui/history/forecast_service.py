@@ -21,6 +21,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history import forecast as ahead
 from agentco_tui.history.forecast import Burn, Forecast, NoData, Runaway, TooLittle
 from agentco_tui.history.history import History
@@ -35,7 +36,6 @@ from agentco_tui.live.spend_rate import LONG_WINDOW, FastSpend, SpendRates, fast
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
-    AlertLimits,
     Budget,
     BudgetScope,
     Listing,

@@ -13,11 +13,12 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.precedent import Precedent
 from agentco_tui.live.insight import Level, budget_level
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model import AlertLimits, Budget, BudgetScope, Money, Ref, Task
+from agentco_tui.model import Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.values.money import comparable, minus
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from enum import IntEnum
 from functools import lru_cache
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.period import period_of
 from agentco_tui.model import (
     Agent,
     AgentState,
     Alert,
-    AlertLimits,
     Budget,
     Ref,
     Severity,

@@ -16,6 +16,7 @@ from types import MappingProxyType
 import msgspec
 from msgspec.structs import replace
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast import Forecast, Runaway
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.period import HOUR
@@ -41,7 +42,6 @@ from agentco_tui.model import (
     Agent,
     AgentState,
     Alert,
-    AlertLimits,
     Budget,
     BudgetScope,
     Ref,

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import TimedOut
+from agentco_tui.config import Notify
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.period import HOUR
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
@@ -23,7 +24,6 @@ from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.live.notified import MOST_CAUSES, Notified, Outage
 from agentco_tui.live.poller import REFUSED
 from agentco_tui.live.store import Change
-from agentco_tui.model import Notify
 from agentco_tui.model import format as fmt
 from agentco_tui.system.child_process import CommandError, run_for_output, without_key
 from agentco_tui.system.state_folder import FILE_MODE, made_state_folder

@@ -10,6 +10,7 @@ from typing import Final
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import HistoryError
@@ -19,7 +20,7 @@ from agentco_tui.live.names import Names, named
 from agentco_tui.live.needs import Need, Queue, find, of_company
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from agentco_tui.model import AlertLimits, Budget
+from agentco_tui.model import Budget
 from agentco_tui.system.background import in_slices, sleep_unless
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui import model
+from agentco_tui.config import AlertLimits
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import (
     LEVEL_WORDS,
@@ -22,7 +23,7 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model import AlertLimits, Budget, Money, Task
+from agentco_tui.model import Budget, Money, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.identity import KIND_NOUNS, refusal
 from agentco_tui.text import SafeText, plain, signs

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agentco_tui.config import Settings, SettingsError
+from agentco_tui.config.theme_file import themes_beside
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe
 
@@ -22,7 +23,7 @@ Reread = Callable[[Settings], tuple[Settings, list[str]]]
 def stamps(config: Path) -> list[tuple[Path, int, int]]:
     """What differs once the config file or a theme beside it was saved."""
     found = []
-    for path in (config, *sorted(config.parent.glob("themes/*.toml"))):
+    for path in (config, *themes_beside(config)):
         with suppress(OSError):
             found.append((path, path.stat().st_mtime_ns, path.stat().st_ino))
     return found

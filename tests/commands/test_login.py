@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import re
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.commands import config, login
-from agentco_tui.config.file import SETTINGS, ConfigFile
+from agentco_tui.config.file import ConfigFile
 from agentco_tui.config.resolve import Resolver
-from agentco_tui.model import AlertLimits
+from agentco_tui.config.settings import DECLARED
 from tests.commands.conftest import Command, Ran
 from tests.commands.keyring_program import put_backend, put_program
 from tests.embedded import EmbeddedPlatform
@@ -193,18 +192,15 @@ def test_it_has_every_setting_with_its_default(command: Command) -> None:
     resolved, plain = Resolver({"config": str(_uncommented(command))}, {}), Resolver({}, {})
     text = resolved.path.read_text()
 
-    def names(table: Mapping[str, Any]) -> Iterator[str]:
-        for name, rule in table.items():
-            yield from [] if name == "NAME" else [name]
-            yield from names(rule) if isinstance(rule, Mapping) and name != "status" else []
-
-    assert [name for name in names(SETTINGS) if not re.search(rf"\b{name}\b", text)] == []
-    assert resolved.values["alerts"] == AlertLimits()
-    for name in ("refresh", "read_only", "allow_http", "trust_env", "history", "history_mb",
-                 "hold", "advance", "protected"):  # fmt: skip
-        assert resolved.values[name] == plain.values[name], name
-    for name in ("bell", "title", "outage", "quiet"):
-        assert getattr(resolved.values["notify"], name) == getattr(plain.values["notify"], name)
+    names = [declared.name for declared in DECLARED if declared.tables and declared.name != "keys"]
+    assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
+    shown_with_default = [each for each in DECLARED if each.tables and not each.setting.example]
+    for declared in shown_with_default:
+        for values in (resolved.values, plain.values) if declared.field in plain.values else ():
+            record = values[declared.field]
+            value = record if declared.group is None else getattr(record, declared.name, None)
+            if not declared.is_repeated:
+                assert value == declared.default, declared.full_name
 
 
 def test_plain_http_that_was_agreed_to_stands_in_the_profile(

@@ -12,7 +12,7 @@ from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
 from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.status import Judgement, headline, judge
-from agentco_tui.config import SettingsError
+from agentco_tui.config import AlertLimits, SettingsError
 from agentco_tui.history.database import HistoryDatabase
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.observations import BudgetSample, Observed
@@ -24,7 +24,6 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
     Alert,
-    AlertLimits,
     Budget,
     BudgetOverview,
     BudgetScope,

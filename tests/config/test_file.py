@@ -43,11 +43,11 @@ def test_a_good_file_has_no_problems(write: Write) -> None:
     path = write(GOOD)
     read = ConfigFile(path)
     assert read.problems == []
-    assert read.top["theme"] == "nord"
+    assert read.checked["theme"] == "nord"
     assert read.profiles["prod"]["refresh"] == 2.5
     assert read.problem("profiles.prod.refresh", "x").line == 9
     assert read.keys == {"tasks.approve": "A"}
-    assert read.tables["alerts"]["waiting_critical"] == 7200
+    assert read.checked["alerts"]["waiting_critical"] == 7200
     assert path.read_text() == GOOD
 
 
@@ -235,4 +235,4 @@ def test_the_themes_are_those_that_textual_has() -> None:
 
 @given(st.integers(1, 366 * 86_400))
 def test_a_duration_can_be_written_and_read_again(seconds: int) -> None:
-    assert validators.duration(validators.duration_text(seconds)) == seconds
+    assert validators.duration(validators.format_duration(seconds)) == seconds

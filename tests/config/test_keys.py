@@ -8,7 +8,7 @@ import pytest
 from textual.keys import _character_to_key
 
 from agentco_tui.config import OwnCommand
-from agentco_tui.config.file import read_keys
+from agentco_tui.config.key_bindings import read_keys
 from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, RESERVED_KEYS, UNBOUND, keys_of
 from agentco_tui.keys.key_names import key_name, key_names
 

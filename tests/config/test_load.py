@@ -10,10 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.config import Given, NothingSetError, SettingsError
+from agentco_tui.config import AlertLimits, Given, NothingSetError, SettingsError
 from agentco_tui.config.resolve import load, load_for_demo, of_profile, reread
 from agentco_tui.keys.commands import UNBOUND, shown_key
-from agentco_tui.model import AlertLimits
 from tests.config.conftest import Write
 
 KEY = "ag_0123456789abcdef"
@@ -346,7 +345,7 @@ def test_what_is_saved_later_is_taken_over_but_for_what_a_dashboard_begins_with(
     new, kept = reread(now, *of_profile("lab", "lab", given, env))
     assert (new.theme, new.label, new.read_only) == ("nord", "Lab", True)
     assert new.alerts.warn_percent == 50
-    assert sorted(kept) == ["base_url", "ca_file", "key_place"]
+    assert sorted(kept) == ["api_key", "base_url", "ca_file"]
     assert (new.base_url, new.key, new.key_place) == (now.base_url, now.key, now.key_place)
     write(PROFILES)
     later, kept = reread(new, *of_profile("lab", "lab", given, env))

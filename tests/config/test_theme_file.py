@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.config.file import ROLES, THEME, ConfigFile, ThemeFile
+from agentco_tui.config.file import ConfigFile
+from agentco_tui.config.theme_file import ROLES, THEME, ThemeFile
 from agentco_tui.widgets.themes import made
 
 RIGHT = """\
@@ -67,7 +68,7 @@ def test_a_theme_of_ones_own_is_one_of_those_that_can_be_named(tmp_path: Path) -
     theme_file(tmp_path, RIGHT)
     config = tmp_path / "config.toml"
     config.write_text('theme = "mine"\n')
-    assert ConfigFile(config).top == {"theme": "mine"}
+    assert ConfigFile(config).checked == {"theme": "mine"}
     config.write_text('theme = "../mine"\n')
     (problem,) = ConfigFile(config).problems
     assert "is not a theme" in problem.text

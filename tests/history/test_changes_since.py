@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.changes_since import (
     LEAST_GAP,
     ChangeEvent,
@@ -38,7 +39,6 @@ from agentco_tui.model import (
     Activity,
     Agent,
     Alert,
-    AlertLimits,
     Budget,
     BudgetScope,
     Company,

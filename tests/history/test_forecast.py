@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history import forecast as ahead
 from agentco_tui.history.forecast import (
     Burn,
@@ -23,7 +24,7 @@ from agentco_tui.history.forecast import (
 )
 from agentco_tui.history.observations import BudgetSample, Track
 from agentco_tui.history.period import DAY, HOUR, Period, period_of
-from agentco_tui.model import AlertLimits, Budget, BudgetScope, Moment
+from agentco_tui.model import Budget, BudgetScope, Moment
 from agentco_tui.text import safe
 from tests.benchmarks.forecast import KINDS, Report, report_forecasts
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live import insight, needs
 from agentco_tui.live.insight import Level
@@ -18,7 +19,6 @@ from agentco_tui.model import (
     Agent,
     AgentState,
     Alert,
-    AlertLimits,
     Budget,
     BudgetScope,
     IdDoubt,

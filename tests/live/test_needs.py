@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast import Burn, Forecast, Runaway
 from agentco_tui.history.forecast_service import ForecastService, SubjectForecast
 from agentco_tui.history.period import HOUR
@@ -26,7 +27,6 @@ from agentco_tui.model import (
     Agent,
     AgentState,
     Alert,
-    AlertLimits,
     Budget,
     BudgetScope,
     Listing,

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, NotAllowed, PlatformFailed, TimedOut, Unreachable
+from agentco_tui.config import Notify
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.period import HOUR
 from agentco_tui.history.snooze import Snooze
@@ -35,7 +36,7 @@ from agentco_tui.live.notifier import (
     Notifier,
 )
 from agentco_tui.live.store import Store
-from agentco_tui.model import Agent, Listing, Notify, Ref, Task
+from agentco_tui.model import Agent, Listing, Ref, Task
 from agentco_tui.system.state_folder import made_state_folder
 from agentco_tui.text import plain
 from tests.text.payloads import PAYLOADS

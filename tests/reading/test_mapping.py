@@ -41,7 +41,7 @@ def mapping_of(tmp_path: Path, text: str) -> ProfileMapping:
     path.write_text(f'[profiles.p]\nbase_url = "https://x.example"\n{text}')
     file = ConfigFile(path)
     assert file.problems == []
-    found: ProfileMapping = file.profiles["p"]["mapping"]
+    found: ProfileMapping = file.mappings["p"]
     return found
 
 

@@ -9,10 +9,9 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from agentco_tui.config import OwnCommand, Switch, ViewSettings
-from agentco_tui.config.file import ROLES
+from agentco_tui.config import AlertLimits, OwnCommand, Switch, ViewSettings
+from agentco_tui.config.theme_file import ROLES
 from agentco_tui.live.insight import Level
-from agentco_tui.model import AlertLimits
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.widgets.workers import start_worker
 from tests.screens.harness import Stage, Staging, text_of

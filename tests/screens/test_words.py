@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.live.feeds import Clock, Freshness
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
-    AlertLimits,
     Budget,
     BudgetScope,
     Company,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from agentco_tui.actions.handover import markdown
-from agentco_tui.config.validators import span
+from agentco_tui.config.validators import parse_duration
 from agentco_tui.history.changes_since import ChangeEvent, Section, to_minute
 from agentco_tui.history.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.live.feeds import Phase
@@ -44,7 +44,7 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
     def read(values: Values) -> Snooze:
         typed, until = values["for"].casefold() or SPANS[0], None
         if typed != "worse":
-            seconds = span(typed) or 0.0
+            seconds = parse_duration(typed) or 0.0
             if not 0 < seconds <= LONGEST:
                 raise FormError({"for": plain("give 15m, 4h or 2d, or worse")})
             until = session.clock.now() + seconds
