@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final
 
 from agentco_tui import reading
@@ -22,6 +22,7 @@ from agentco_tui.reading.kinds.budget import SCOPES
 from agentco_tui.reading.kinds.trace import STEP
 from agentco_tui.reading.schema import Field
 from agentco_tui.reading.values import status_word
+from agentco_tui.system.memoized import memoized
 
 PLAIN_FIELDS: Final = (
     *("status", "state", "priority", "severity", "level", "type", "kind", "currency", "period"),
@@ -104,7 +105,7 @@ def status_words() -> frozenset[str]:
     return frozenset(word for table in (*tables, UNIT_WORDS, SCOPES) for word in table)
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def is_figure(field: str, parent: str) -> bool:
     """Whether a figure or a time under that name is read, and so is shown."""
     folded, above = fold(field), fold(parent)
@@ -116,13 +117,13 @@ def is_figure(field: str, parent: str) -> bool:
     return _is_figure_name(folded) or (folded in _OF_A_SUM and is_sum)
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def is_private(field: str) -> bool:
     """Whether a field is named as one that holds a phone number, an address or a position."""
     return not _PRIVATE.isdisjoint(word_parts(field))
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def is_id(field: str) -> bool:
     """Whether a field is named as one that holds ids, or a token for the next page."""
     parts = word_parts(field)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-from functools import lru_cache
 from urllib.parse import urlsplit
 
+from agentco_tui.system.memoized import memoized
 
-@lru_cache(maxsize=256)
+
+@memoized(256)
 def platform_of(origin: str) -> str:
     """One name for all ways to write an address, such as http://localhost:8000: with other case, a
     default port, a dot or slash at the end, another spelling of an IP address or of the loopback.

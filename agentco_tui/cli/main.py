@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,13 +33,12 @@ from agentco_tui.config import (
 )
 from agentco_tui.config.resolve import load, load_any, of_profile, reread
 from agentco_tui.system.atomic_write import AtomicWriteError
+from agentco_tui.system.memoized import forget_memoized
 from agentco_tui.system.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
 from agentco_tui.terminal.ground import ground_asked
 from agentco_tui.text import safe
 from agentco_tui.text.signs import ascii_wanted, use_ascii
-
-CACHED = type(lru_cache(len))
 
 if TYPE_CHECKING:
     from agentco_tui.api.recording import Recording
@@ -170,12 +169,9 @@ def _run_dashboards(
         if isinstance(ended, int):
             return ended
         before, by = replace(settings, key=key and key.key), ended
-        # Nothing of it is needed any more: what is frozen is never looked through, and what Textual
-        # keeps of methods holds their objects.
+        forget_memoized()
+        # What is frozen is never looked through, so nothing of the last dashboard would be freed.
         gc.unfreeze()
-        for each in gc.get_objects():
-            if isinstance(each, CACHED):
-                each.cache_clear()
         gc.collect()
 
 

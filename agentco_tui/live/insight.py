@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from functools import lru_cache
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.period import period_of
@@ -18,6 +17,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
+from agentco_tui.system.memoized import memoized
 
 
 class Level(IntEnum):
@@ -48,7 +48,7 @@ _PRIORITIES = (
 UNKNOWN_PRIORITY = 2.5
 
 
-@lru_cache(maxsize=256)
+@memoized(256)
 def priority_rank(priority: str | None) -> float:
     """Where a priority word stands: 0 is the most urgent, 4 the least."""
     word = (priority or "").casefold().replace("priority", "").strip().strip(" _-")

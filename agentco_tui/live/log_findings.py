@@ -5,7 +5,6 @@ was said yes to and stands still.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -16,6 +15,7 @@ from agentco_tui.live.sentences import without_particulars
 from agentco_tui.model import Activity, Ref, Severity, Task, TaskState
 from agentco_tui.reading.field_names import phrase, word_set
 from agentco_tui.reading.values.status_word import task_state
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import plain
 
 OFTEN: Final = 3  # failures within an hour, from which on they are one that repeats
@@ -94,7 +94,7 @@ def _handle(entry: Activity) -> str:
     return f"{who.id or who.name}:{entry.verb}:{entry.target_type}:{text[:_LONGEST]}"
 
 
-@lru_cache(maxsize=1024)
+@memoized(1024)
 def told_state(verb: str) -> TaskState | None:
     """The state that a verb of the log says a task has come to; None if it says none.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable
-from functools import lru_cache
 from typing import Final
 
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.names import Names
 from agentco_tui.model import Activity
 from agentco_tui.reading.field_names import phrase
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 
 SPAN: Final = 600.0  # seconds within which what is of one kind is folded
@@ -140,7 +140,7 @@ def _kind(entry: Activity, names: Names) -> Hashable:
     return who, entry.verb, entry.severity, entry.task, target, entry.target_type, words
 
 
-@lru_cache(maxsize=8192)
+@memoized(8192)
 def without_particulars(text: str) -> str:
     """What texts that are alike have in common: the words, without figures, names, and what is
     quoted. Where all words but the first begin with a capital, what is a name can't be told, and

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from enum import IntEnum
-from functools import lru_cache
 from hashlib import blake2b
 from operator import is_not
 from typing import Any, Final, NamedTuple
@@ -26,6 +25,7 @@ from agentco_tui.reading.schema import Json, Unread
 from agentco_tui.reading.values.money import Sum, to_sum
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
 
 SIZE: Final = 15
@@ -188,7 +188,7 @@ _SUBSTANCE: Final = word_set(
 _HOLDERS: Final = frozenset((dict, list))
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def _tests(keys: tuple[str, ...], place: Place) -> list[tuple[str, Callable[[Json], bool]]]:
     """The fields of an object that may be volatile; the objects of a list mostly have the same."""
     rules = ((key, _RULES.get(fold(key))) for key in keys)

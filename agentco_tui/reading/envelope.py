@@ -8,7 +8,6 @@ a list's name is no list. Nothing is ever joined but what is one list cut in tim
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +15,7 @@ from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.identity import has_id_field
 from agentco_tui.reading.schema import Json, Kind, keys_of, under
 from agentco_tui.reading.values.scalar import to_count
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, safe
 
 _WRAPPERS: Final = """
@@ -306,7 +306,7 @@ def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[st
         yield from find_one(only, kind, depth + 1)
 
 
-@lru_cache(maxsize=1024)
+@memoized(1024)
 def _wrapping(keys: tuple[str, ...], own: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """(key, folded) of the keys that may hold the record itself."""
     return tuple(

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
 
 _LONGEST: Final = 80
@@ -19,7 +19,7 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-@lru_cache(maxsize=8192)
+@memoized(8192)
 def _fold(name: str) -> str:
     if name.isascii() and name.isalnum():
         return name.lower()
@@ -36,7 +36,7 @@ HUMP: Final = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a word begins in a name such as `agentId` or `HTTPError`."""
 
 
-@lru_cache(maxsize=8192)
+@memoized(8192)
 def words(name: str) -> tuple[str, ...]:
     """The words of a field's name, lower case, by humps and separators; for showing only."""
     pieces = _NOISE.split(name[:_LONGEST])
@@ -62,7 +62,7 @@ _PAGE_TOKENS: Final = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=8192)
+@memoized(8192)
 def is_secret(name: str) -> bool:
     """True if a field of this name may hold a key, a password or the like: never shown.
 

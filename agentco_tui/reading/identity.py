@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Final, NamedTuple, TypeVar
 
@@ -37,6 +36,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.reading.field_names import fold, word_set, words
 from agentco_tui.reading.schema import Around, Candidate, Json, Kind, Row, dig
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, plain, safe
 
 R = TypeVar("R", bound=Record)
@@ -124,7 +124,7 @@ _RULES: Final = {names.noun: names for names in (TASK_IDS, COMPANY_IDS)}
 _KNOWN: Final = frozenset((*TASK_IDS.beside, *COMPANY_IDS.beside, *_NO_SUBJECT))
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def _subject_words(key: str) -> tuple[str, ...] | None:
     """The words of what `job_id`, `jobId` or `jobid` is the id of; None if it is no name of an id.
 
@@ -143,7 +143,7 @@ def subject_of(name: str) -> str:
     return "".join(_subject_words(name.rpartition(".")[2]) or ())
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def _id_keys(keys: tuple[str, ...], noun: str = "") -> tuple[tuple[str, str], ...]:
     """(key, subject) of the keys that are names of ids which may tell what such a row is."""
     candidates = _RULES[noun].beside if noun else {}
@@ -168,7 +168,7 @@ def has_id_field(obj: Mapping[str, Json]) -> bool:
     return any(type(obj[key]) in _SCALARS and obj[key] != "" for key, _ in found)
 
 
-@lru_cache(maxsize=256)
+@memoized(256)
 def _singular(list_name: str) -> str:
     folded = fold(list_name)
     if folded.endswith("ies"):
@@ -245,7 +245,7 @@ def doubt_of_name(
     return _decide(present, subject, names.noun, _singular(list_name))
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def _decide(
     present: tuple[tuple[str, str], ...], subject: str, noun: str, list_of: str
 ) -> IdDoubt | None:
@@ -274,7 +274,7 @@ def _decide(
 _MOST_NAMED: Final = 6
 
 
-@lru_cache(maxsize=256)
+@memoized(256)
 def doubt(reason: str) -> IdDoubt:
     """A doubt with this reason; the same object for the same reason."""
     return IdDoubt(reason=safe(f"no write: {reason}", 300))

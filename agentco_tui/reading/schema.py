@@ -37,7 +37,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -46,6 +46,7 @@ import msgspec
 from agentco_tui.model import Record, Ref
 from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, split_unit, unit_in_name
 from agentco_tui.reading.field_path import FieldPath, parse_field_path
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -219,7 +220,7 @@ class Table:
     def __init__(self, fields: Iterable[Field], needs: frozenset[str] = frozenset()) -> None:
         """`needs`: slots of which a record fills one; without any it may be each."""
         self.fields, self.needs = tuple(fields), needs
-        self._plan = lru_cache(maxsize=512)(self._made)
+        self._plan = memoized(512)(self._made)
         leads_into_lists = any(
             type(part) is int for field in self.fields for part in field.path or ()
         )
@@ -397,7 +398,7 @@ def _without_below(inner: Json, paths: Sequence[FieldPath]) -> Json:
     return _without(inner, below) if below else inner
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def _index(keys: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for key in keys:
@@ -405,7 +406,7 @@ def _index(keys: tuple[str, ...]) -> dict[str, list[str]]:
     return found
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def _with_unit(keys: tuple[str, ...], folded: str) -> str | None:
     """The first key, by the alphabet, that is a name with a unit of money at its end."""
     for key in sorted(keys):

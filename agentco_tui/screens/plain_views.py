@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -29,6 +29,7 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.pages import agent_page, company_page
 from agentco_tui.screens.trail import Spot
 from agentco_tui.screens.trends import TrendView, trend_column
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
@@ -52,7 +53,7 @@ class CompaniesView(TrendView[Company]):
         look, store, names = self.look, self.look.store, self.look.names
         budget_of = look.budget_of
 
-        @lru_cache(maxsize=2)
+        @memoized(2)
         def owners(records: Collection[Any], *_versions: object) -> Counter[str | None]:
             return Counter(ref.id for ref in map(names.company_of, records) if ref)
 

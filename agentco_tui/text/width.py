@@ -7,10 +7,10 @@ terminals agree on every width (cells.txt).
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
 from agentco_tui.text.signs import OWN, SafeText, signs
 
@@ -59,7 +59,7 @@ def _count_cells(text: str) -> int:
     return len(text) - text.count("\n") + len(uneven) - 2 * marks
 
 
-_uneven_width: Final = lru_cache(maxsize=4_096)(_count_cells)
+_uneven_width: Final = memoized(4_096)(_count_cells)
 
 
 def head(text: str, width: int) -> str:

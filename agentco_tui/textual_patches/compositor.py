@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any, Final, cast
 
 from rich.color import Color, ColorSystem
@@ -30,6 +29,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from agentco_tui.system.memoized import memoized
 from agentco_tui.system.osc import hyperlink
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
 
@@ -48,7 +48,7 @@ Rendition = tuple[frozenset[int], str, str]
 _PLAIN: Final[Rendition] = (frozenset(), "", "")
 
 
-@lru_cache(4_096)
+@memoized(4_096)
 def _look(style: Style, system: ColorSystem) -> Rendition:
     """What a style comes to in a terminal with these colours."""
     attributes = frozenset(on for name, on in zip(_NAMES, _ON, strict=True) if getattr(style, name))
@@ -88,7 +88,7 @@ def _codes(color: Color | None, system: ColorSystem, foreground: bool) -> str:
     return ";".join(codes)
 
 
-@lru_cache(4_096)
+@memoized(4_096)
 def _change(before: Rendition, after: Rendition) -> str:
     """The shortest sequence that turns one look into the other."""
     if before == after:

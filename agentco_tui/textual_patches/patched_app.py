@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 from asyncio import Event, wait_for
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -158,7 +158,8 @@ class PatchedApp(App[None]):
         if self._ahead or not self._is_free():
             self._ahead.append(event)
             if len(self._ahead) == 1:
-                self.run_worker(self._work_off, description="take the keys that were typed ahead")
+                hand_out: Callable[[], Coroutine[None, None, Any]] = self._work_off
+                self.run_worker(hand_out, description="hand out the keys that were typed ahead")
         else:
             await self._hand_out(event)
 

@@ -1,58 +1,14 @@
-"""All that this program changes of Textual, or takes from it that isn't public.
+"""All that this program changes of Textual, or uses of it that is not public.
 
-Each entry names the version that was last seen to need it and what it answers. Before a patch is
-put in force its self-test looks at the Textual that is there: if that isn't as expected, Textual
-stays as it is, a line is logged, and the program works without, at the price that the entry names.
-`tests/textual_patches` has for each a test that fails once Textual no longer needs it.
+`system/patches.py` says how a patch is checked before it takes effect. `tests/textual_patches` has
+for each a test that fails once Textual no longer needs it.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-
-_log = logging.getLogger(__name__)
-
-
-class Patch(msgspec.Struct, frozen=True):
-    """One entry. A number in `answers` is that of an issue of Textualize/textual about the same."""
-
-    name: str
-    answers: str
-    textual: str = "8.2.8"
-    replaced: list[tuple[Any, str, Any]] = msgspec.field(default_factory=list)
-    """While it is in force: owner, name and Textual's own member."""
-
-    def fits(self, self_test: Callable[[], bool]) -> bool:
-        """True if the self-test finds Textual as expected; an exception in it counts as no."""
-        try:
-            if self_test():
-                return True
-            error = None
-        except Exception as raised:  # whatever another version of Textual has there
-            error = raised
-        _log.warning("Textual is not as %s expects: left as it is", self.name, exc_info=error)
-        return False
-
-    def install(
-        self, self_test: Callable[[], bool], ours: Callable[[], Iterable[tuple[Any, str, Any]]]
-    ) -> bool:
-        """Put members (owner, name, ours) in force for all apps of this process, unless they are;
-        False if Textual isn't as expected and was left alone.
-        """
-        if not self.replaced and self.fits(self_test):
-            for owner, name, member in ours():
-                self.replaced.append((owner, name, vars(owner)[name]))
-                setattr(owner, name, member)
-        return bool(self.replaced)
-
-    def uninstall(self) -> None:
-        while self.replaced:
-            setattr(*self.replaced.pop())
-
+from agentco_tui.system.patches import Patch
 
 PARTIAL_PAINT: Final = Patch(
     "partial_paint",

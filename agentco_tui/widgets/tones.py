@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -14,6 +13,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.widget import Widget
 
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, cell_width, plain, signs
 from agentco_tui.textual_patches.compositor import lowered
 
@@ -189,7 +189,7 @@ def contrast(one: Color, other: Color) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@lru_cache(maxsize=64)
+@memoized(64)
 def coloured(base: Style, tone: Style) -> Style:
     """`base` with the colour of `tone`, moved towards that of `base` as far as it takes to be read
     as running text should be, or nearly as well as `base` where that can be read less; in a colour

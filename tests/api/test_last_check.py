@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agentco_tui.api import errors, network
+from agentco_tui.api import errors, network, tcp_connection
 from agentco_tui.api.errors import Sent
 from agentco_tui.text import SafeText, plain
 from tests.api.canary import failure, transport
@@ -45,13 +45,13 @@ async def test_nothing_leaves_where_there_is_a_reason(tls: bool, body: bytes | N
 
 async def test_head_and_body_leave_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[bytes] = []
-    passed = network.LastCheck.pass_on
+    passed = tcp_connection.LastCheck.pass_on
 
-    def noted(self: network.LastCheck, data: bytes) -> bytes:
+    def noted(self: tcp_connection.LastCheck, data: bytes) -> bytes:
         pieces.append(passed(self, data))
         return pieces[-1]
 
-    monkeypatch.setattr(network.LastCheck, "pass_on", noted)
+    monkeypatch.setattr(tcp_connection.LastCheck, "pass_on", noted)
     async with answering(http()) as server, transport(server.base) as wire:
         await wire.request("POST", APPROVE, json_body=b"[7]", why_withheld=lambda: None)
         assert [piece for piece in pieces if piece] == server.requests

@@ -12,6 +12,8 @@ import pytest
 
 from agentco_tui.api import errors, network
 from agentco_tui.api.errors import Sent
+from agentco_tui.api.library_patches import SURPLUS_BYTES, watch_answers
+from agentco_tui.api.pools import EXCEPTIONS
 from tests.api.canary import failure, transport
 from tests.api.test_transport_tls import CA, showing
 from tests.api.wire_server import Answer, Exchange, answering, http
@@ -123,7 +125,7 @@ async def test_nothing_is_asked_of_who_speaks_first(tls: bool) -> None:
 
     context = showing("right") if tls else None
     async with answering(http(MINE), keep=True, tls=context, at_once=speaks) as server:
-        made = await network.Network(resends=False).connect_tcp("127.0.0.1", server.port)
+        made = await network.Network(may_resend=False).connect_tcp("127.0.0.1", server.port)
         if tls:
             made = await made.start_tls(ssl.create_default_context(cafile=CA), "127.0.0.1")
         while not made.get_extra_info("is_readable"):  # noqa: ASYNC110 (the other side's doing)
@@ -155,33 +157,70 @@ async def test_decisions_wait_for_no_place_of_others() -> None:
 @pytest.mark.parametrize("lost", ["_response_closed", "_h11_state", "the watch"])
 async def test_unwatched_connections_are_closed(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
     """As with a later httpcore whose inner names are others."""
-    network.watch_answers()
-    kind: Any = httpcore.AsyncHTTP11Connection
+    assert watch_answers()
+    owner: Any = httpcore.AsyncHTTP11Connection
     if lost == "_response_closed":
-        monkeypatch.delattr(kind, "_response_closed")
-        assert not network.watch_answers()
+        SURPLUS_BYTES.uninstall()
+        monkeypatch.delattr(owner, "_response_closed")
+        assert not watch_answers()
         return
-    watched = kind._response_closed
+    watched = owner._response_closed
 
     async def response_closed(self: Any) -> None:
         parser, self._h11_state = self._h11_state, None
         await watched(self)
         self._h11_state = parser
 
-    response_closed.watches = True  # type: ignore[attr-defined]
     if lost == "the watch":
-        monkeypatch.setattr("agentco_tui.api.network.watch_answers", lambda: False)
+        monkeypatch.setattr("agentco_tui.api.pools.watch_answers", lambda: False)
     else:
-        monkeypatch.setattr(kind, "_response_closed", response_closed)
+        monkeypatch.setattr(owner, "_response_closed", response_closed)
     async with answering(http(MINE), keep=True) as server, transport(server.base) as wire:
         for _ in range(3):
             assert (await wire.request("GET", "/api/tasks")).body == MINE
         assert server.connections == 3
 
 
+async def test_httpcore_still_needs_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, the second of two answers in one packet is read as the answer to the next."""
+    SURPLUS_BYTES.uninstall()
+    monkeypatch.setattr("agentco_tui.api.pools.watch_answers", lambda: True)
+    async with (
+        answering(http(MINE) + http(FORGED), http(MINE), keep=True) as server,
+        transport(server.base) as wire,
+    ):
+        await wire.request("GET", "/api/agents")
+        after = await wire.request("GET", "/api/tasks")
+        assert after.body == FORGED, "httpcore no longer needs api/library_patches.py"
+
+
+def test_every_exception_of_httpcore_has_one_of_httpx() -> None:
+    raised = {
+        each
+        for each in vars(httpcore).values()
+        if isinstance(each, type) and issubclass(each, Exception)
+    }
+    assert raised == EXCEPTIONS.keys()
+    others = {old for old, new in EXCEPTIONS.items() if old.__name__ != new.__name__}
+    assert others == {httpcore.ConnectionNotAvailable}
+
+
+async def test_a_fault_of_this_program_is_no_lost_connection(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(*_: object, **__: object) -> bytes:
+        raise TypeError("a fault")
+
+    monkeypatch.setattr("agentco_tui.api.tcp_connection.Connection.read", fails)
+    async with answering(http(MINE)) as server, transport(server.base) as wire:
+        with pytest.raises(TypeError, match="a fault"):
+            await wire.request("GET", "/api/tasks")
+    assert "TypeError: a fault" in caplog.text
+
+
 @pytest.mark.parametrize("first", ["refuses", "hangs"])
 async def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch, first: str) -> None:
-    connected = network._connected
+    connect_socket = network._connect_socket
     tried: list[str] = []
 
     async def slow(*info: Any) -> socket.socket:
@@ -190,14 +229,14 @@ async def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch, first:
             if first == "refuses":
                 raise ConnectionRefusedError(111, "x")
             await asyncio.Event().wait()
-        return await connected(*info)
+        return await connect_socket(*info)
 
     async def both(self: object, host: str, port: int, **_: object) -> list[Any]:
         kind = socket.SOCK_STREAM
         places = "127.0.0.2", "127.0.0.1"
         return [(socket.AF_INET, kind, 0, "", (place, port)) for place in places]
 
-    monkeypatch.setattr(network, "_connected", slow)
+    monkeypatch.setattr(network, "_connect_socket", slow)
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", both)
     async with (
         answering(http(MINE), keep=True) as server,

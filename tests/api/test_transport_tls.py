@@ -11,7 +11,7 @@ from agentco_tui.api import errors
 from agentco_tui.api.credentials import CredentialError
 from agentco_tui.api.error_messages import tls_words
 from agentco_tui.api.errors import Sent
-from agentco_tui.api.network import tls_context
+from agentco_tui.api.tls import tls_context
 from agentco_tui.api.transport import Limits
 from tests.api.canary import SHORT, failure, transport
 from tests.api.wire_server import Exchange, answering, http

@@ -28,6 +28,7 @@ from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widgets import Input
 
+from agentco_tui.system.patches import Patch
 from agentco_tui.textual_patches import registry
 from agentco_tui.textual_patches.driver import JobControlDriver, guarded
 from agentco_tui.textual_patches.patched_app import PatchedApp
@@ -50,12 +51,12 @@ def test_each_file_has_an_entry_and_each_entry_a_file() -> None:
 
 def test_the_version_is_one_that_was_looked_at() -> None:
     """Another major of Textual is a reason to look at all of them anew."""
-    assert version("textual").split(".")[0] in {patch.textual.split(".")[0] for patch in PATCHES}
+    assert version("textual").split(".")[0] in {patch.version.split(".")[0] for patch in PATCHES}
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
 def test_what_does_not_fit_is_left_alone_and_logged(
-    patch: registry.Patch, caplog: pytest.LogCaptureFixture
+    patch: Patch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fails() -> bool:
         raise AttributeError
@@ -282,5 +283,5 @@ NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
-async def test_textual_still_needs_it(patch: registry.Patch) -> None:
-    assert await NEEDED[patch.name](), f"{patch.name} may go: {patch.answers}"
+async def test_textual_still_needs_it(patch: Patch) -> None:
+    assert await NEEDED[patch.name](), f"{patch.name} may go: {patch.reason}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.model import Budget, BudgetOverview, BudgetScope, IdDoubt, Ref
@@ -30,6 +30,7 @@ from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref_
 from agentco_tui.reading.values.scalar import flag, named, text_only, word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, safe
 
 WHOLE_ID: Final = "all"
@@ -255,7 +256,7 @@ def _subject(row: Row, slot: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=16)
+@memoized(16)
 def _ref_slots(slot: str) -> tuple[str, ...]:
     """The slots of `references`."""
     return (f"{slot}_id", slot, f"{slot}_name")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -16,6 +15,7 @@ from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import UNIT_FIELDS, money_field
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.reading.values.time import to_moment
+from agentco_tui.system.memoized import memoized
 
 R = TypeVar("R", bound=Record)
 
@@ -95,7 +95,7 @@ def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:
     return kind(**fields)
 
 
-@lru_cache(maxsize=1024)
+@memoized(1024)
 def _foreign(kind: type[Record], slots: frozenset[str]) -> tuple[str, ...]:
     """Those of the slots that are no fields of the record."""
     return tuple(slots.difference(kind.__struct_fields__))

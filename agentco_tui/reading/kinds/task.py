@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Final
 
 from agentco_tui.model import Moment, Task, TaskState
@@ -24,6 +23,7 @@ from agentco_tui.reading.values.scalar import (
 )
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
+from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, hidden_in, safe, safe_block
 
 _LINE: Final = 400
@@ -220,7 +220,7 @@ _TABLE: Final = (
 )  # fmt: skip
 FIELDS: Final = tuple(map(_whole, _TABLE))
 
-_rounded: Final = lru_cache(4096)(to_money)
+_rounded: Final = memoized(4096)(to_money)
 """Estimates are round sums, of which many tasks share one object."""
 
 _ENDED: Final = frozenset(

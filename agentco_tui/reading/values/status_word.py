@@ -8,11 +8,11 @@ and never treated as done.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final, TypeVar
 
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.reading.field_names import HUMP, word_set
+from agentco_tui.system.memoized import memoized
 
 _E = TypeVar("_E", TaskState, AgentState, Severity, bool)
 
@@ -121,7 +121,7 @@ _ALERTS: Final = _table(
 )
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def fold_word(word: str) -> str:
     """`word` in lower case, `_` between its parts: "InProgress" and "in-progress" → in_progress."""
     parts = HUMP.sub("_", word.strip()[:_MAX_WORD])
@@ -143,7 +143,7 @@ def _known(table: dict[str, _E], word: str) -> _E | None:
     return next((table[form] for form in _forms(word) if form in table), None)
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def task_state(word: str) -> TaskState:
     known = _known(_TASKS, word)
     if known is not None:
@@ -158,12 +158,12 @@ def task_state(word: str) -> TaskState:
     return TaskState.PENDING if waits and _PERSON.intersection(parts) else TaskState.OTHER
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def agent_state(word: str) -> AgentState:
     return _known(_AGENTS, word) or AgentState.OTHER
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def severity(word: str) -> Severity:
     """How bad a severity, level or budget state word is; UNKNOWN if it does not tell."""
     known = _known(_SEVERITIES, word)
@@ -193,7 +193,7 @@ _VERBS: Final = _table(
 _MENDED: Final = word_set("resolved cleared recovered acknowledged dismissed closed fixed reset")
 
 
-@lru_cache(maxsize=2048)
+@memoized(2048)
 def verb_severity(verb: str, outcome: str = "") -> Severity:
     """How bad a thing is of which verb and outcome tell; UNKNOWN if neither does: "task.failed"."""
     parts = fold_word(verb.replace(".", "_").replace(":", "_")).split("_")

@@ -1,0 +1,64 @@
+"""All that this program changes of httpcore, or uses of it that is not public.
+
+`system/patches.py` says how a patch is checked before it takes effect. `tests/api` has for each a
+test that fails once the library no longer needs it.
+"""
+
+from __future__ import annotations
+
+from inspect import iscoroutinefunction
+from typing import Any, Final
+
+import h11
+import httpcore
+
+from agentco_tui.api.tcp_connection import BLANK, Connection
+from agentco_tui.system.patches import Patch
+
+SURPLUS_BYTES: Final = Patch(
+    "surplus_bytes",
+    "A connection is kept after an answer although more bytes came behind it in the same packet,"
+    " and they are read as the answer to the next request. They are held by the parser, which"
+    " httpcore shows to nobody, so the method that ends an answer is wrapped. Without this patch no"
+    " connection is kept.",
+    library="httpcore",
+    version="1.0.9",
+)
+
+_WHOLE_ANSWER: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
+"""States of the other side after a complete answer."""
+
+
+def watch_answers() -> bool:
+    """Close each connection on which anything came behind an answer.
+
+    Returns False if httpcore is not as expected, so that no connection may be kept.
+    """
+    owner: Any = httpcore.AsyncHTTP11Connection
+
+    def as_expected() -> bool:
+        return iscoroutinefunction(owner._response_closed)
+
+    def members() -> list[tuple[Any, str, Any]]:
+        end_answer = owner._response_closed
+
+        async def response_closed(self: Any) -> None:
+            parser = getattr(self, "_h11_state", None)
+            if not isinstance(parser, h11.Connection):
+                await self.aclose()
+                return
+            stream = getattr(self, "_network_stream", None)
+            left_over, _ = parser.trailing_data
+            if isinstance(stream, Connection) and parser.their_state in _WHOLE_ANSWER:
+                stream.surplus = bool(left_over.strip(BLANK)) or await stream.has_more()
+            if left_over or getattr(stream, "surplus", False):
+                await self.aclose()
+            else:
+                await end_answer(self)
+
+        return [(owner, "_response_closed", response_closed)]
+
+    return SURPLUS_BYTES.install(as_expected, members)
+
+
+PATCHES: Final = (SURPLUS_BYTES,)
