@@ -22,7 +22,7 @@ from agentco_tui.reading.kinds.budget import SCOPES
 from agentco_tui.reading.kinds.trace import STEP
 from agentco_tui.reading.schema import Field
 from agentco_tui.reading.values import status_word
-from agentco_tui.system.memoized import memoized
+from agentco_tui.text.memoized import memoized
 
 PLAIN_FIELDS: Final = (
     *("status", "state", "priority", "severity", "level", "type", "kind", "currency", "period"),

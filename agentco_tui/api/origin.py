@@ -6,7 +6,7 @@ import contextlib
 import ipaddress
 from urllib.parse import urlsplit
 
-from agentco_tui.system.memoized import memoized
+from agentco_tui.text.memoized import memoized
 
 
 @memoized(256)

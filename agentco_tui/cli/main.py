@@ -33,11 +33,11 @@ from agentco_tui.config import (
 )
 from agentco_tui.config.resolve import load, load_any, of_profile, reread
 from agentco_tui.system.atomic_write import AtomicWriteError
-from agentco_tui.system.memoized import forget_memoized
 from agentco_tui.system.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
 from agentco_tui.terminal.ground import ground_asked
 from agentco_tui.text import safe
+from agentco_tui.text.memoized import forget_memoized
 from agentco_tui.text.signs import ascii_wanted, use_ascii
 
 if TYPE_CHECKING:
@@ -169,7 +169,10 @@ def _run_dashboards(
         if isinstance(ended, int):
             return ended
         before, by = replace(settings, key=key and key.key), ended
+        from agentco_tui.textual_patches.memo_caches import forget_what_textual_remembers
+
         forget_memoized()
+        forget_what_textual_remembers()
         # What is frozen is never looked through, so nothing of the last dashboard would be freed.
         gc.unfreeze()
         gc.collect()

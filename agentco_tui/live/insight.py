@@ -17,7 +17,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
-from agentco_tui.system.memoized import memoized
+from agentco_tui.text.memoized import memoized
 
 
 class Level(IntEnum):

@@ -15,8 +15,8 @@ from agentco_tui.live.sentences import without_particulars
 from agentco_tui.model import Activity, Ref, Severity, Task, TaskState
 from agentco_tui.reading.field_names import phrase, word_set
 from agentco_tui.reading.values.status_word import task_state
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import plain
+from agentco_tui.text.memoized import memoized
 
 OFTEN: Final = 3  # failures within an hour, from which on they are one that repeats
 FEW_RUNS: Final = 5  # tasks seen from the yes to the end, below which nothing is usual

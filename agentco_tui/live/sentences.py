@@ -14,8 +14,8 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.names import Names
 from agentco_tui.model import Activity
 from agentco_tui.reading.field_names import phrase
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.text.memoized import memoized
 
 SPAN: Final = 600.0  # seconds within which what is of one kind is folded
 _DONE: Final = re.compile(

@@ -25,7 +25,7 @@ from agentco_tui.reading.schema import Json, Unread
 from agentco_tui.reading.values.money import Sum, to_sum
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
-from agentco_tui.system.memoized import memoized
+from agentco_tui.text.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
 
 SIZE: Final = 15

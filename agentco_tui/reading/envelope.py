@@ -15,8 +15,8 @@ from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.identity import has_id_field
 from agentco_tui.reading.schema import Json, Kind, keys_of, under
 from agentco_tui.reading.values.scalar import to_count
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, safe
+from agentco_tui.text.memoized import memoized
 
 _WRAPPERS: Final = """
     data*           # Stripe, OpenAI, Langfuse, n8n, JSON:API, Laravel; GraphQL's outer layer

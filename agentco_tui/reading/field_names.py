@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from agentco_tui.system.memoized import memoized
+from agentco_tui.text.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
 
 _LONGEST: Final = 80

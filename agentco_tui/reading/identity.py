@@ -36,8 +36,8 @@ from agentco_tui.model import (
 )
 from agentco_tui.reading.field_names import fold, word_set, words
 from agentco_tui.reading.schema import Around, Candidate, Json, Kind, Row, dig
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text.memoized import memoized
 
 R = TypeVar("R", bound=Record)
 

@@ -46,8 +46,8 @@ import msgspec
 from agentco_tui.model import Record, Ref
 from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, split_unit, unit_in_name
 from agentco_tui.reading.field_path import FieldPath, parse_field_path
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, safe
+from agentco_tui.text.memoized import memoized
 
 R = TypeVar("R", bound=Record)
 

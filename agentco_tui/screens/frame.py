@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import AwaitMount
-from textual.widgets._toast import ToastRack
 
 from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
@@ -517,7 +516,8 @@ class MainScreen(OwnCommands):
     @on(RecordTable.CursorMoved)
     def keep_clear(self) -> None:
         """Notices stand in the half of the screen in which the line under the cursor is not."""
-        rack, (_, height) = self.query_one(ToastRack), self.size
+        rack = self.query_one("ToastRack")
+        height = self.size.height
         table = self.focused if isinstance(self.focused, RecordTable) else self.view.table
         row = table.region.y + 1 + table.view.cursor_at - table.view.top
         edge = "top" if row >= height // 2 else "bottom"

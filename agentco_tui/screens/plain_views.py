@@ -29,8 +29,8 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.pages import agent_page, company_page
 from agentco_tui.screens.trail import Spot
 from agentco_tui.screens.trends import TrendView, trend_column
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.text.memoized import memoized
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Gap, Heading, Item, Text

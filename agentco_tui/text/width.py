@@ -10,7 +10,7 @@ import unicodedata
 from pathlib import Path
 from typing import Final, Literal
 
-from agentco_tui.system.memoized import memoized
+from agentco_tui.text.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
 from agentco_tui.text.signs import OWN, SafeText, signs
 

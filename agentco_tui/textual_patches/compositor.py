@@ -29,8 +29,8 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentco_tui.system.memoized import memoized
 from agentco_tui.system.osc import hyperlink
+from agentco_tui.text.memoized import memoized
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
 
 _NAMES: Final = (

@@ -46,4 +46,10 @@ SHOWN_EVENTS: Final = Patch(
     " that don't come or don't go, lists of another company (#5024).",
 )
 
+MEMO_CACHES: Final = Patch(
+    "memo_caches",
+    "Results that are remembered of functions hold the app and its widgets after it has ended: of"
+    " each profile that was left, everything stays in memory.",
+)
+
 PATCHES: Final = tuple(entry for entry in globals().values() if isinstance(entry, Patch))

@@ -13,8 +13,8 @@ from rich.style import Style
 from textual.color import Color
 from textual.widget import Widget
 
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, cell_width, plain, signs
+from agentco_tui.text.memoized import memoized
 from agentco_tui.textual_patches.compositor import lowered
 
 ENOUGH: Final = 4.5  # the contrast that WCAG 2 asks of running text (1 to 21)

@@ -111,6 +111,19 @@ def test_nothing_of_a_profile_is_left_once_another_is_shown(
         leave(session)
 
 
+def test_textual_still_needs_its_caches_emptied(
+    platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
+) -> None:
+    """Otherwise `textual_patches/memo_caches.py` may go."""
+    counts = tmp_path / "counts-without-forgetting"
+    with _start(platform, tmp_path, _config(tmp_path, platform, empty), counts=counts) as session:
+        _see(session, "shop")
+        for side in (SIDES[1], SIDES[0]):
+            _switch(session, side)
+            _see(session, side)
+        assert counts.read_text() == "0 1 2 "
+
+
 def test_a_profile_that_cannot_be_used_brings_the_one_before_back_and_says_why(
     platform: PlatformProcess, empty: PlatformProcess, tmp_path: Path
 ) -> None:

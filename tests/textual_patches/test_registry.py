@@ -282,6 +282,14 @@ NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
 }
 
 
-@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
+TESTED_IN_A_TERMINAL = {"memo_caches"}
+"""By `tests/terminal/test_dashboard_profiles.py`: only a whole dashboard is held."""
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [patch for patch in PATCHES if patch.name not in TESTED_IN_A_TERMINAL],
+    ids=lambda patch: patch.name,
+)
 async def test_textual_still_needs_it(patch: Patch) -> None:
     assert await NEEDED[patch.name](), f"{patch.name} may go: {patch.reason}"

@@ -30,8 +30,8 @@ from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref_
 from agentco_tui.reading.values.scalar import flag, named, text_only, word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, safe
+from agentco_tui.text.memoized import memoized
 
 WHOLE_ID: Final = "all"
 """The id of the whole's budget, which has no record of its own."""

@@ -15,7 +15,7 @@ from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import UNIT_FIELDS, money_field
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.system.memoized import memoized
+from agentco_tui.text.memoized import memoized
 
 R = TypeVar("R", bound=Record)
 

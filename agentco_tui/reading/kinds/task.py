@@ -23,8 +23,8 @@ from agentco_tui.reading.values.scalar import (
 )
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
-from agentco_tui.system.memoized import memoized
 from agentco_tui.text import SafeText, hidden_in, safe, safe_block
+from agentco_tui.text.memoized import memoized
 
 _LINE: Final = 400
 """Cells of a title or a name in a record."""

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.reading.field_names import HUMP, word_set
-from agentco_tui.system.memoized import memoized
+from agentco_tui.text.memoized import memoized
 
 _E = TypeVar("_E", TaskState, AgentState, Severity, bool)
 

@@ -1,0 +1,34 @@
+"""Empties the caches of Textual and Rich where one dashboard follows another in a process."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from typing import Any
+
+from agentco_tui.textual_patches.registry import MEMO_CACHES
+
+_CACHED = type(lru_cache(len))
+_LIBRARIES = ("textual", "rich")
+
+
+def forget_what_textual_remembers() -> None:
+    """Empty the memoized functions of Textual and Rich, in modules and in their classes."""
+    if not MEMO_CACHES.fits(lambda: bool(_memoized_functions())):
+        return
+    for cached in _memoized_functions():
+        cached.cache_clear()
+
+
+def _memoized_functions() -> list[Any]:
+    found: list[Any] = []
+    for name, module in tuple(sys.modules.items()):
+        if name.partition(".")[0] not in _LIBRARIES:
+            continue
+        for member in tuple(vars(module).values()):
+            owned = vars(member).values() if isinstance(member, type) else (member,)
+            for each in tuple(owned):
+                plain_function = getattr(each, "__func__", each)  # of a classmethod
+                if isinstance(plain_function, _CACHED):
+                    found.append(plain_function)
+    return found
