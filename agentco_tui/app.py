@@ -242,7 +242,7 @@ class DashboardApp(KeyApp):
             # Of one name with other colours Textual would see no change.
             self.theme = themes.DEFAULT
             self._theme_as_wanted()
-        self.session.needs.look(frame)
+        self.session.needs_refresh.start(frame)
         frame.open_views()
         frame.paint_as_told()
 

@@ -57,7 +57,8 @@ async def _tell(watcher: Watcher) -> None:
     for number, need in enumerate(watcher.needs, 1):
         say(f"{number}. {need.level.name.lower()}: {sentence_of(need, names, outlook, now)}")
     failed = {str(each.failure) for each in watcher.store.freshness.values() if each.failure}
-    say(*sorted(failed), f"{len(watcher.needs)} need a person, {watcher.queue.count} tasks wait")
+    waiting = watcher.needs_model.queue.count
+    say(*sorted(failed), f"{len(watcher.needs)} need a person, {waiting} tasks wait")
 
 
 async def _approve(task: Task, watcher: Watcher, services: Services) -> None:

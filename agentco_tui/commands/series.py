@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -87,7 +85,7 @@ class Series:
         for feed in FEEDS:
             told.add("feed_up", int(freshness[feed].phase is Phase.LIVE), feed)
             told.add("feed_age_seconds", freshness[feed].age(monotonic), feed)
-        await watcher.look(most=sys.maxsize)
+        await watcher.look()
         self._tell_needs(told)
         for budget in watcher.budgets():
             self._tell_budget(told, budget)
@@ -97,9 +95,9 @@ class Series:
         """What needs a person, by the rules of the dashboard, and what waits of all and of each
         company.
         """
-        watcher, store, waits = self._watcher, self._watcher.store, self._watcher.queue
+        watcher, store, waits = self._watcher, self._watcher.store, self._watcher.needs_model.queue
         scope, now = watcher.poller.query.company, watcher.clock.now()
-        found = Counter((need.level, need.kind) for need in watcher.needs)
+        found = watcher.needs_model.counts(now)
         for level in (Level.WARNING, Level.CRITICAL):
             for kind in NeedKind:
                 told.add("needs", found[level, kind], level.name.lower(), kind)
@@ -108,8 +106,9 @@ class Series:
         names = {(BudgetScope.COMPANY, each.id): each.name or each.id for each in store.companies}
         for whom, name in {(BudgetScope.ALL, ""): "all", **names}.items():
             if scope in (None, whom[1]):
-                told.add("tasks_waiting", waits.held[whom], *whom, name)
-                oldest = max(0.0, now - waits.longest.get(whom, now))
+                told.add("tasks_waiting", waits.waiting_by_owner[whom], *whom, name)
+                since = waits.oldest_of(whom)
+                oldest = 0.0 if since is None else max(0.0, now - since)
                 told.add("oldest_wait_seconds", oldest, *whom, name)
 
     def _tell_budget(self, told: Told, budget: Budget) -> None:

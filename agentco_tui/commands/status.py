@@ -23,7 +23,8 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, is_open
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of
-from agentco_tui.live.needs import Need, Queue, count_levels, of_company
+from agentco_tui.live.needs import Need, of_company
+from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.model import format as figures
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
@@ -110,22 +111,25 @@ async def _look(settings: Settings) -> Judgement:
         store, late = watcher.store, TimedOut(plain(f"no answer within {SECONDS:g} seconds"))
         asked = ((feed, store.freshness[feed]) for feed in PARTS)
         failed = {on: it.failure or late for on, it in asked if it.answered_at is None}
-        await watcher.look(most=len(store.pending))
-        company, found = watcher.poller.query.company, (watcher.queue, watcher.needs)
-        return judge(watcher.outlook, found, failed, company, watcher.clock.now())
+        await watcher.look()
+        company = watcher.poller.query.company
+        return judge(watcher.outlook, watcher.needs_model, failed, company, watcher.clock.now())
 
 
 def judge(
     outlook: ForecastService,
-    found: tuple[Queue, Sequence[Need]],
+    model: NeedsModel,
     failed: Mapping[FeedName, ApiError],
     company: str | None,
     now: float,
 ) -> Judgement:
-    """For all companies, or for the one with the id `company`, of which this was `found`; `now` is
-    the platform's time. What is snoozed is said to be, and counts all the same.
+    """The judgement for all companies, or for the one with the id `company`, by a refreshed model.
+
+    `now` is the platform's time. What is snoozed is said to be, and counts all the same.
     """
-    store, (waits, needs) = outlook.store, found
+    store = outlook.store
+    waits = model.queue
+    needs = model.ranked(len(store.pending))
     names = Names(store)
 
     def known(feed: FeedName, value: int) -> int | None:
@@ -162,8 +166,8 @@ def judge(
         pending=known(FeedName.PENDING, waits.count),
         pending_is_least=store.pending.listing.capped or store.pending.listing.more,
         oldest_wait=None if waits.oldest is None else max(0.0, now - waits.oldest),
-        needs=count_levels(waits, needs),
-        snoozed=sum(need.snooze is not None for need in needs),
+        needs=model.levels,
+        snoozed=len(model.snoozed),
         alerts=None if FeedName.ALERTS in failed else by_level,
         budget=budgets[0] if budgets and has_total else None,
         sums=tuple((_owner(budget, names), budget) for budget in budgets),

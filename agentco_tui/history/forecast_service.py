@@ -129,6 +129,16 @@ class ForecastService:
         self._wanted: set[Subject] = set()
         self._woken = asyncio.Event()
         self._changed, self._told_at = False, -math.inf
+        self._listeners: list[Callable[[Subject], None]] = []
+
+    def subscribe(self, listener: Callable[[Subject], None]) -> None:
+        """Call `listener` with each subject of which something else is known from now on."""
+        self._listeners.append(listener)
+
+    def publish(self, subject: Subject) -> None:
+        """Tell the listeners that something else is known of a subject."""
+        for listener in self._listeners:
+            listener(subject)
 
     def read_log(self) -> Generator[None, None, None]:
         """Look through the log, if it has grown since; pauses often."""
@@ -153,6 +163,19 @@ class ForecastService:
         remembered = self.of(budget)
         is_recent = self.clock.now() - remembered.looked <= _FAST_SPEND_HOLDS
         return remembered.fast if is_recent else None
+
+    def fast_spend_holds_for(self, budget: Budget) -> float:
+        """Seconds for which `fast_spend` goes on to say the same, as far as time decides that.
+
+        What the history told of the last minutes is dropped after a while, and once the polls
+        cover enough minutes themselves.
+        """
+        remembered = self.of(budget)
+        if remembered.fast is None or self.rates.is_watched(budget):
+            return math.inf
+        expires_in = remembered.looked + _FAST_SPEND_HOLDS - self.clock.now()
+        watched_in = self.rates.watched_in(budget)
+        return min(seconds for seconds in (expires_in, watched_in, math.inf) if seconds >= 0)
 
     def of(self, budget: Budget) -> SubjectForecast:
         """What is known of a budget's subject; an empty one without a history, or not yet."""
@@ -220,7 +243,9 @@ class ForecastService:
             every |= {key: budgets.get(key[1]) for key in beyond}
         for agent in islice(self.store.agents.records, _MOST):
             every.setdefault((BudgetScope.AGENT, agent), None)
-        self._known = {key: known for key, known in self._known.items() if key in every}
+        for subject in [key for key in self._known if key not in every]:
+            del self._known[subject]
+            self.publish(subject)
         found = [(self._urgency(key, budget), key) for key, budget in every.items()]
         found.sort(key=lambda one: -one[0])
         return [(key, every[key]) for urgency, key in found if urgency >= 1]
@@ -251,6 +276,7 @@ class ForecastService:
             log.exception("looking ahead failed")
             known = SubjectForecast(looked=now, limit=None if budget is None else budget.limit)
         self._known[subject] = known
+        self.publish(subject)
         self._changed |= known.shown() != before.shown()
 
 

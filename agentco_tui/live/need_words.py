@@ -15,7 +15,7 @@ from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.consequence import own_forecast, per_minute, until_limit
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
 from agentco_tui.live.names import Names
-from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.needs import Need, NeedKind, RankReason
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import (
@@ -131,7 +131,7 @@ def _of_tasks(
         place = f"{'longest' if need.longest else 'one'} of {who}'s {fmt.count(need.count)}"
         follows.append(place if need.count > 1 else f"{who}'s only one")
     reason = plain(need.because)
-    if need.because in (Because.URGENT, Because.WAIT) and since is not None:
+    if need.because in (RankReason.URGENT, RankReason.WAIT) and since is not None:
         waits = plain(f"waiting {fmt.age(now - since, fine=True)}")
         reason = joined(filter(None, (urgent, waits)), ", ")
     return NeedWords(
@@ -179,7 +179,7 @@ def _of_subject(need: Need, names: Names, outlook: ForecastService, now: float) 
         why, figure = "runaway", plain(f"{times:,.0f}× its most {need.runaway.what}")
     goes_on = (is_spent or need.runaway) and not is_idle
     follows = [ahead] if ahead else []
-    if need.because is Because.STOPS:
+    if need.because is RankReason.STOPS:
         follows = [plain(f"{_tasks(need.count)} wait{'s' * (need.count == 1)} for it")]
     elif need.count and (need.gone is not None or not (ahead or goes_on)):
         follows.append(plain(f"{'stops' if need.gone else 'would stop'} {_tasks(need.count)}"))

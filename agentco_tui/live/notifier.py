@@ -20,7 +20,7 @@ from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of, words_of
-from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.needs import Need, NeedKind, RankReason
 from agentco_tui.live.notified import MOST_CAUSES, Notified, Outage
 from agentco_tui.live.poller import REFUSED
 from agentco_tui.live.store import Change
@@ -200,7 +200,7 @@ class Notifier:
         least, pending = priority_rank(self.notify.priority), self._outlook.store.pending
         for task in filter(None, map(pending.get, change.added)):
             if priority_rank(task.priority) <= least and waits_for_person(task):
-                about = Level.WARNING, NeedKind.TASK, task, Because.URGENT
+                about = Level.WARNING, NeedKind.TASK, task, RankReason.URGENT
                 need = Need(*about, since=waiting_since(task))
                 self._arrived[need.key] = need
         for key in (f"{NeedKind.TASK}:{each}" for each in change.removed):

@@ -9,7 +9,8 @@ docs/forecast.md explains the method.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from math import inf
 from typing import Final, NamedTuple
 
 import msgspec
@@ -236,10 +237,21 @@ class SpendRates:
         """The alarm for a budget, as `take_in` computed it last."""
         return self._alarms.get((budget.scope, budget.subject))
 
+    @property
+    def alarms(self) -> Mapping[Subject, FastSpend]:
+        """All alarms, as `take_in` computed them last."""
+        return self._alarms
+
     def is_watched(self, budget: Budget) -> bool:
         """Whether a budget was followed for long enough to say that there is no alarm."""
+        return self.watched_in(budget) <= 0
+
+    def watched_in(self, budget: Budget) -> float:
+        """Seconds until a budget was followed for long enough; `inf` if it isn't followed."""
         series = self._series.get((budget.scope, budget.subject))
-        return series is not None and self._clock.monotonic() - series.watched_since >= SHORT_WINDOW
+        if series is None:
+            return inf
+        return SHORT_WINDOW - (self._clock.monotonic() - series.watched_since)
 
     def take_in(self) -> Generator[None, None, None]:
         """Take in what has come since the last time, and end alarms that are over; pauses often."""

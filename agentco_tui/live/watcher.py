@@ -17,20 +17,20 @@ from agentco_tui.history.observations import HistoryError
 from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
 from agentco_tui.live.names import Names, named
-from agentco_tui.live.needs import Need, Queue, find, of_company
+from agentco_tui.live.needs import Need, of_company
+from agentco_tui.live.needs_model import MOST_SHOWN, NeedsModel
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget
-from agentco_tui.system.background import in_slices, sleep_unless
+from agentco_tui.system.background import sleep_unless
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
 AHEAD: Final = 10.0  # seconds at most for what lies ahead, before a command tells it
-MOST: Final = 500  # tasks among the needs; the queue counts all
 GLANCE, GATHER = 10.0, 0.2  # seconds between looks at most; and in which what comes is one look
 
 
 class Watcher:
-    """`needs` and `queue` are as the last `look` found them; all else is as it is now."""
+    """`needs` are as the last `look` found them; all else is as it is now."""
 
     def __init__(
         self,
@@ -51,7 +51,8 @@ class Watcher:
         query = Query(company=company)
         self.poller = Poller(client, self.store, self.clock, refresh=refresh, query=query)
         self.outlook = ForecastService(self.store, history, self.clock, limits)
-        self.needs, self.queue = list[Need](), Queue()
+        self.needs_model = NeedsModel(self.outlook, snoozes, lambda: self.poller.query.company)
+        self.needs: list[Need] = []
         self._changed, self._refused = asyncio.Event(), asyncio.Event()
         self.store.on_freshness = self._answered
         self.outlook.on_change = self._changed.set
@@ -100,12 +101,11 @@ class Watcher:
         ranked = (sorted(filter(ours, of), key=lambda each: -(each.share or 0)) for of in held)
         return [each for budgets in ranked for each in budgets]
 
-    async def look(self, most: int = MOST) -> None:
-        """Find what needs a person, the worst first, of tasks `most`; with what is snoozed."""
+    async def look(self) -> None:
+        """Bring the needs up to date: the worst first, those that are snoozed among them."""
         await asyncio.to_thread(self.snoozes.sync)
-        now, scope = self.clock.now(), self.poller.query.company
-        work = find(self.outlook, scope, self.snoozes.all, now, most)
-        self.queue, self.needs = await in_slices(work)
+        await self.needs_model.refresh()
+        self.needs = self.needs_model.ranked(MOST_SHOWN)
 
     def _answered(self, feed: FeedName) -> None:
         """Ask by the id of the company in scope, once its name is known to be one."""

@@ -26,11 +26,11 @@ class Calls:
 
         self._app, self._session, self._tells_focus = app, session, False
         self._began, self._rang_at = time.monotonic(), -inf
-        self._show, redact = session.needs.on_found, session.client.transport.key.redact
+        self._show, redact = session.needs_refresh.on_refreshed, session.client.transport.key.redact
         self._command = CriticalCommand(session.child_environment(), redact)
         self._command.on_trouble = partial(app.notify, markup=False, severity="warning", timeout=30)
         self._notifier = Notifier(session.outlook, session.settings.notify)
-        session.needs.on_found = self._found
+        session.needs_refresh.on_refreshed = self._found
 
     def _found(self) -> None:
         self._show()
@@ -47,7 +47,7 @@ class Calls:
         is_here = now - max(self._began, app.presses.at) < HERE
         is_here = app.app_focus if self._tells_focus else is_here
         causes = self._notifier.look(
-            session.needs.awake,
+            session.needs.critical(),
             polled,
             is_here=is_here,
             asked_since=session.poller.asked_since(),

@@ -95,9 +95,9 @@ class MainScreen(OwnCommands):
         store.subscribe(self.take)
         store.on_freshness = self.take_freshness
         self.session.decisions.subscribe(self.take_decisions)
-        self.session.needs.look(self)
+        self.session.needs_refresh.start(self)
         self.view = made(self, self.place)
-        self.session.needs.on_found = self.take_needs
+        self.session.needs_refresh.on_refreshed = self.take_needs
         self.session.outlook.on_change = self.take_outlook
         # Its answer may be here already. What is asked beside it waits for the first picture,
         # which sending and reading four more would put off by as much as drawing it takes.
@@ -141,7 +141,7 @@ class MainScreen(OwnCommands):
                 ]
             awaits_log = session.outlook.log_of is None
             if awaits_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
-                session.needs.look(self)
+                session.needs_refresh.start(self)
             for view in self.views.values():
                 view.take(change)
                 if about:
@@ -176,7 +176,7 @@ class MainScreen(OwnCommands):
 
     def _show_decisions(self) -> None:
         changed, self._decided = self._decided, set()
-        self.session.needs.take_decisions(self)
+        self.session.needs_refresh.take_decisions(self)
         for view in self.views.values():
             view.take_decisions(changed)
         self.show_frame()
@@ -198,7 +198,9 @@ class MainScreen(OwnCommands):
         self.look_for_absence(is_here=False)
         self.session.poller.mark_late()
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
-            self.session.needs.look(self)  # for what the clock, the log and the outlook make one
+            self.session.needs_refresh.start(
+                self
+            )  # for what the clock, the log and the outlook make one
             self.open_views()
         self.await_snooze_end()
         if not self.session.thin or self._seconds % SECONDS_BETWEEN_AGES == 0:
@@ -216,7 +218,7 @@ class MainScreen(OwnCommands):
             return
         left = ends_at - self.session.clock.now()
         if left <= 0:
-            self.session.needs.look(self)
+            self.session.needs_refresh.start(self)
         elif left <= 2 * TICK and not self._awaits_snooze_end:
             self._awaits_snooze_end = True
             self.set_timer(left, self._snooze_end_came, name="snooze")
@@ -369,7 +371,7 @@ class MainScreen(OwnCommands):
         for view in self.views.values() if company_id != query.company else ():
             view.leave_scope()
         self.session.poller.set_query(Query(company=company_id))
-        self.session.needs.look(self)
+        self.session.needs_refresh.start(self)
         for view in self.views.values():
             view.rescope()
         self.show_frame()
@@ -488,7 +490,7 @@ class MainScreen(OwnCommands):
             try:
                 found = await self.session.follow()
                 if await self.session.journaled(snoozes.sync):
-                    self.session.needs.look(self)
+                    self.session.needs_refresh.start(self)
             except JournalError as error:
                 self.say(f"{signs.warning} {error.sentence}", bad=True)
                 return

@@ -105,7 +105,7 @@ def tab_cells(
     if store.freshness[FeedName.PENDING].answered_at is not None and session.is_scope_shown():
         waiting = session.needs.queue.count
         counts["tasks"] = Cell(fmt.count(waiting), Tone.ACCENT if waiting else Tone.DIM)
-    money = session.needs.money
+    money = session.needs.money_levels
     if critical := money[Level.CRITICAL]:
         counts["budget"] = Cell(plain(f"{signs.critical}{critical}"), Tone.CRITICAL)
     elif warning := money[Level.WARNING]:

@@ -120,7 +120,8 @@ def at_work(agent: Agent | None, session: Session) -> SafeText:
     """Whether an agent works, and how many of its tasks wait for a person."""
     if agent is None:
         return plain("")
-    idle, waits = agent.state in NOT_AT_WORK, session.needs.queue.held[BudgetScope.AGENT, agent.id]
+    idle = agent.state in NOT_AT_WORK
+    waits = session.needs.queue.waiting_by_owner[BudgetScope.AGENT, agent.id]
     tasks = f"{fmt.count(waits)} {'task' if waits == 1 else 'tasks'}"
     words = [agent.status or plain(str(agent.state))] * idle
     words += [plain(f"{'holds' if idle else 'waits with'} {tasks}")] * (waits > 0)

@@ -330,7 +330,7 @@ class OverviewView(TaskLines[Need]):
             self.table.move_cursor_to(row_id)
         self.session.snoozes.set(need.keys, snooze)
         self.table.release()
-        self.needs.look(self)
+        self.session.needs_refresh.start(self)
 
     def action_approve(self) -> None:
         if (need := self.need()) is not None and need.alike:
@@ -356,7 +356,7 @@ class OverviewView(TaskLines[Need]):
         if (critical or warning) and self.incomplete:
             cells.append(Cell(plain("so far "), Tone.DIM))
         if snoozed := self.needs.snoozed:
-            cells.append(Cell(plain(f"{fmt.count(snoozed)} snoozed "), Tone.DIM))
+            cells.append(Cell(plain(f"{fmt.count(len(snoozed))} snoozed "), Tone.DIM))
         is_read = self.session.store.freshness[FeedName.PENDING].answered_at is not None
         if is_read and self.session.is_scope_shown():
             oldest = f", the oldest {self.look.wait(queue.oldest)}" if queue.oldest else ""

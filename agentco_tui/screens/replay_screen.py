@@ -114,12 +114,12 @@ class ReplayScreen(MainScreen):
         self.poller.set(at=at)
         self.show_frame()
         await self.poller.poll_all()
-        self.session.needs.look(self)  # time alone makes needs, too
+        self.session.needs_refresh.start(self)  # time alone makes needs, too
         self.view.bring_up_to_date()
 
     async def _next_need(self) -> None:
         """Go on to where a need appears or grows worse, by looking at all that comes until then."""
-        clock, needs, shown = self.clock, self.session.needs, self.clock.time()
+        clock, needs, shown = self.clock, self.session.needs_refresh, self.clock.time()
         await self.poller.poll_all()
         before = await needs.levels_by_key()
         while not clock.ended:

@@ -20,10 +20,11 @@ from agentco_tui.history.snooze import Snoozes
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.names import Names, named
+from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.poller import Poller
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
 from agentco_tui.screens.cells import Look
-from agentco_tui.screens.found_needs import FoundNeeds
+from agentco_tui.screens.found_needs import NeedsRefresh
 from agentco_tui.system.child_process import without_key
 from agentco_tui.system.state_folder import SNOOZED_FILE
 from agentco_tui.text import SafeText, plain, safe
@@ -55,9 +56,13 @@ class Session(Services):
         kept = None if profile == "demo" else journal.path.parent / SNOOZED_FILE
         self.snoozes = Snoozes(kept, platform_of(origin))
         self.snoozes.sync()
-        self.needs = FoundNeeds(
-            self.look, poller, self.decisions, snoozes=self.snoozes, outlook=self.outlook
+        self.needs = NeedsModel(
+            self.outlook,
+            self.snoozes,
+            lambda: poller.query.company,
+            lambda: [decision.task for decision in self.decisions.open],
         )
+        self.needs_refresh = NeedsRefresh(self.needs)
         self.traces: dict[str, Trace | ApiError] = {}  # the last ones read, by their tasks' ids
         self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
 

@@ -16,10 +16,10 @@ from agentco_tui.config import AlertLimits, SettingsError
 from agentco_tui.history.database import HistoryDatabase
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.observations import BudgetSample, Observed
-from agentco_tui.history.snooze import Snooze
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.history.snooze import Snooze, Snoozes
+from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import find
+from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
@@ -369,9 +369,13 @@ def _judge(
             store.take_overview(answer)
         else:
             store.take(FeedName[name.upper()], answer)
-    outlook = ForecastService(store, limits=limits)
-    found = at_once(find(outlook, company, snoozed or {}, NOW, len(store.pending)))
-    return judge(outlook, found, failed, company, NOW)
+    outlook = ForecastService(store, clock=Clock(machine=lambda: NOW), limits=limits)
+    snoozes = Snoozes(None, "")
+    for key, snooze in (snoozed or {}).items():
+        snoozes.set([key], snooze)
+    model = NeedsModel(outlook, snoozes, lambda: company)
+    at_once(model.refresh_steps())
+    return judge(outlook, model, failed, company, NOW)
 
 
 def _alert(severity: Severity, **more: Any) -> Alert:

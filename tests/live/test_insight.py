@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -11,9 +12,12 @@ from msgspec.structs import replace
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.live import insight, needs
+from agentco_tui.history.snooze import Snoozes
+from agentco_tui.live import insight
+from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import Level
-from agentco_tui.live.names import Names
+from agentco_tui.live.needs import Need, grouped
+from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
@@ -37,7 +41,6 @@ MINUTE = 60.0
 
 
 LIMITS = AlertLimits()
-NAMES = Names(Store())
 
 
 def task(id: str, minutes: float | None, priority: str | None = "medium") -> Task:
@@ -139,12 +142,27 @@ def test_what_is_past_waiting_does_not_wait() -> None:
         assert insight.waits_for_person(told) is waits
 
 
-def waiting(*tasks: Task) -> list[needs.Need]:
+def needs_of(store: Store) -> NeedsModel:
+    """What needs a person of what is in a store."""
+    outlook = ForecastService(store, None, Clock(machine=lambda: NOW), LIMITS)
+    model = NeedsModel(outlook, Snoozes(None, ""), lambda: None)
+    at_once(model.refresh_steps())
+    return model
+
+
+def queue_of(tasks: Sequence[Task]) -> NeedsModel:
+    """What needs a person of these tasks."""
+    store = Store()
+    store.pending.replace(Listing(records=tuple(tasks)))
+    return needs_of(store)
+
+
+def waiting(*tasks: Task) -> list[Need]:
     """What of these tasks needs a person."""
-    return at_once(needs.queue(tasks, NOW, LIMITS, len(tasks), NAMES)).worst
+    return queue_of(tasks).ranked(len(tasks))
 
 
-def place(need: needs.Need) -> tuple[object, ...]:
+def place(need: Need) -> tuple[object, ...]:
     """By level, then the urgent and high ones, then by how long they wait; an id decides last."""
     task = need.record
     assert isinstance(task, Task)
@@ -165,7 +183,7 @@ def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -
     store.alerts.replace(Listing(records=(about, alert("al_2", severity=Severity.WARNING))))
     failing = Agent(id="ag_9", state=AgentState.ERROR), Agent(id="ag_1")
     store.agents.replace(Listing(records=failing))
-    _, found = at_once(needs.find(ForecastService(store), None, {}, NOW, 100))
+    found = needs_of(store).ranked(100)
     worst_first = ["cmp_1", "high", "ag_2", "ag_1", "waits long", "ag_9", "al_2"]
     assert [need.record.id for need in found] == worst_first
     assert [need.level for need in found] == sorted((n.level for n in found), reverse=True)
@@ -181,23 +199,24 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
     ]
     tasks = [done, task("untimed", None, "urgent"), task("unknown", None), *timed]
     needed = waiting(*tasks)
-    queue = at_once(needs.queue(tasks, NOW, LIMITS, 50, NAMES))
-    assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*queue.levels}
-    assert queue.levels.total() == len(needed)
+    model = queue_of(tasks)
+    queue = model.queue
+    levels = queue.levels(NOW, LIMITS)
+    assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*levels}
+    assert levels.total() == len(needed)
     waits = {"None": 24, "high": 24, "urgent": 24}
-    held = {of: n for (scope, of), n in queue.held.items() if scope is BudgetScope.AGENT and of}
-    assert held == waits, "also those that needn't be hurried"
+    by_owner = queue.waiting_by_owner
+    by_agent = {of: n for (scope, of), n in by_owner.items() if scope is BudgetScope.AGENT and of}
+    assert by_agent == waits, "also those that needn't be hurried"
     assert queue.count == len(tasks) - 1
     assert queue.oldest == NOW - 115 * MINUTE
-    assert queue.worst == needed[:50] == sorted(needed, key=place)[:50]
+    assert model.ranked(50) == needed[:50] == sorted(needed, key=place)[:50]
     assert not {"unknown", "done"} & {need.record.id for need in needed}
 
 
 def test_of_tasks_that_wait_alike_the_first_by_id_is_kept_wherever_it_stands() -> None:
     tasks = [*(task(f"b{n}", 60) for n in range(300)), task("a", 60)]
-    assert [need.key for need in at_once(needs.queue(tasks, NOW, LIMITS, 1, NAMES)).worst] == [
-        "task:a"
-    ]
+    assert [need.key for need in queue_of(tasks).ranked(1)] == ["task:a"]
 
 
 def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> None:
@@ -207,14 +226,14 @@ def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> 
     shared = replace(late[0], id="t8", id_doubt=doubt)
     tasks = [*late, early, shared, task("t7", 90)]
     found = waiting(*tasks)
-    grouped = needs.grouped(found, {"t1"})
-    (group,) = [need for need in grouped if need.alike]
+    groups = grouped(found, {"t1"})
+    (group,) = [need for need in groups if need.alike]
     assert [each.id for each in group.alike] == ["t3", "t2", "t0"], "the worst first"
     assert group.key == "task:t3"
-    assert {need.record.id for need in grouped if not need.alike} == {"t1", "t9", "t8", "t7"}
+    assert {need.record.id for need in groups if not need.alike} == {"t1", "t9", "t8", "t7"}
     order = [need.key for need in found]
-    assert [order.index(need.key) for need in grouped] == sorted(
-        order.index(need.key) for need in grouped
+    assert [order.index(need.key) for need in groups] == sorted(
+        order.index(need.key) for need in groups
     )
 
 

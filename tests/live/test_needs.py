@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -14,13 +15,15 @@ from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast import Burn, Forecast, Runaway
 from agentco_tui.history.forecast_service import ForecastService, SubjectForecast
 from agentco_tui.history.period import HOUR
-from agentco_tui.history.snooze import Snooze
+from agentco_tui.history.snooze import Snooze, Snoozes
 from agentco_tui.live.activity_window import GAP_PREFIX
+from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import LogFindings, Repeated, read_log
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import NeedWords, words_of
-from agentco_tui.live.needs import Because, Need, NeedKind, find
+from agentco_tui.live.needs import Need, NeedKind, RankReason
+from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
@@ -50,7 +53,7 @@ class Known(ForecastService):
     """An outlook that has just this to say."""
 
     def __init__(self, store: Store | None = None) -> None:
-        super().__init__(store or Store())
+        super().__init__(store or Store(), None, Clock(machine=lambda: NOW))
         self.gone: dict[str, float] = {}
         self.burning: dict[str, Burn] = {}
         self.away: dict[str, Runaway] = {}
@@ -124,7 +127,17 @@ def found(
     for scope, of_scope in store.budgets.items():
         of_scope.replace(Listing(records=tuple(b for b in budgets if b.scope is scope)))
     outlook.log = log or LogFindings()
-    return at_once(find(outlook, None, {}, NOW, 100))[1]
+    return model_of(outlook).ranked(100)
+
+
+def model_of(outlook: ForecastService, snoozed: Mapping[str, Snooze] | None = None) -> NeedsModel:
+    """The needs of an outlook's store, at once."""
+    snoozes = Snoozes(None, "")
+    for key, snooze in (snoozed or {}).items():
+        snoozes.set([key], snooze)
+    model = NeedsModel(outlook, snoozes, lambda: None)
+    at_once(model.refresh_steps())
+    return model
 
 
 def told(need: Need, outlook: Known | None = None, store: Store | None = None) -> NeedWords:
@@ -199,7 +212,7 @@ def test_an_agent_that_runs_away_is_told_with_its_money() -> None:
     agents = (agent("kofi"), agent("ada"))
     (need,) = found(agents=agents, outlook=outlook)
     words = told(need, outlook)
-    assert (need.kind, need.because) == (NeedKind.AGENT, Because.RUNAWAY)
+    assert (need.kind, need.because) == (NeedKind.AGENT, RankReason.RUNAWAY)
     assert (words.why, words.figure, words.since) == ("runaway", "9× its most cost", NOW - HOUR)
     (need,) = found(agents=agents, budgets=(budget("kofi", "0.85"),), outlook=outlook)
     assert (need.kind, told(need, outlook).why) == (NeedKind.BUDGET, "runaway")
@@ -355,7 +368,8 @@ def test_snoozed_tasks_take_no_place_of_one_that_needs_somebody_now() -> None:
     late = task("late", 200, priority="urgent")
     outlook.store.pending.replace(Listing(records=(*early, late)))
     snoozes = {f"task:{each.id}": Snooze(Level.CRITICAL, NOW + HOUR) for each in early}
-    waits, needs = at_once(find(outlook, None, snoozes, NOW, 3))
+    model = model_of(outlook, snoozes)
+    needs = model.ranked(3)
     assert [need.record.id for need in needs if need.snooze is None] == ["late"]
     assert len([need for need in needs if need.snooze is not None]) == len(early)
-    assert waits.count == len(early) + 1
+    assert model.queue.count == len(early) + 1

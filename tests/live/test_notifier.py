@@ -25,7 +25,7 @@ from agentco_tui.history.snooze import Snooze
 from agentco_tui.live import notifier as module
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.needs import Need, NeedKind, RankReason
 from agentco_tui.live.notified import Notified, NotifiedFile
 from agentco_tui.live.notifier import (
     FLAPS,
@@ -99,7 +99,7 @@ class Watch:
 def critical(name: str, level: Level = Level.CRITICAL, snooze: Snooze | None = None) -> Need:
     agent = Agent(id=name, name=plain(name.title()), company=ACME)
     handle = f"agent:{name}"
-    return Need(level, NeedKind.AGENT, agent, Because.ONE, handle=handle, snooze=snooze)
+    return Need(level, NeedKind.AGENT, agent, RankReason.ONE, handle=handle, snooze=snooze)
 
 
 def task(name: str, priority: str | None = "high") -> Task:
@@ -188,7 +188,7 @@ def test_a_task_of_the_priority_that_newly_waits_calls() -> None:
     watch.wait(task("old"), task("new"))
     assert watch.look() == []
     watch.wait(task("now"))
-    late = Need(Level.CRITICAL, NeedKind.TASK, task("now"), Because.WAIT)
+    late = Need(Level.CRITICAL, NeedKind.TASK, task("now"), RankReason.WAIT)
     assert [cause.level for cause in watch.look(late)] == ["critical"]
     silent = Watch()
     silent.wait(task("new", "urgent"))
@@ -217,7 +217,9 @@ def test_feeds_that_fail_for_long_are_one_call() -> None:
 
 def test_in_a_crowd_each_new_cause_calls_once() -> None:
     watch = Watch()
-    crowd = [Need(Level.CRITICAL, NeedKind.TASK, task(f"t{n}"), Because.WAIT) for n in range(600)]
+    crowd = [
+        Need(Level.CRITICAL, NeedKind.TASK, task(f"t{n}"), RankReason.WAIT) for n in range(600)
+    ]
     assert len(watch.look(*crowd[1:])) == 599
     assert ids(watch.look(*crowd)) == ["t0"]
     assert ids(watch.look(critical("ada"), *crowd)) == ["ada"]

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live.consequence import consequence
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of, words_of
-from agentco_tui.live.needs import Because, Need, find
+from agentco_tui.live.needs import Need, RankReason
+from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.spend_rate import SpendSeries, fast_spend
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -61,6 +63,7 @@ class Polled:
         self.store = Store()
         self.outlook = ForecastService(self.store, None, self.clock)
         self.names = Names(self.store)
+        self.needs = NeedsModel(self.outlook, Snoozes(None, ""), lambda: None)
         self.store.take(
             FeedName.COMPANIES, Listing(records=(Company(id="globex", name=plain("Globex")),))
         )
@@ -86,8 +89,8 @@ class Polled:
         self.poll(FeedName.AGENT_BUDGETS, *budgets)
 
     def burning(self) -> list[Need]:
-        found = at_once(find(self.outlook, None, {}, self.clock.now(), 100))[1]
-        return [need for need in found if need.because is Because.BURNING]
+        at_once(self.needs.refresh_steps())
+        return [need for need in self.needs.ranked(100) if need.because is RankReason.BURNING]
 
     def sentence(self, need: Need) -> str:
         return sentence_of(need, self.names, self.outlook, self.clock.now())

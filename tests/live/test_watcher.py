@@ -42,7 +42,9 @@ async def watching(
 async def test_needs_are_found_by_themselves_and_kept_while_it_is_down() -> None:
     with EmbeddedPlatform(speed=0) as platform:
         async with watching(platform) as (watcher, until):
-            await until(lambda: watcher.queue.count == len(platform.world.state.pending))
+            await until(
+                lambda: watcher.needs_model.queue.count == len(platform.world.state.pending)
+            )
             await until(lambda: any(need.level is Level.CRITICAL for need in watcher.needs))
             await watcher.first_answers()
             await watcher.look()
@@ -65,7 +67,7 @@ async def test_a_company_is_known_by_name_and_one_that_fails_holds_no_other_up()
         ):
             globex = next(c for c in good.world.state.companies.values() if c.name == "Globex")
             await until(lambda: watcher.poller.query.company == globex.id)
-            await until(lambda: watcher.queue.count == globex.pending)
+            await until(lambda: watcher.needs_model.queue.count == globex.pending)
             assert {each.answered_at for each in other.store.freshness.values()} == {None}
 
 

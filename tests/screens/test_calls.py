@@ -25,16 +25,16 @@ async def test_where_focus_is_not_told_it_only_rings_and_only_long_after_a_key(
     settings = settings_for(calm)
     settings = replace(settings, notify=replace(settings.notify, desktop=True))
     async with stage(calm, tmp_path, settings=settings, running=True) as on:
-        needs, written = on.session.needs, list[str]()
+        refresh, written = on.session.needs_refresh, list[str]()
         monkeypatch.setattr(on.app, "to_terminal", written.append)
         Calls(on.app, on.session)
-        needs.on_found()
+        refresh.on_refreshed()
 
         async def worse(number: int) -> None:
-            before = len(needs.awake)
+            before = on.session.needs.levels.total()
             limit(calm, number, 0.01)
             on.session.poller.poll_now()
-            await on.wait_until(lambda: len(needs.awake) > before)
+            await on.wait_until(lambda: on.session.needs.levels.total() > before)
 
         await worse(0)
         assert written == []  # it has just begun: somebody is there

@@ -11,6 +11,7 @@ from agentco_tui.history.forecast import Runaway
 from agentco_tui.history.forecast_service import NOTHING, SubjectForecast
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.model import BudgetScope
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
@@ -58,7 +59,7 @@ async def test_what_stands_still_and_what_fails_over_and_over_is_told_and_can_be
         for _ in range(13):
             s.platform.world.advance(100)
             await s.poll(FeedName.ACTIVITY, FeedName.PENDING)
-        s.session.needs.look(s.main)
+        s.session.needs_refresh.start(s.main)
         (failing,) = [n for n in needs_of(s, NeedKind.FAILURES) if n.count > 9]
         assert s.view.table.move_cursor_to(failing.key)
         await s.sees("ranked by the same failure over and over", "l limit")
@@ -88,7 +89,8 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         away = Runaway(what="cost", now=36.0, most=4.0, mean=1.0, since=since)
         known = {kofi.id: SubjectForecast(looked=NOW, runaway=away)}
         monkeypatch.setattr(s.session.outlook, "of_agent", lambda of: known.get(of, NOTHING))
-        s.session.needs.look(s.main)
+        s.session.outlook.publish((BudgetScope.AGENT, kofi.id))
+        s.session.needs_refresh.start(s.main)
         (need,) = [n for n in s.session.needs.shown if n.key == f"agent:{kofi.id}"]
         s.view.table.move_cursor_to(need.key)
         await s.sees("ranked by far above its own habit", "l limit")
@@ -121,17 +123,17 @@ async def test_what_ranks_first_is_shown_however_many_needs_there_are(
         await s.poll()
         found, store = s.session.needs, s.session.store
         first = found.shown[0].key
-        monkeypatch.setattr("agentco_tui.screens.found_needs.MOST_NEEDS", 4)
-        found.look(s.main)
+        monkeypatch.setattr("agentco_tui.live.needs_model.MOST_SHOWN", 4)
+        s.session.needs_refresh.start(s.main)
         shown = [need.key for need in found.shown]
         assert len(shown) == 4
         waits = {task.id: task for task in store.pending}
-        in_queue = [need.record.id for need in found.queue.worst]
+        in_queue = [need.record.id for need in found.ranked(len(waits)) if need.record.id in waits]
         late = next(task_id for task_id in reversed(in_queue) if f"task:{task_id}" not in shown)
         s.session.decisions.tell(waits[late], Step.SENDING)
-        found.look(s.main)
+        s.session.needs_refresh.start(s.main)
         assert f"task:{late}" in [need.key for need in found.shown]
         for task in [*waits.values()][-6:]:
             s.session.decisions.tell(task, Step.SENDING)
-        found.look(s.main)
+        s.session.needs_refresh.start(s.main)
         assert first in [need.key for need in found.shown]

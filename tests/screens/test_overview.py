@@ -11,10 +11,10 @@ from agentco_tui.commands.status import headline, judge
 from agentco_tui.history.snooze import Snooze
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import Need, NeedKind, find
+from agentco_tui.live.needs import Need, NeedKind
+from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
-from agentco_tui.system.background import at_once
 from agentco_tui.text import plain
 from agentco_tui.text.signs import use_ascii
 from tests.embedded import EmbeddedPlatform, another_operator
@@ -313,16 +313,15 @@ async def test_the_first_line_of_status_counts_what_the_header_counts(on: Stagin
         session = s.view.session
         for look in range(2):
             needs_found = session.needs
-            found = at_once(
-                find(session.outlook, None, session.snoozes.all, session.clock.now(), 500)
-            )
-            judged = judge(session.outlook, found, {}, None, session.clock.now())
+            headless = NeedsModel(session.outlook, session.snoozes, lambda: None)
+            await headless.refresh()
+            judged = judge(session.outlook, headless, {}, None, session.clock.now())
             for level in (Level.CRITICAL, Level.WARNING):
                 assert judged.needs[level] == needs_found.levels[level] > 0
-            assert judged.snoozed == needs_found.snoozed == look
+            assert judged.snoozed == len(needs_found.snoozed) == look
             first = f"{judged.needs[Level.CRITICAL]} critical"
             assert headline(judged).startswith(first)
             if look == 0:
                 need = next(n for n in needs(s) if n.level is Level.CRITICAL and not n.alike)
                 session.snoozes.set(need.keys, Snooze(Level.CRITICAL, None, ""))
-                needs_found.look(s.view)
+                session.needs_refresh.start(s.view)

@@ -74,7 +74,9 @@ async def pictures(s: Stage, places: tuple[Place, ...] = PLACES) -> dict[Place, 
     for place in places:
         await s.go(place)
         await s.poll()
-        s.session.needs.look(s.main)  # as every ten seconds, by which the log has a say in it
+        s.session.needs_refresh.start(
+            s.main
+        )  # as every ten seconds, by which the log has a say in it
         await s.press("r", "g")
         s.app.clear_notifications()
         await s.at_rest()

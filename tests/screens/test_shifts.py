@@ -81,7 +81,7 @@ async def test_its_time_or_that_it_is_worse_brings_it_back(on: Staging) -> None:
         s.view.table.move_cursor_to(task.key)
         await s.sees("until worse")
         s.platform.world.advance(14 * 60.0)
-        s.session.needs.look(s.main)
+        s.session.needs_refresh.start(s.main)
         assert set(s.session.snoozes.all) == {timed.key}
         found = next(n for n in s.session.needs.shown if n.key == task.key)
         assert found.level is Level.CRITICAL
@@ -91,7 +91,7 @@ async def test_its_time_or_that_it_is_worse_brings_it_back(on: Staging) -> None:
         s.platform.world.advance(0.5)
         s.main.tick()
         assert s.session.snoozes.all == {}
-        assert s.session.needs.snoozed == 0
+        assert not s.session.needs.snoozed
 
 
 async def test_enter_submits_a_snooze_as_it_stands(on: Staging) -> None:
@@ -123,7 +123,7 @@ async def test_a_snooze_ends_to_the_moment(on: Staging) -> None:
         assert waits == [pytest.approx(0.25)]
         s.platform.world.advance(0.25)
         s.main._snooze_end_came()
-        assert s.session.needs.snoozed == 0
+        assert not s.session.needs.snoozed
 
 
 async def test_z_again_takes_it_off_and_what_is_over_is_no_more(
@@ -138,7 +138,7 @@ async def test_z_again_takes_it_off_and_what_is_over_is_no_more(
         task = need_at(s, NeedKind.TASK, Level.CRITICAL)
         order = s.rows
         await snooze(s, group, "1h")
-        assert len(s.session.snoozes.all) == len(group.alike) == s.session.needs.snoozed
+        assert len(s.session.snoozes.all) == len(group.alike) == len(s.session.needs.snoozed)
         s.view.table.move_cursor_to(group.key)
         await s.press("z")
         assert s.session.snoozes.all == {}

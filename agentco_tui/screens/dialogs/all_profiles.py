@@ -23,7 +23,7 @@ from agentco_tui.config.resolve import load, of_profile
 from agentco_tui.config.validators import WrongError
 from agentco_tui.live.insight import Level
 from agentco_tui.live.need_words import sentence_of
-from agentco_tui.live.needs import Because, Need
+from agentco_tui.live.needs import Need, RankReason
 from agentco_tui.live.watcher import FEEDS, Watcher
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
@@ -40,7 +40,7 @@ from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
 WIDEST = 24  # columns of what a platform is called
-RANKS = [*Because]
+RANKS = [*RankReason]
 
 log = logging.getLogger(__name__)
 

@@ -12,13 +12,13 @@ from agentco_tui.history.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.live.feeds import Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.need_words import sentence_of, words_of
+from agentco_tui.live.needs_model import FEEDS
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.copying import copy
 from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.since_dialog import gather
-from agentco_tui.screens.found_needs import FEEDS
 from agentco_tui.screens.overview_panels import staff
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import completed
@@ -116,7 +116,7 @@ def state_of(session: Session) -> list[SafeText]:
     oldest = f", the oldest {look.wait(needs.queue.oldest)}" if needs.queue.oldest else ""
     state = [
         f"{fmt.count(critical)} critical, {fmt.count(warning)} warnings, "
-        f"{fmt.count(needs.snoozed)} snoozed",
+        f"{fmt.count(len(needs.snoozed))} snoozed",
         f"{fmt.count(needs.queue.count)} tasks wait{oldest}",
         staff(session.needs.of_scope(store.agents)) or "no agents are known",
     ]

@@ -1,0 +1,702 @@
+"""Everything that requires the user, kept up to date by what changed, the worst first.
+
+The dashboard, `status`, `--plain`, `watch` and `metrics` all use this model, so they agree. Changes
+of the store, of forecasts and of alarms are noted as they come; `refresh` computes again only what
+they concern, and what the clock alone makes due. No refresh looks at all tasks, agents or budgets.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from math import inf, nextafter
+from operator import itemgetter, length_hint
+from typing import Final, TypeVar
+
+from msgspec.structs import replace
+
+from agentco_tui.config import AlertLimits
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.period import HOUR
+from agentco_tui.history.snooze import Snoozes
+from agentco_tui.live.due_times import DueTimes
+from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.insight import Level, alert_level, is_failing, task_level, waiting_since
+from agentco_tui.live.log_findings import AT_WORK, LogFindings, Repeated
+from agentco_tui.live.needs import (
+    Need,
+    NeedKind,
+    RankKey,
+    RankReason,
+    grouped,
+    of_company,
+    rank_key,
+)
+from agentco_tui.live.sorted_keys import SortedKeys
+from agentco_tui.live.spend_rate import FastSpend
+from agentco_tui.live.store import Change
+from agentco_tui.live.subject_needs import (
+    StuckTask,
+    Subject,
+    is_idle,
+    is_spent,
+    money_ahead,
+    need_of_failures,
+    need_of_stuck_tasks,
+    need_of_subject,
+    patience,
+)
+from agentco_tui.live.waiting_queue import HIGH, WaitingQueue, agent_id_of, urgency_of
+from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Ref, Task
+from agentco_tui.system.background import in_slices
+
+R = TypeVar("R", Task, Agent, Budget, Alert)
+
+FEEDS: Final = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
+"""Only where all of these are live is a need that is not found known to be over."""
+MOST_SHOWN: Final = 500  # needs in the list; the queue counts all
+_CHUNK: Final = 50  # records or subjects between two pauses
+
+RankedNeed = tuple[RankKey, Need]
+Topic = tuple[str, str]
+"""What is computed in one step: a subject by scope and id, or a repeated failure by its handle."""
+_WHOLE: Final[Topic] = (BudgetScope.ALL, "")
+_MONEY: Final = (NeedKind.BUDGET, NeedKind.ALERT)
+_SCOPE_OF_FEED: Final = {
+    FeedName.COMPANY_BUDGETS: BudgetScope.COMPANY,
+    FeedName.AGENT_BUDGETS: BudgetScope.AGENT,
+}
+
+
+def _no_decisions() -> Sequence[Task]:
+    return ()
+
+
+class NeedsModel:
+    """The needs of the company in scope, or of all, as of the last `refresh`."""
+
+    def __init__(
+        self,
+        outlook: ForecastService,
+        snoozes: Snoozes,
+        scope: Callable[[], str | None],
+        decided_tasks: Callable[[], Sequence[Task]] = _no_decisions,
+    ) -> None:
+        """`scope` returns the id of the company in scope, or None for all.
+
+        `decided_tasks` returns the tasks of decisions that are not known to be done: their needs
+        come first.
+        """
+        self.queue = WaitingQueue()
+        self._next_queue = self.queue  # takes the changes; another one while all starts over
+        self.levels = Counter[Level]()
+        """How many needs there are; tasks that are alike count each, what is snoozed does not."""
+        self.money_levels = Counter[Level]()
+        """How many of them are about budgets."""
+        self.shown: list[Need] = []
+        """The list as the user sees it: the worst first, tasks that are alike as one need, and
+        what is snoozed at the end."""
+        self.listed = 0
+        """How many needs `shown` stands for, without those snoozed."""
+        self.snoozed: list[Need] = []
+        self.next_snooze_end: float | None = None
+        """When the first of all snoozes ends, by the platform's clock; None if none does."""
+        self.quiet_since: float | None = None
+        """Since when nothing requires the user, as far as is known; None while something does."""
+        self.snoozes = snoozes
+
+        self._outlook = outlook
+        self._store = outlook.store
+        self._scope_now = scope
+        self._decided_tasks = decided_tasks
+        # What the needs below were computed for. Where one of them differs, all is computed again.
+        self._scope: str | None = None
+        self._limits: AlertLimits | None = None
+        self._now = -inf
+        self._is_ours = of_company(self._store, None)
+        self._has_agents = False
+        # What is still to be taken in.
+        self._changes: deque[tuple[FeedName, Iterator[str]]] = deque()
+        self._stale: dict[Topic, None] = {}
+        self._due = DueTimes[Topic]()
+        # What was taken in.
+        self._company_by_agent: dict[str, str] = {}
+        self._topic_by_alert: dict[str, Topic] = {}
+        self._alerts_by_topic: dict[Topic, dict[str, None]] = {}
+        self._alarms: dict[Topic, FastSpend] = {}
+        self._log = _LogTopics()
+        # The needs, except those that are single tasks: these follow from the queue.
+        self._ranked = SortedKeys[RankKey]()
+        self._needs: dict[str, RankedNeed] = {}
+        self._keys_by_topic: dict[Topic, tuple[str, ...]] = {}
+        self._counts = Counter[tuple[Level, NeedKind]]()
+        # What the last refresh showed.
+        self._task_needs: dict[str, RankedNeed] = {}
+        """Of the tasks that come first and are not snoozed, by their ids."""
+        self._changed_agents: set[str] = set()  # whose tasks were counted anew since then
+        self._snoozed_by_key: dict[str, RankedNeed] = {}
+        self._met_snoozes: set[str] = set()  # keys of snoozed needs that were found in this run
+        self._grouped_from: list[Need] = []
+        self._decided_ids: list[str] = []
+        self._quiet_scope: str | None = None
+
+        self._store.subscribe(self._note_change)
+        outlook.subscribe(self._note_forecast)
+
+    # Noting what changed: called while others work, so it does as little as possible
+
+    def _note_change(self, change: Change) -> None:
+        for ids in (change.added, change.changed, change.removed):
+            if ids and change.feed is not FeedName.ACTIVITY:
+                self._changes.append((change.feed, iter(ids)))
+
+    def _note_forecast(self, topic: Topic) -> None:
+        self._stale[topic] = None
+
+    # Refreshing
+
+    async def refresh(self) -> None:
+        """Bring the needs up to date, in slices between which keys are handled."""
+        await in_slices(self.refresh_steps())
+
+    def is_much_to_do(self, most: int) -> bool:
+        """Whether a refresh would take in more than so many records or log entries."""
+        activity = self._store.activity
+        work = 0 if self._outlook.log_of is activity.listing else len(activity)
+        if self._is_outdated():
+            work += sum(len(self._store.collections[feed]) for feed in FEEDS)
+        work += len(self._stale)
+        for _, ids in self._changes:
+            work += length_hint(ids)
+        return work > most
+
+    def has_other_decisions(self) -> bool:
+        """Whether other decisions are open than at the last refresh."""
+        return self._decided_ids != [task.id for task in self._decided_tasks()]
+
+    def refresh_steps(self) -> Generator[None, None, None]:
+        """Bring the needs up to date; pauses often. Two of these may run at the same time."""
+        yield from self._outlook.read_log()
+        yield from self._outlook.rates.take_in()
+        while True:
+            if self._is_outdated():
+                self._start_over()
+            self._take_log()
+            self._take_alarms()
+            yield from self._take_changes()
+            now = self._outlook.clock.now()
+            self._stale |= dict.fromkeys(self._due.pop_due(now))
+            yield from self._compute_stale(now)
+            if not (self._changes or self._stale or self._is_outdated()):
+                break
+        self._publish(now)
+
+    def _is_outdated(self) -> bool:
+        """Whether everything has to be computed again, not only what changed."""
+        is_time_back = self._outlook.clock.now() < self._now  # as a replay may go
+        is_other = self._scope_now() != self._scope or self._limits is not self._outlook.limits
+        return is_other or is_time_back
+
+    def _start_over(self) -> None:
+        """Forget everything, and take in all records of the store as if they were new."""
+        self._scope = self._scope_now()
+        self._limits = self._outlook.limits
+        self._now = self._outlook.clock.now()
+        self._is_ours = of_company(self._store, self._scope)
+        self._has_agents = len(self._store.agents) > 0
+        self._changes.clear()
+        self._stale.clear()
+        self._due.clear()
+        self._company_by_agent = {}
+        self._topic_by_alert = {}
+        self._alerts_by_topic = {}
+        self._log = _LogTopics()
+        self._ranked = SortedKeys()
+        self._needs = {}
+        self._keys_by_topic = {}
+        self._counts = Counter()
+        self._next_queue = WaitingQueue(self._scope)
+        for feed in (FeedName.AGENTS, *(each for each in FEEDS if each is not FeedName.AGENTS)):
+            self._changes.append((feed, iter(tuple(self._store.collections[feed].records))))
+
+    # Taking in changes
+
+    def _take_changes(self) -> Generator[None, None, None]:
+        taken = 0
+        while self._changes:
+            feed, ids = self._changes[0]
+            record_id = next(ids, None)
+            if record_id is None:
+                # Another refresh may have taken the last id, and this change from the queue.
+                if self._changes and self._changes[0][1] is ids:
+                    self._changes.popleft()
+                continue
+            self._take_record(feed, record_id)
+            taken += 1
+            if taken % _CHUNK == 0:
+                yield
+        has_agents = len(self._store.agents) > 0
+        if has_agents != self._has_agents:
+            # Until agents are known, an alert about any of them may be ours.
+            self._has_agents = has_agents
+            self._stale |= dict.fromkeys(self._alerts_by_topic)
+        for scope, owner_id in self._next_queue.changed_owners:
+            self._stale[scope, owner_id] = None
+            if scope is BudgetScope.AGENT:
+                self._changed_agents.add(owner_id)
+        self._next_queue.changed_owners.clear()
+
+    def _take_record(self, feed: FeedName, record_id: str) -> None:
+        """Take in what the store has under this id now, which may be nothing."""
+        match feed:
+            case FeedName.PENDING:
+                self._next_queue.update(record_id, self._store.pending.get(record_id))
+                self._mark_stuck_stale(record_id)
+            case FeedName.TASKS:
+                self._mark_stuck_stale(record_id)
+            case FeedName.AGENTS:
+                self._take_agent(record_id)
+            case FeedName.ALERTS:
+                self._take_alert(record_id)
+            case FeedName.BUDGET:
+                self._stale[_WHOLE] = None
+            case FeedName.COMPANY_BUDGETS | FeedName.AGENT_BUDGETS:
+                self._stale[_SCOPE_OF_FEED[feed], record_id] = None
+
+    def _mark_stuck_stale(self, task_id: str) -> None:
+        agent_id = self._log.agent_by_task.get(task_id)
+        if agent_id is not None:
+            self._stale[BudgetScope.AGENT, agent_id] = None
+
+    def _take_agent(self, agent_id: str) -> None:
+        agent = self._store.agents.get(agent_id)
+        company_id = ((agent.company or Ref()).id or "") if agent is not None else ""
+        self._stale[BudgetScope.AGENT, agent_id] = None
+        if self._company_by_agent.get(agent_id, "") == company_id:
+            return
+        self._company_by_agent[agent_id] = company_id
+        self._next_queue.set_company(agent_id, company_id)
+        if self._scope is not None:
+            self._stale |= dict.fromkeys((NeedKind.FAILURES, each) for each in self._log.failures)
+
+    def _take_alert(self, alert_id: str) -> None:
+        before = self._topic_by_alert.pop(alert_id, None)
+        if before is not None:
+            del self._alerts_by_topic[before][alert_id]
+            if not self._alerts_by_topic[before]:
+                del self._alerts_by_topic[before]
+            self._stale[before] = None
+        alert = self._store.alerts.get(alert_id)
+        if alert is None:
+            return
+        topic = _topic_of(alert)
+        self._topic_by_alert[alert_id] = topic
+        self._alerts_by_topic.setdefault(topic, {})[alert_id] = None
+        self._stale[topic] = None
+
+    def _take_log(self) -> None:
+        if self._log.findings is not self._outlook.log:
+            self._stale |= dict.fromkeys(self._log.take(self._outlook.log))
+
+    def _take_alarms(self) -> None:
+        alarms: dict[Topic, FastSpend] = {}
+        alarms.update(self._outlook.rates.alarms.items())
+        for topic in self._alarms.keys() | alarms.keys():
+            if self._alarms.get(topic) != alarms.get(topic):
+                self._stale[topic] = None
+        self._alarms = alarms
+
+    # Computing what is stale
+
+    def _compute_stale(self, now: float) -> Generator[None, None, None]:
+        computed = 0
+        while self._stale:
+            topic = next(iter(self._stale))
+            del self._stale[topic]
+            self._compute(topic, now)
+            computed += 1
+            if computed % _CHUNK == 0:
+                yield
+
+    def _compute(self, topic: Topic, now: float) -> None:
+        """Replace the needs of a topic, and schedule when time alone will change them."""
+        scope, topic_id = topic
+        if scope == NeedKind.FAILURES:
+            needs, changes_at = self._failure_needs(topic_id, now)
+        else:
+            needs, changes_at = self._subject_needs(BudgetScope(scope), topic_id, now)
+        if changes_at <= now:
+            changes_at = nextafter(now, inf)
+        self._due.schedule(topic, changes_at)
+        for key in self._keys_by_topic.pop(topic, ()):
+            ranked, need = self._needs.pop(key)
+            self._ranked.remove(ranked)
+            self._counts[need.level, need.kind] -= 1
+        for need in needs:
+            ranked = rank_key(need.level, need.because, need.rank, need.handle)
+            self._needs[need.handle] = ranked, need
+            self._ranked.add(ranked)
+            self._counts[need.level, need.kind] += 1
+        if needs:
+            self._keys_by_topic[topic] = tuple(need.handle for need in needs)
+
+    def _failure_needs(self, handle: str, now: float) -> tuple[list[Need], float]:
+        repeated = self._log.failures.get(handle)
+        if repeated is None or not self._is_ours(repeated.newest):
+            return [], inf
+        newest = repeated.times[0]
+        if now - newest > HOUR:
+            return [], inf
+        return [need_of_failures(repeated)], nextafter(newest + HOUR, inf)
+
+    def _subject_needs(
+        self, scope: BudgetScope, subject_id: str, now: float
+    ) -> tuple[list[Need], float]:
+        """What is wrong with an agent, a company or the whole, and its stuck tasks.
+
+        An agent that works, and whose money is not spent, is not why its tasks are stuck: then
+        these are a need of their own.
+        """
+        topic = scope, subject_id
+        subject = Subject(scope, subject_id, alerts=[])
+        changes_at = self._judge_budget(subject, now)
+        for alert_id in self._alerts_by_topic.get(topic, ()):
+            alert = self._store.alerts.get(alert_id)
+            if alert is None or not self._is_ours(alert):
+                continue
+            level = alert_level(alert, self._outlook.limits)
+            if level >= Level.WARNING:
+                subject.level = max(subject.level, level)
+                subject.alerts.append(alert)
+        is_need = subject.budget is not None or bool(subject.alerts)
+        waiting = self._next_queue.waiting_by_owner[scope, subject_id]
+        stuck: list[StuckTask] = []
+        if scope is BudgetScope.AGENT:
+            stuck, stuck_changes_at = self._stuck_tasks(subject_id, now)
+            changes_at = min(changes_at, stuck_changes_at)
+            agent = self._store.agents.get(subject_id)
+            if agent is not None and self._is_ours(agent):
+                runaway = self._outlook.of_agent(subject_id).runaway or None
+                blocks = is_idle(agent) and bool(waiting or stuck)
+                if is_need or runaway is not None or is_failing(agent) or blocks:
+                    is_need = True
+                    subject.agent = agent
+                    subject.runaway = runaway
+                    if is_idle(agent) or is_spent(subject.budget):
+                        subject.stuck = stuck
+                        stuck = []
+        needs = [need_of_subject(subject, waiting)] if is_need else []
+        if stuck:
+            needs.append(need_of_stuck_tasks(subject_id, stuck))
+        return needs, changes_at
+
+    def _judge_budget(self, subject: Subject, now: float) -> float:
+        """Note a subject's budget if it needs the user; returns when time alone changes that."""
+        changes_at = inf
+        collection = self._store.budgets[subject.scope]
+        if subject.scope is BudgetScope.ALL:
+            budgets = list(collection)
+        else:
+            budget = collection.get(subject.id)
+            budgets = [] if budget is None else [budget]
+        for budget in budgets:
+            if not self._is_ours(budget):
+                continue
+            ahead = money_ahead(budget, self._outlook, now)
+            changes_at = min(changes_at, ahead.changes_at)
+            if ahead.level >= Level.WARNING:
+                subject.level = ahead.level
+                subject.budget = budget
+                subject.gone_at = ahead.gone_at
+                subject.fast = self._outlook.fast_spend(budget)
+        return changes_at
+
+    def _stuck_tasks(self, agent_id: str, now: float) -> tuple[list[StuckTask], float]:
+        """The approved tasks of an agent in which nothing moves, and when the next becomes one."""
+        stuck: list[StuckTask] = []
+        changes_at = inf
+        at_work = self._log.at_work_by_agent.get(agent_id)
+        if not at_work:
+            return stuck, changes_at
+        usual_run = self._outlook.of_agent(agent_id).usual_run or self._outlook.log.usual_run
+        allowed = patience(self._store.agents.get(agent_id), usual_run)
+        for since, task in at_work.values():
+            listed = self._store.tasks.get(task.id) or task
+            is_pending = self._store.pending.get(task.id) is not None
+            if listed.state not in AT_WORK or is_pending or not self._is_ours(task):
+                continue
+            if now - since > allowed:
+                stuck.append(StuckTask(since, task))
+            else:
+                changes_at = min(changes_at, nextafter(since + allowed, inf))
+        return stuck, changes_at
+
+    # What the refresh shows
+
+    def _publish(self, now: float) -> None:
+        self._now = now
+        self.queue = self._next_queue
+        self.queue.settle()
+        self._find_snoozed(now)
+        self._count_levels(now)
+        self._forget_task_needs()
+        self._task_needs = self._worst_tasks(MOST_SHOWN, now)
+        self._show(now)
+
+    def _find_snoozed(self, now: float) -> None:
+        """Find the needs that are put off: only snoozes are looked at, and there are few."""
+        found: dict[str, RankedNeed] = {}
+        for key, snooze in self.snoozes.all.items():
+            ranked_need = self._need(key, now)
+            if ranked_need is not None and snooze.holds(ranked_need[1].level, now):
+                rank, need = ranked_need
+                found[key] = rank, replace(need, snooze=snooze)
+        self._snoozed_by_key = found
+        self.snoozed = [need for _, need in sorted(found.values(), key=itemgetter(0))]
+
+    def _count_levels(self, now: float) -> None:
+        self.levels = Counter()
+        self.money_levels = Counter()
+        for (level, kind), count in self.counts(now).items():
+            self.levels[level] += count
+            if kind in _MONEY:
+                self.money_levels[level] += count
+        for need in self.snoozed:
+            self.levels[need.level] -= 1
+            if need.kind in _MONEY:
+                self.money_levels[need.level] -= 1
+
+    def counts(self, now: float) -> Counter[tuple[Level, NeedKind]]:
+        """How many needs there are of each level and kind, those that are snoozed included."""
+        counts = self._counts.copy()
+        for level, count in self.queue.levels(now, self._outlook.limits).items():
+            counts[level, NeedKind.TASK] += count
+        return counts
+
+    def _need(self, key: str, now: float) -> RankedNeed | None:
+        """The need with this key, whether it is put off or not; None if there is none."""
+        known = self._needs.get(key)
+        if known is not None:
+            return known
+        kind, _, task_id = key.partition(":")
+        task = self._next_queue.task(task_id) if kind == NeedKind.TASK else None
+        if task is None:
+            return None
+        level = task_level(task, now, self._outlook.limits)
+        return None if level < Level.WARNING else self._need_of_task(level, task)
+
+    def _need_of_task(self, level: Level, task: Task) -> RankedNeed:
+        urgency = urgency_of(task)
+        since = waiting_since(task)
+        rank = urgency, inf if since is None else since
+        reason = RankReason.URGENT if urgency <= HIGH else RankReason.WAIT
+        need = Need(
+            level,
+            NeedKind.TASK,
+            task,
+            reason,
+            rank,
+            handle=f"{NeedKind.TASK}:{task.id}",
+            count=self._next_queue.waiting_by_owner[BudgetScope.AGENT, agent_id_of(task)],
+            longest=self._next_queue.is_oldest_of_agent(task),
+            since=since,
+        )
+        return rank_key(level, reason, rank, need.handle), need
+
+    def _forget_task_needs(self) -> None:
+        """Drop the needs of tasks whose agent has another queue: they say how long that is."""
+        if not self._changed_agents:
+            return
+        kept: dict[str, RankedNeed] = {}
+        for task_id, known in self._task_needs.items():
+            task = known[1].record
+            agent = task.agent if isinstance(task, Task) else None
+            agent_id = "" if agent is None else agent.id or ""
+            if agent_id not in self._changed_agents:
+                kept[task_id] = known
+        self._task_needs = kept
+        self._changed_agents.clear()
+
+    def _worst_tasks(self, most: int, now: float) -> dict[str, RankedNeed]:
+        """The needs of the `most` tasks that come first and are not snoozed, by their ids.
+
+        Those that are as in the last refresh are the same objects: most of them are.
+        """
+        before = self._task_needs
+        prefix = f"{NeedKind.TASK}:"
+        snoozed = {key.removeprefix(prefix) for key in self._snoozed_by_key}
+        found: dict[str, RankedNeed] = {}
+        for level, tasks in self.queue.worst(most, now, self._outlook.limits, snoozed):
+            for task in tasks:
+                known = before.get(task.id)
+                if known is None or known[1].record is not task or known[1].level is not level:
+                    known = self._need_of_task(level, task)
+                found[task.id] = known
+        return found
+
+    def _show(self, now: float) -> None:
+        """Make the list that the user sees, and say since when it is empty, if it is."""
+        snoozed = self._snoozed_by_key
+        ranked = [
+            self._needs[rank[-1]]
+            for rank in self._ranked.slice(0, MOST_SHOWN + len(snoozed))
+            if rank[-1] not in snoozed
+        ]
+        ranked += self._task_needs.values()
+        ranked.sort(key=itemgetter(0))
+        listed = ranked[:MOST_SHOWN]
+        beyond: list[RankedNeed] = []
+        undecided: list[Need] = []
+        decided = self._decided_tasks()
+        for place, task in enumerate(decided):
+            # What a decision is open about is shown however many needs come before it.
+            known = self._need_about(task.id)
+            if known is None:
+                undecided.append(_undecided(task, place))
+            elif known[1].snooze is None and known[0] > listed[-1][0]:
+                beyond.append(known)
+        beyond.sort(key=itemgetter(0))
+        needs = [*undecided, *[need for _, need in listed], *[need for _, need in beyond]]
+        self.listed = len(needs)
+        self.levels.update(need.level for need in undecided)
+        self._group(needs, [task.id for task in decided])
+        is_same_scope = self._quiet_scope == self._scope
+        if needs:
+            self.quiet_since = None
+        elif self.quiet_since is None or not is_same_scope:
+            self.quiet_since = now
+        self._quiet_scope = self._scope
+
+    def _need_about(self, task_id: str) -> RankedNeed | None:
+        """The need that shows a task, if it is among those that come first, stuck or snoozed."""
+        key = f"{NeedKind.TASK}:{task_id}"
+        known = self._task_needs.get(task_id) or self._snoozed_by_key.get(key)
+        if known is not None:
+            return known
+        agent_id = self._log.agent_by_task.get(task_id)
+        stuck_key = f"{NeedKind.STUCK}:{agent_id or task_id}"
+        stuck = self._snoozed_by_key.get(stuck_key) or self._needs.get(stuck_key)
+        return stuck if stuck is not None and stuck[1].record.id == task_id else None
+
+    def _group(self, needs: list[Need], decided_ids: list[str]) -> None:
+        """Put tasks that are alike together, unless nothing has changed since that was done."""
+        sources = [*needs, *self.snoozed]
+        if sources == self._grouped_from and decided_ids == self._decided_ids:
+            return
+        self._grouped_from = sources
+        self._decided_ids = decided_ids
+        apart = set(decided_ids)
+        self.shown = [*grouped(needs, apart), *grouped(self.snoozed, apart)]
+
+    # For whoever wants more than what is shown
+
+    def of_scope(self, records: Iterable[R]) -> Iterator[R]:
+        """Those of the records that belong to the company in scope."""
+        return filter(of_company(self._store, self._scope_now()), records)
+
+    def ranked(self, most_tasks: int) -> list[Need]:
+        """All needs, the worst first, those that are snoozed among them.
+
+        Of tasks there are the `most_tasks` that come first, and all that are snoozed.
+        """
+        snoozed = self._snoozed_by_key
+        found = [known for key, known in self._needs.items() if key not in snoozed]
+        tasks = self._task_needs
+        if most_tasks != MOST_SHOWN:
+            tasks = self._worst_tasks(most_tasks, self._now)
+        found += tasks.values()
+        found += snoozed.values()
+        found.sort(key=itemgetter(0))
+        return [need for _, need in found]
+
+    def critical(self) -> list[Need]:
+        """The critical needs that are not snoozed, the worst first; of tasks those shown."""
+        below = (True, 1 - Level.CRITICAL, 0, (), "")
+        ranks = self._ranked.slice(0, self._ranked.count_below(below))
+        found = [self._needs[rank[-1]] for rank in ranks if rank[-1] not in self._snoozed_by_key]
+        found += [known for known in self._task_needs.values() if known[0] < below]
+        found.sort(key=itemgetter(0))
+        return [need for _, need in found]
+
+    def end_snoozes(self) -> None:
+        """Take off the snoozes that ended, and those of needs that are worse by now or are over."""
+        now = self._now
+        feeds = (self._store.freshness[feed].phase for feed in FEEDS)
+        is_whole = self._scope is None and set(feeds) == {Phase.LIVE}
+        for key, snooze in self.snoozes.all.items():
+            known = self._need(key, now)
+            if known is not None:
+                # Those by the log or by a forecast are found some time after the start.
+                self._met_snoozes.add(key)
+            is_pending = key.removeprefix(f"{NeedKind.TASK}:") in self._store.pending.records
+            is_met = key in self._met_snoozes
+            is_over = is_met and known is None and is_whole and not is_pending
+            level = Level.OK if known is None else known[1].level
+            if is_over or not snooze.holds(level, now):
+                self.snoozes.set([key], None)
+        ends = [each.until for each in self.snoozes.all.values() if each.until is not None]
+        self.next_snooze_end = min(ends, default=None)
+
+
+class _LogTopics:
+    """What the log shows, by the topics it belongs to."""
+
+    def __init__(self) -> None:
+        self.findings: LogFindings | None = None
+        """What was taken in last."""
+        self.failures: dict[str, Repeated] = {}
+        """Failures that repeat, by their handles."""
+        self.at_work_by_agent: dict[str, dict[str, tuple[float, Task]]] = {}
+        """Approved tasks by their agent and their id, with when the log last spoke of each."""
+        self.agent_by_task: dict[str, str] = {}
+        """The agents of these tasks."""
+
+    def take(self, findings: LogFindings) -> list[Topic]:
+        """Take in what a log shows now; returns the topics of which it shows something else.
+
+        A log holds a few thousand entries at most, so all findings are compared.
+        """
+        before = self.findings
+        self.findings = findings
+        failures = {each.handle: each for each in findings.repeated}
+        stale: list[Topic] = [
+            (NeedKind.FAILURES, handle)
+            for handle in self.failures.keys() | failures.keys()
+            if self.failures.get(handle) is not failures.get(handle)
+        ]
+        self.failures = failures
+        at_work: dict[str, dict[str, tuple[float, Task]]] = {}
+        for task_id, since_and_task in findings.at_work.items():
+            at_work.setdefault(agent_id_of(since_and_task[1]), {})[task_id] = since_and_task
+        is_other_usual = before is None or before.usual_run != findings.usual_run
+        stale += [
+            (BudgetScope.AGENT, agent_id)
+            for agent_id in self.at_work_by_agent.keys() | at_work.keys()
+            if is_other_usual or self.at_work_by_agent.get(agent_id) != at_work.get(agent_id)
+        ]
+        self.at_work_by_agent = at_work
+        self.agent_by_task = {
+            task_id: agent_id for agent_id, tasks in at_work.items() for task_id in tasks
+        }
+        return stale
+
+
+def _topic_of(alert: Alert) -> Topic:
+    """The subject that an alert is about: its agent, else its company, else the whole."""
+    if alert.agent is not None:
+        return BudgetScope.AGENT, alert.agent.id or alert.agent.name or ""
+    if alert.company is not None:
+        return BudgetScope.COMPANY, alert.company.id or alert.company.name or ""
+    return _WHOLE
+
+
+def _undecided(task: Task, place: int) -> Need:
+    """A yes that is not known to be done, as a need before all others."""
+    return Need(
+        Level.WARNING,
+        NeedKind.TASK,
+        task,
+        RankReason.DECIDED,
+        (place,),
+        since=waiting_since(task),
+    )

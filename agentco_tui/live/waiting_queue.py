@@ -1,0 +1,249 @@
+"""The tasks that wait for the user: counted once, as changes come, for every screen and command."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from heapq import heappop, heappush
+from math import inf
+from typing import Final
+
+from agentco_tui.config import AlertLimits
+from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
+from agentco_tui.live.sorted_keys import SortedKeys
+from agentco_tui.model import BudgetScope, Ref, Task
+
+Owner = tuple[BudgetScope, str]
+"""An agent or a company by its id, "" where tasks name none; or everything."""
+EVERYTHING: Final[Owner] = (BudgetScope.ALL, "")
+
+URGENT: Final = 0
+HIGH: Final = 1
+ORDINARY: Final = 2
+_URGENCIES: Final = (URGENT, HIGH, ORDINARY)
+_BEHIND_ALL_IDS: Final = "\U0010ffff"
+_MOST_STALE: Final = 64  # removed numbers that are kept at least before a heap is cleaned up
+
+
+class WaitingQueue:
+    """The tasks of the pending list that wait for the user, of one company or of all.
+
+    An added, changed or removed task costs the same however long the queue is. No clock is needed
+    to keep it: within one urgency, tasks are sorted by the time since which they wait, so the
+    critical ones come first, then those with a warning, and two positions say how many there are.
+    """
+
+    def __init__(self, scope: str | None = None) -> None:
+        """`scope`: the id of the company whose tasks are counted, or None for all.
+
+        Tasks of which no company is known are counted in every scope.
+        """
+        self.scope = scope
+        self.count = 0
+        """How many tasks wait, as of the last `settle`: never a part of a long list that came."""
+        self.oldest: float | None = None
+        """Since when the oldest of them waits, in seconds since 1970; None if no task says."""
+        self.waiting_by_owner = Counter[Owner]()
+        self.changed_owners: set[Owner] = set()
+        """Owners whose count or oldest wait changed; whoever handles them clears the set."""
+        self._tasks: dict[str, Task] = {}  # all that wait, of whatever company
+        self._company_by_agent: dict[str, str] = {}
+        self._tasks_by_agent: dict[str, dict[str, None]] = {}
+        """Ids of tasks without a company of their own: it is their agent's, and may change."""
+        self._by_urgency = tuple(SortedKeys[tuple[float, str]]() for _ in _URGENCIES)
+        self._waits_by_owner: dict[Owner, _Minimum] = {}
+
+    def settle(self) -> None:
+        """All changes up to now are taken in: let `count` and `oldest` show them."""
+        self.count = self.waiting_by_owner[EVERYTHING]
+        first = [key for tasks in self._by_urgency for key in tasks.slice(0, 1)]
+        since = min(first, default=(inf, ""))[0]
+        self.oldest = None if since == inf else since
+
+    def oldest_of(self, owner: Owner) -> float | None:
+        """Since when the oldest task of an owner waits; None if that is not known."""
+        if owner == EVERYTHING:
+            return self.oldest
+        waits = self._waits_by_owner.get(owner)
+        return None if waits is None else waits.smallest()
+
+    def task(self, task_id: str) -> Task | None:
+        """The task with this id, if it is counted."""
+        task = self._tasks.get(task_id)
+        return task if task is not None and self._is_counted(task) else None
+
+    def update(self, task_id: str, task: Task | None) -> None:
+        """Take in what the pending list has under this id now; None if it has nothing."""
+        before = self._tasks.get(task_id)
+        if before is not None:
+            if before is task:
+                return
+            self._remove(before)
+            del self._tasks[task_id]
+            self._unlink(before)
+        if task is not None and waits_for_person(task):
+            self._tasks[task_id] = task
+            if task.company is None and task.agent is not None and task.agent.id is not None:
+                self._tasks_by_agent.setdefault(task.agent.id, {})[task_id] = None
+            self._add(task)
+
+    def set_company(self, agent_id: str, company_id: str) -> None:
+        """Note the company of an agent, "" if it has none: its tasks may name none themselves."""
+        if self._company_by_agent.get(agent_id, "") == company_id:
+            return
+        tasks = [self._tasks[each] for each in self._tasks_by_agent.get(agent_id, ())]
+        for task in tasks:
+            self._remove(task)
+        if company_id:
+            self._company_by_agent[agent_id] = company_id
+        else:
+            del self._company_by_agent[agent_id]
+        for task in tasks:
+            self._add(task)
+
+    def company_of(self, task: Task) -> str:
+        """The id of a task's company, else of its agent's company; "" if neither is known."""
+        if task.company is not None:
+            return task.company.id or ""
+        return self._company_by_agent.get(agent_id_of(task), "")
+
+    def is_oldest_of_agent(self, task: Task) -> bool:
+        """Whether no task of the same agent waits longer; False if its wait is not known."""
+        since = waiting_since(task)
+        return since is not None and since == self.oldest_of((BudgetScope.AGENT, agent_id_of(task)))
+
+    def levels(self, now: float, limits: AlertLimits) -> Counter[Level]:
+        """How many tasks need the user: by level, only warning and critical."""
+        counts = Counter[Level]()
+        for urgency in _URGENCIES:
+            critical, needed = self._sections(urgency, now, limits)
+            counts[Level.CRITICAL] += critical
+            counts[Level.WARNING] += needed - critical
+        return +counts
+
+    def worst(
+        self, most: int, now: float, limits: AlertLimits, left_out: Collection[str] = ()
+    ) -> list[tuple[Level, list[Task]]]:
+        """The tasks that need the user, the worst first, at most `most`, in runs of one level.
+
+        Critical ones come first, then urgent ones, then high ones, then the longest wait. Those
+        with the ids `left_out` take no place.
+        """
+        sections = [self._sections(urgency, now, limits) for urgency in _URGENCIES]
+        runs = [(Level.CRITICAL, urgency, 0, sections[urgency][0]) for urgency in _URGENCIES]
+        runs += [(Level.WARNING, urgency, *sections[urgency]) for urgency in _URGENCIES]
+        found: list[tuple[Level, list[Task]]] = []
+        room = most
+        for level, urgency, start, stop in runs:
+            keys = self._by_urgency[urgency].slice(start, min(stop, start + room + len(left_out)))
+            ids = [task_id for _, task_id in keys if task_id not in left_out][:room]
+            found.append((level, [self._tasks[task_id] for task_id in ids]))
+            room -= len(ids)
+        return found
+
+    def _is_counted(self, task: Task) -> bool:
+        return self.scope is None or self.company_of(task) in ("", self.scope)
+
+    def _add(self, task: Task) -> None:
+        if not self._is_counted(task):
+            return
+        since = waiting_since(task)
+        self._by_urgency[urgency_of(task)].add((inf if since is None else since, task.id))
+        for owner in self._owners(task):
+            self.waiting_by_owner[owner] += 1
+            if since is not None and owner != EVERYTHING:
+                self._waits_by_owner.setdefault(owner, _Minimum()).add(since)
+
+    def _remove(self, task: Task) -> None:
+        if not self._is_counted(task):
+            return
+        since = waiting_since(task)
+        self._by_urgency[urgency_of(task)].remove((inf if since is None else since, task.id))
+        for owner in self._owners(task):
+            self.waiting_by_owner[owner] -= 1
+            if since is not None and owner != EVERYTHING:
+                self._waits_by_owner[owner].remove(since)
+            if not self.waiting_by_owner[owner]:
+                del self.waiting_by_owner[owner]
+                self._waits_by_owner.pop(owner, None)
+
+    def _owners(self, task: Task) -> Iterable[Owner]:
+        owners = (
+            EVERYTHING,
+            (BudgetScope.AGENT, agent_id_of(task)),
+            (BudgetScope.COMPANY, self.company_of(task)),
+        )
+        self.changed_owners.update(owners)
+        return owners
+
+    def _unlink(self, task: Task) -> None:
+        """Forget that a task's company is that of its agent."""
+        agent_id = agent_id_of(task)
+        dependent = self._tasks_by_agent.get(agent_id)
+        if dependent is not None:
+            dependent.pop(task.id, None)
+            if not dependent:
+                del self._tasks_by_agent[agent_id]
+
+    def _sections(self, urgency: int, now: float, limits: AlertLimits) -> tuple[int, int]:
+        """How many tasks of an urgency are critical, and how many need the user at all.
+
+        Both are counted from the longest wait on. This is `task_level` for all of them at once.
+        """
+        critical_after = limits.waiting_critical
+        if urgency == URGENT:
+            critical_after = min(critical_after, limits.waiting_warning)
+        critical = self._waiting_at_least(critical_after, urgency, now)
+        if urgency == URGENT:
+            return critical, len(self._by_urgency[urgency])
+        late = self._waiting_at_least(limits.waiting_warning, urgency, now)
+        return critical, max(critical, late)
+
+    def _waiting_at_least(self, seconds: float, urgency: int, now: float) -> int:
+        """How many tasks of an urgency wait for at least so long."""
+        tasks = self._by_urgency[urgency]
+        count = tasks.count_below((now - seconds, _BEHIND_ALL_IDS))
+        # Subtraction rounds: at the limit itself, the comparison that `task_level` makes decides.
+        while (key := tasks.slice(count, count + 1)) and now - key[0][0] >= seconds:
+            count += 1
+        while count and now - tasks.slice(count - 1, count)[0][0] < seconds:
+            count -= 1
+        return count
+
+
+def agent_id_of(task: Task) -> str:
+    """The id of a task's agent; "" if it names none."""
+    return (task.agent or Ref()).id or ""
+
+
+def urgency_of(task: Task) -> int:
+    """URGENT, HIGH, or ORDINARY for all other priorities, also unknown ones."""
+    rank = priority_rank(task.priority)
+    if rank == URGENT:
+        return URGENT
+    return HIGH if rank <= HIGH else ORDINARY
+
+
+class _Minimum:
+    """The smallest of some numbers, of which any may be removed."""
+
+    __slots__ = ("_heap", "_removed")
+
+    def __init__(self) -> None:
+        self._heap: list[float] = []
+        self._removed: list[float] = []  # a heap, too: equal tops cancel each other
+
+    def add(self, number: float) -> None:
+        heappush(self._heap, number)
+
+    def remove(self, number: float) -> None:
+        heappush(self._removed, number)
+        if len(self._removed) > max(_MOST_STALE, len(self._heap) // 2):
+            self._heap = sorted((Counter(self._heap) - Counter(self._removed)).elements())
+            self._removed.clear()
+
+    def smallest(self) -> float | None:
+        while self._removed and self._removed[0] == self._heap[0]:
+            heappop(self._heap)
+            heappop(self._removed)
+        return self._heap[0] if self._heap else None

@@ -1,0 +1,291 @@
+"""The needs that follow changes are those that the same records give when they are read at once."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from agentco_tui.config import AlertLimits
+from agentco_tui.history.forecast import Burn, Forecast, Runaway
+from agentco_tui.history.forecast_service import ForecastService, Subject, SubjectForecast
+from agentco_tui.history.snooze import Snooze, Snoozes
+from agentco_tui.live.feeds import Clock, FeedName
+from agentco_tui.live.insight import Level
+from agentco_tui.live.log_findings import LogFindings, Repeated
+from agentco_tui.live.needs_model import NeedsModel
+from agentco_tui.live.spend_rate import FastSpend
+from agentco_tui.live.store import Store
+from agentco_tui.model import (
+    Activity,
+    Agent,
+    AgentState,
+    Alert,
+    Budget,
+    BudgetScope,
+    Listing,
+    Moment,
+    Money,
+    Ref,
+    Severity,
+    Task,
+    TaskState,
+)
+from agentco_tui.system.background import at_once
+from agentco_tui.text import plain
+
+START = 1_790_000_000.0
+MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+
+agent_ids = st.sampled_from(["a0", "a1", "a2", "a3", "a4"])
+company_ids = st.sampled_from(["c0", "c1", "c2"])
+task_ids = st.sampled_from([f"t{number}" for number in range(9)])
+logged_task_ids = st.sampled_from(["t0", "t1", "t2"])
+companies = st.none() | st.builds(Ref, company_ids)
+agent_refs = st.none() | st.builds(Ref, agent_ids) | st.just(Ref(None, plain("Ada")))
+ages = st.sampled_from([0.0, 5.0, 14.9, 15.0, 16.0, 45.0, 59.0, 60.0, 70.0, 500.0])
+shares = st.sampled_from([None, "0.3", "0.6", "0.85", "1", "1.2"])
+
+
+def moment(age: float | None, now: float) -> Moment | None:
+    return None if age is None else Moment(now - age * MINUTE)
+
+
+class NeedsFollowChanges(RuleBasedStateMachine):
+    """Whatever happens to the records, the forecasts, the log and the clock, in whatever order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = START
+        self.store = Store()
+        self.clock = Clock(machine=lambda: self.now)
+        self.outlook = ScriptedOutlook(self.store, self.clock)
+        self.snoozes = Snoozes(None, "")
+        self.scope: str | None = None
+        self.decided: list[Task] = []
+        self.model = self.new_model()
+        self.is_refresh_awaited = False
+
+    def new_model(self) -> NeedsModel:
+        return NeedsModel(self.outlook, self.snoozes, lambda: self.scope, lambda: self.decided)
+
+    def put(self, feed: FeedName, record: Any) -> None:
+        records = {**self.store.collections[feed].records, record.id: record}
+        self.store.take(feed, Listing(records=tuple(records.values())))
+
+    @rule(feed=st.sampled_from(sorted(set(FeedName) - {FeedName.ACTIVITY})), data=st.data())
+    def remove(self, feed: FeedName, data: st.DataObject) -> None:
+        records = self.store.collections[feed].records
+        if records:
+            gone = data.draw(st.sampled_from(sorted(records)))
+            kept = tuple(record for key, record in records.items() if key != gone)
+            self.store.take(feed, Listing(records=kept))
+
+    @rule(feed=st.sampled_from(sorted(set(FeedName) - {FeedName.ACTIVITY})))
+    def forget(self, feed: FeedName) -> None:
+        self.store.forget(feed)
+
+    @rule(
+        feed=st.sampled_from([FeedName.PENDING, FeedName.PENDING, FeedName.TASKS]),
+        id=task_ids,
+        title=st.sampled_from(["Publish", "Refund"]),
+        state=st.sampled_from([TaskState.PENDING, TaskState.DONE, TaskState.RUNNING, None]),
+        agent=agent_refs,
+        company=companies,
+        priority=st.sampled_from([None, "urgent", "high", "low"]),
+        age=st.none() | ages,
+    )
+    def put_task(self, feed: FeedName, age: float | None, **fields: Any) -> None:
+        fields["title"] = plain(fields["title"])
+        fields["priority"] = fields["priority"] and plain(fields["priority"])
+        self.put(feed, Task(created=moment(age, self.now), **fields))
+
+    @rule(id=agent_ids, state=st.sampled_from(AgentState), company=companies)
+    def put_agent(self, **fields: Any) -> None:
+        self.put(FeedName.AGENTS, Agent(**fields))
+
+    @rule(
+        feed=st.sampled_from([FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS, FeedName.BUDGET]),
+        agent_id=agent_ids,
+        company_id=company_ids,
+        share=shares,
+        company=companies,
+        unlimited=st.sampled_from([False, False, True]),
+    )
+    def put_budget(
+        self, feed: FeedName, agent_id: str, company_id: str, share: str | None, **fields: Any
+    ) -> None:
+        collection = self.store.collections[feed]
+        [scope] = [scope for scope, each in self.store.budgets.items() if each is collection]
+        known = None if share is None else Decimal(share)
+        spent = None if known is None else Money(known * 100)
+        record_id = {FeedName.AGENT_BUDGETS: agent_id, FeedName.COMPANY_BUDGETS: company_id}
+        budget = Budget(
+            id=record_id.get(feed, "all"),
+            scope=scope,
+            share=known,
+            spent=spent,
+            limit=Money(Decimal(100)),
+            **fields,
+        )
+        self.put(feed, budget)
+
+    @rule(
+        id=st.sampled_from(["al0", "al1", "al2", "al3"]),
+        severity=st.sampled_from(Severity),
+        agent=agent_refs,
+        company=companies,
+        age=st.none() | ages,
+        open=st.sampled_from([None, True, False]),
+    )
+    def put_alert(self, age: float | None, **fields: Any) -> None:
+        at = moment(age, self.now)
+        self.put(FeedName.ALERTS, Alert(text=plain("Trouble"), at=at, **fields))
+
+    @rule(data=st.data())
+    def read_log(self, data: st.DataObject) -> None:
+        at_work = {
+            task_id: (self.now - age * MINUTE, Task(id=task_id, title=plain("Do"), agent=agent,
+                state=TaskState.APPROVED, company=company))
+            for task_id, age, agent, company in data.draw(
+                st.lists(st.tuples(logged_task_ids, ages, agent_refs, companies), max_size=4)
+            )
+        }  # fmt: skip
+        repeated = {
+            handle: Repeated(
+                handle,
+                Activity(id=handle, company=company, agent=agent),
+                (self.now - age * MINUTE, self.now - HOUR),
+            )
+            for handle, age, agent, company in data.draw(
+                st.lists(st.tuples(st.sampled_from("xyz"), ages, agent_refs, companies), max_size=2)
+            )
+        }
+        usual = data.draw(st.sampled_from([None, 400.0, 2_000.0]))
+        self.outlook.log = LogFindings(
+            repeated=[*repeated.values()], at_work=at_work, usual_run=usual
+        )
+
+    @rule(
+        id=agent_ids | company_ids,
+        hours=st.sampled_from([None, 0.4, 5.0, 40.0]),
+        burns=st.booleans(),
+    )
+    def forecast(self, id: str, hours: float | None, burns: bool) -> None:
+        ahead = None
+        if hours is not None:
+            gone = (self.now, self.now + hours * HOUR, self.now + 9 * DAY)
+            ahead = Forecast(rate=1, low=9, middle=10, high=11, ends=self.now + DAY, gone=gone)
+        burn = None
+        if burns:
+            burn = Burn(factor=20, rate=12, gone_in=(hours or 3) * HOUR, critical=hours is None)
+        fast = None
+        if hours == 0.4:
+            fast = FastSpend(rate=1, reached_in=HOUR, lasts=200, reached_at=self.now + HOUR)
+        scope = BudgetScope.AGENT if id.startswith("a") else BudgetScope.COMPANY
+        self.outlook.learn((scope, id), forecast=ahead, burn=burn, fast=fast)
+
+    @rule(id=agent_ids, runs_away=st.booleans(), usual=st.sampled_from([None, 400.0, 2_000.0]))
+    def habit(self, id: str, runs_away: bool, usual: float | None) -> None:
+        since = self.now - HOUR, self.now
+        away = Runaway(what="cost", now=90.0, most=10.0, mean=1.0, since=since)
+        runaway = away if runs_away else None
+        self.outlook.learn((BudgetScope.AGENT, id), runaway=runaway, usual_run=usual)
+
+    @rule(key=st.sampled_from(["agent:a0", "company:c0", "all:", "stuck:a1", "failures:x",
+        *(f"task:t{number}" for number in range(5))]), level=st.sampled_from(Level),
+        minutes=st.sampled_from([None, 1.0, 100.0]))  # fmt: skip
+    def snooze(self, key: str, level: Level, minutes: float | None) -> None:
+        until = None if minutes is None else self.now + minutes * MINUTE
+        self.snoozes.set([key], Snooze(level, until))
+
+    @rule(key=st.sampled_from(["agent:a0", "task:t0"]))
+    def wake(self, key: str) -> None:
+        self.snoozes.set([key], None)
+
+    @rule(scope=st.none() | company_ids)
+    def set_scope(self, scope: str | None) -> None:
+        self.scope = scope
+
+    @rule(percent=st.sampled_from([50, 80]), warning=st.sampled_from([MINUTE, 900.0, 9_000.0]))
+    def set_limits(self, percent: int, warning: float) -> None:
+        self.outlook.limits = AlertLimits(warn_percent=Decimal(percent), waiting_warning=warning)
+
+    @rule(seconds=st.sampled_from([0.5, MINUTE, 7 * MINUTE, 15 * MINUTE, HOUR, 5 * HOUR]))
+    def let_time_pass(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule()
+    def replay_from_before(self) -> None:
+        self.now -= HOUR
+
+    @rule(ids=st.lists(task_ids, max_size=2, unique=True))
+    def decide(self, ids: list[str]) -> None:
+        self.decided = [Task(id=each, title=plain("Publish")) for each in ids]
+
+    @rule()
+    def let_more_changes_come_first(self) -> None:
+        self.is_refresh_awaited = True
+
+    @invariant()
+    def the_same_as_from_the_start(self) -> None:
+        if self.is_refresh_awaited:
+            self.is_refresh_awaited = False
+            return
+        at_once(self.model.refresh_steps())
+        fresh = self.new_model()
+        at_once(fresh.refresh_steps())
+        assert content(self.model, self.now) == content(fresh, self.now)
+
+
+def content(model: NeedsModel, now: float) -> dict[str, object]:
+    """All that a model says."""
+    return {
+        "needs": model.ranked(500),
+        "first": model.ranked(2),
+        "shown": model.shown,
+        "listed": model.listed,
+        "critical": model.critical(),
+        "snoozed": model.snoozed,
+        "levels": +model.levels,
+        "money": +model.money_levels,
+        "counts": +model.counts(now),
+        "count": model.queue.count,
+        "oldest": model.queue.oldest,
+        "waiting": model.queue.waiting_by_owner,
+        "oldest_of": {
+            owner: model.queue.oldest_of(owner) for owner in model.queue.waiting_by_owner
+        },
+    }
+
+
+class ScriptedOutlook(ForecastService):
+    """An outlook that knows what a test says."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        super().__init__(store, None, clock)
+        self.script: dict[Subject, dict[str, Any]] = {}
+
+    def learn(self, subject: Subject, **fields: Any) -> None:
+        looked = {"looked": self.clock.now()}
+        self.script[subject] = self.script.get(subject, {}) | fields | looked
+        self.publish(subject)
+
+    def of(self, budget: Budget) -> SubjectForecast:
+        return SubjectForecast(
+            **{"looked": 0.0, **self.script.get((budget.scope, budget.subject), {})}
+        )
+
+    def of_agent(self, agent: str | None) -> SubjectForecast:
+        return SubjectForecast(
+            **{"looked": 0.0, **self.script.get((BudgetScope.AGENT, agent or ""), {})}
+        )
+
+
+NeedsFollowChanges.TestCase.settings = settings(
+    max_examples=40, stateful_step_count=30, deadline=None
+)
+TestNeedsFollowChanges = NeedsFollowChanges.TestCase
