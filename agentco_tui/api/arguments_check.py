@@ -15,6 +15,7 @@ from agentco_tui.api.errors import WrongArgument, WrongArgumentType
 from agentco_tui.text import plain
 
 LONGEST_ID: Final = 2_000
+LONGEST_ATTEMPT_ID: Final = 255
 MOST_DIGITS: Final = 30  # on either side of a sum's point
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")  # no UTF-8 holds one
@@ -28,11 +29,11 @@ def check_type(value: object, kind: type | tuple[type, ...], name: str, words: s
 
 
 def check_text(value: object, name: str) -> str:
-    """The text. It may not be empty, and must be valid Unicode."""
+    """The text. It may not be empty or blank, and must be valid Unicode."""
     check_type(value, str, name, "a str")
     assert isinstance(value, str)
-    if not value:
-        raise WrongArgument(plain(f"{name} is empty"))
+    if not value or value.isspace():
+        raise WrongArgument(plain(f"{name} is {'blank' if value else 'empty'}"))
     _check_encodable(value, name)
     return value
 
@@ -70,9 +71,18 @@ def check_attempt_id(value: object) -> str | None:
     if value is None:
         return None
     attempt = check_text(value, "attempt_id")
+    if len(attempt) > LONGEST_ATTEMPT_ID:
+        raise WrongArgument(plain(f"attempt_id is longer than {LONGEST_ATTEMPT_ID} characters"))
     if not _ATTEMPT.fullmatch(attempt):
         raise WrongArgument(plain("attempt_id must be one word of ASCII letters, digits and signs"))
     return attempt
+
+
+def check_callable(value: object, name: str) -> None:
+    """Raise WrongArgumentType unless `value` is None or can be called."""
+    if value is not None and not callable(value):
+        words = f"{name} must be a function or None, not {type(value).__name__}"
+        raise WrongArgumentType(plain(words))
 
 
 def check_count(value: object, name: str) -> int | None:
@@ -115,7 +125,7 @@ def check_limit(value: object, name: str) -> Decimal:
     # A number of a few signs may stand for one of a million digits.
     if amount.adjusted() >= MOST_DIGITS or int(amount.as_tuple().exponent) < -MOST_DIGITS:
         raise WrongArgument(plain(f"{name} has more than {MOST_DIGITS} digits"))
-    return amount
+    return amount.copy_abs()  # 0 in place of -0
 
 
 def _day(value: object) -> date | None:

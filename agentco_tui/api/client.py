@@ -19,6 +19,7 @@ import msgspec
 from agentco_tui.api import errors
 from agentco_tui.api.arguments_check import (
     check_attempt_id,
+    check_callable,
     check_count,
     check_days,
     check_id,
@@ -159,6 +160,7 @@ class Client(Fetcher):
         begins: Callable[[Sequence[Task]], None] | None = None,
     ) -> Listing[Task]:
         """GET /api/tasks. `begins` gets the first rows of a list that is long and new."""
+        check_callable(begins, "begins")
         filters = {
             "company_id": check_optional_id(company_id, "company_id"),
             "status": None if status is None else check_text(status, "status"),
@@ -357,6 +359,7 @@ class Client(Fetcher):
     ) -> Receipt[R]:
         """Send `fields` as JSON, or no body, and read the receipt."""
         attempt = check_attempt_id(attempt)
+        check_callable(why_withheld, "why_withheld")
         if self.read_only:
             words = "the client is read-only: nothing was sent"
             raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
@@ -429,6 +432,9 @@ def open_client(
     check_type(base_url, BaseUrl, "base_url", "a BaseUrl (BaseUrl.parse makes one of a text)")
     check_type(key, (ApiKey, KeyInUse, NoneType), "key", "an ApiKey (ApiKey.parse makes one)")
     check_type(mapping, (ProfileMapping, NoneType), "mapping", "a ProfileMapping or None")
+    for count, name in ((attempts, "attempts"), (page_cap, "page_cap"), (record_cap, "record_cap")):
+        check_type(count, int, name, "an int")
+        check_count(count, name)
     if key is None:
         raise CredentialError(f"there is no API key: set {KEY_SOURCE}")
     transport = Transport(

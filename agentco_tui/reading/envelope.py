@@ -59,6 +59,8 @@ _NO_ENVELOPES: Final = _FIRM | word_set(
     "fields properties info item record resource object entity document"
 )
 """Names of objects that may hold the record, or something that the record is about."""
+_OF_THE_SUBJECT: Final = word_set("item record resource object entity document")
+"""Those of them that hold the record only where it has no id outside, or the same one inside."""
 _READ_INSIDE: Final = frozenset(("properties", "fields"))
 """Those of them that the tables have dotted names for, such as `properties.status`."""
 _OWN_ID: Final = frozenset(
@@ -77,16 +79,24 @@ _NEVER: Final = word_set(
 )
 """Names of lists that hold no records."""
 _TELL_ROWS: Final = word_set(
-    """total count results totalcount totalitems totalelements nextpagetoken nextcursor next
-    cursor"""
+    """total count results totalcount totalitems totalelements totalresults totalrecords totalrows
+    totaldocs totalhits numfound nextpagetoken nexttoken nextcursor next cursor"""
 )
 _PAGING: Final = _TELL_ROWS | word_set(
-    "page perpage pagesize limit offset size status success ok hasmore number"
+    """page perpage pagesize limit offset size status success ok hasmore number pages totalpages
+    pagecount currentpage lastpage itemsperpage startindex start previous prev"""
 )
 _PAGING_OBJECTS: Final = word_set("page pagination paging pageinfo pageable meta metadata")
 """Objects beside a list that may tell how many rows there are."""
-_LINKS: Final = word_set("links link context odatacontext odataetag templates")
-"""What may be beside an empty list and tells nothing of rows: HAL's and OData's links."""
+_LINKS: Final = word_set(
+    """links link self url context odatacontext odataetag templates schemas kind apiversion object
+    requestid traceid timestamp generatedat took version"""
+)
+"""What may be beside an empty list and tells nothing of rows: links, types, marks of the call."""
+_OF_PAGES: Final = word_set("self first last prev profile curies search")
+"""Names of HAL's links in a collection's last page; others lead to what else there is."""
+_NO_IDS: Final = _WRAPPER_SET | _PAGING_OBJECTS | _LINKS
+"""Keys that are no ids in a map of id to record."""
 _MOST_LAYERS: Final = 4
 _MOST_KEYS: Final = 400
 _NESTED: Final = frozenset((dict,))
@@ -110,10 +120,13 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
         return _joined(FoundList(body, None, "[]"), kind)
     if type(body) is not dict:
         return None
-    found = _search(body, kind, "", 0) or _only_list(body, kind, "") or _keyed(body, kind, "")
+    found = _search(body, kind, "", 0) or _only_list(body, kind, "")
+    if found is None and _tells_no_rows(body):
+        return FoundList((), None, "{paging}")
+    found = found or _keyed(body, kind, "")
     if found is not None or _is_record(body, kind):
         return _joined(found or FoundList([body], None, "{one}"), kind)
-    if _tells_no_rows(body) or _holds_only_an_empty_list(body):
+    if _holds_only_an_empty_list(body):
         return FoundList((), None, "{paging}")
     return None
 
@@ -121,10 +134,12 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
 def _tells_no_rows(body: Mapping[str, Json]) -> bool:
     """Whether this is an envelope whose empty list was left out.
 
-    `{"total": 0}`, `{"nextPageToken": ""}`, HAL's `{"_links": {…}, "page": {"totalElements": 0}}`;
-    also a page that is behind the last row.
+    `{"total": 0}`, `{"nextPageToken": ""}`, HAL's `{"_links": {…}, "page": {"totalElements": 0}}`
+    and `{"_links": {…}}`; also a page that is behind the last row.
     """
     told: dict[str, Json] = {}
+    hal_links = body.get("_links")
+    is_last_of_hal = type(hal_links) is dict and {"self"} <= set(hal_links) <= _OF_PAGES
     for key, value in body.items():
         name = fold(key)
         if name in _PAGING_OBJECTS and type(value) is dict:
@@ -138,6 +153,8 @@ def _tells_no_rows(body: Mapping[str, Json]) -> bool:
         return True
     counts = [to_count(told.get(name)) for name in ("totalelements", "number", "size")]
     total, number, size = counts
+    if is_last_of_hal and total is None and not any(of_rows):
+        return True
     return None not in counts and (number or 0) * (size or 0) >= (total or 0)
 
 
@@ -182,18 +199,32 @@ def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
 
 
 def _is_entry_with_parts(row: Mapping[str, Json], kind: Kind[Any]) -> bool:
-    """Whether a row is an entry of a log that has a list of its parts, and no page of entries.
+    """Whether a row is a record that has a list of its parts, and no page of records.
 
-    In Google Workspace's audit log actor and time are in the row, and its `events` have neither.
+    In Google Workspace's audit log actor and time are in the row, and its `events` have neither. A
+    budget of several agents has the figures, and the agents in it have none.
     """
     inner = _search(row, kind, "", 1)
-    if kind.name != "activity" or inner is None:
+    if inner is None:
+        return False
+    parts = [part for part in inner.items[:_SAMPLE] if type(part) is dict]
+    if kind.name.endswith("budget"):
+        has_figures = [_has_figures(each, kind) for each in (row, *parts)]
+        return has_figures[0] and not any(has_figures[1:])
+    if kind.name != "activity":
         return False
     says_who_or_what = kind.table.fills(row) - _WEAK - {"at"}
-    parts = [part for part in inner.items[:_SAMPLE] if type(part) is dict]
     return bool(says_who_or_what) and not any(
         {"id", "at"} & kind.table.fills(part) for part in parts
     )
+
+
+_FIGURES: Final = word_set("limit spent remaining share")
+
+
+def _has_figures(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
+    """Whether an object has a figure of a budget, of whatever period."""
+    return any(slot.partition(" ")[0] in _FIGURES for slot in kind.table.fills(obj))
 
 
 def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> FoundList | None:
@@ -265,7 +296,7 @@ def _keyed(
         not records
         or not (is_own or len(records) == len(values))
         or kind.table.plan(obj).has
-        or not _WRAPPER_SET.isdisjoint(map(fold, islice(obj, _SAMPLE)))
+        or not _NO_IDS.isdisjoint(map(fold, islice(obj, _SAMPLE)))
         or not all(kind.table.plan(value).has - {"id"} for value in records[:_SAMPLE])
     ):
         return None
@@ -333,10 +364,10 @@ def _is_another(
     inner: Mapping[str, Json], outer: Mapping[str, Json], kind: Kind[Any], folded: str
 ) -> bool:
     """Whether the object under this name is a record of its own, which the row is about: both have
-    an id, and not the same one.
+    an id, and not the same one. A `document` or its like is one without an id, too.
     """
     inner_id = _own_id(inner, kind)
-    if inner_id is None:
+    if inner_id is None and folded not in _OF_THE_SUBJECT:
         return False
     # LiteLLM's /key/info answers with the API key beside the record.
     told = {key: value for key, value in outer.items() if folded != "info" or key != "key"}

@@ -33,6 +33,8 @@ _MOST_ROWS: Final = 200
 _MOST_LEAVES: Final = 60
 _MOST_KEYS: Final = 100
 _MOST_DEPTH: Final = 6
+_MOST_ENTRIES: Final = 5
+"""Entries of a list whose fields are looked at."""
 _SAMPLE_BYTES: Final = 60
 _PATH_CELLS: Final = 160
 _POWERS: Final = {
@@ -102,6 +104,8 @@ class _ReadRow(NamedTuple):
     left: Mapping[str, Json]
     """The fields that nothing was read from, before the record was built."""
     record_id: str | None
+    doubt: SafeText | None = None
+    """Why no write may name the record."""
 
 
 class _Recorder(ProfileMapping):
@@ -127,7 +131,9 @@ class _Recorder(ProfileMapping):
                 record = build(row, around)
             finally:
                 if len(self.rows) < _MOST_ROWS:
-                    self.rows.append(_ReadRow(row, left, None if record is None else record.id))
+                    record_id = None if record is None else record.id
+                    doubt = None if record is None else record.unwritable
+                    self.rows.append(_ReadRow(row, left, record_id, doubt))
             return record
 
         recording.build = keep
@@ -215,7 +221,7 @@ def _rows_without_records(kind: Kind[Any], body: Json) -> list[_ReadRow]:
 
 def _read_fields(rows: Sequence[_ReadRow], around: Any) -> dict[str, ReadField]:
     read: dict[str, ReadField] = {}
-    for row, _, _ in rows:
+    for row, *_ in rows:
         for slot, value in row.values.items():
             if slot not in row.chosen and slot not in row.plan.only:
                 continue  # worked out while the record was built
@@ -271,15 +277,23 @@ def _missing(kind: str, read: set[str]) -> tuple[str, ...]:
 
 
 def _leaves(value: Json, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Json]]:
-    """The values inside an object with their paths; of a list those of its first entry."""
+    """The values inside an object with their paths; of a list those of its first entry, and of
+    the next ones those that the first entry does not have.
+    """
     if len(path) > _MOST_DEPTH:
         return
     if type(value) is dict:
         for key, inner in islice(value.items(), _MOST_KEYS):
             yield from _leaves(inner, (*path, key))
     elif type(value) is list:
-        for inner in value[:1]:
-            yield from _leaves(inner, (*path, 0))
+        seen: set[FieldPath] = set()
+        for place, inner in enumerate(value[:_MOST_ENTRIES]):
+            here = (*path, place)
+            for leaf, found in _leaves(inner, here):
+                below = leaf[len(here) :]
+                if below not in seen:
+                    seen.add(below)
+                    yield leaf, found
     elif path:
         yield path, value
 
@@ -310,7 +324,7 @@ def _unread_fields(
     """What nothing was read from, and the paths that are null in every row."""
     samples: dict[FieldPath, Json] = {}
     counts: dict[FieldPath, int] = {}
-    for (row, left, _), leaves in zip(rows, all_leaves, strict=True):
+    for (row, left, *_), leaves in zip(rows, all_leaves, strict=True):
         sources = [row.source(slot) for slot in row.values if slot in row.chosen]
         sources += list(row.plan.only.values())
         read = [_folded((source.key, *source.inner)) for source in sources]
@@ -495,7 +509,7 @@ def _unmatched(
     for slot, path in mapped_paths(mapping, kind).items():
         written = write_field_path(path)
         folded = _folded(path)
-        values = [dig(row.obj, folded) for row, _, _ in rows]
+        values = [dig(row.obj, folded) for row, *_ in rows]
         sent = [value for value in values if value is not None]
         if not sent:
             near = difflib.get_close_matches(written, list(there), n=1, cutoff=0.5)
@@ -507,7 +521,7 @@ def _unmatched(
             )
             continue
         is_used = any(
-            slot in row.values and _folded(_path_of(row, slot)) == folded for row, _, _ in rows
+            slot in row.values and _folded(_path_of(row, slot)) == folded for row, *_ in rows
         )
         if not is_used:
             sample = _sample(path, sent[0])
@@ -537,7 +551,8 @@ def _risky_ids(kind: str, rows: Sequence[_ReadRow]) -> Iterator[SafeText]:
     """A sentence if the id of records comes from a field that may be another record's."""
     own_names = _OWN_IDS.get(kind, ())
     slot = f"{kind.partition('_')[0]}_id" if kind.endswith("_budget") else "id"
-    for row, _, record_id in rows if own_names else ():
+    noun = kind.partition("_")[0]
+    for row, _, record_id, _ in rows if own_names else ():
         obj = row.obj
         if record_id is None:
             continue
@@ -552,10 +567,14 @@ def _risky_ids(kind: str, rows: Sequence[_ReadRow]) -> Iterator[SafeText]:
             listed = ", ".join(candidates[:6])
             yield safe(
                 f"the id is read from {sources[0]}, and a record has {listed}: check which of them"
-                f' names the {kind.partition("_")[0]}, and say so: {slot} = "…"',
+                f' names the {noun}, and say so: {slot} = "…"',
                 300,
             )
             return
+    doubts = [each.doubt for each in rows if each.doubt is not None] if own_names else []
+    if doubts:
+        ask = f'check which field names the {noun}, and say so: {slot} = "…"'
+        yield safe(f"{doubts[0]}; {ask}", 300)
 
 
 def _is_scalar(value: Json) -> bool:

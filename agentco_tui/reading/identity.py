@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from hashlib import blake2b
+from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -97,6 +98,7 @@ TASK_IDS: Final = IdNames(
         "dagrun": word_set("dag"),  # Airflow
         "execution": word_set("workflow flow job statemachine"),  # n8n, Rundeck, AWS
         "request": frozenset(),
+        "conversation": frozenset(),  # OpenHands, Dify
         "issue": word_set("repository milestone board"),
         "job": word_set("pipeline queue"),  # GitLab
         "session": word_set("snapshot"),  # Devin
@@ -227,6 +229,26 @@ _ID_SLOT: Final = re.compile(r"(^|_)id$|^(agent|company|inner|owner|person)$")
 """Slots that a record's id may be from."""
 
 
+_DEFINITIONS: Final = word_set("job workflow session thread")
+"""Subjects of ids that several rows of a list may have, beside a number or key of their own."""
+_OWN_NAMES: Final = word_set("number key slug identifier")
+
+
+def _relations(holder: Mapping[str, Json], subject: str, names: IdNames) -> list[tuple[str, str]]:
+    """(key, subject) of what else in a row may tell which task or company it is: `run: {id: …}`
+    beside `job_id`, and a number beside the id of what was run.
+    """
+    found: list[tuple[str, str]] = []
+    for key, value in islice(holder.items(), _MOST_KEYS):
+        folded = fold(key)
+        is_object = folded in names.beside and type(value) is dict
+        has_id = is_object and type(value.get("id")) in _SCALARS
+        is_own = subject in _DEFINITIONS and folded in _OWN_NAMES and type(value) in _SCALARS
+        if has_id or is_own:
+            found.append((key, folded))
+    return found
+
+
 def doubt_of_name(
     row: Row, source: Candidate, names: IdNames, list_name: str = ""
 ) -> IdDoubt | None:
@@ -242,6 +264,8 @@ def doubt_of_name(
         for key, other in _id_keys(tuple(holder), names.noun)
         if type(holder[key]) in _SCALARS and holder[key] != ""
     )
+    if names is TASK_IDS:
+        present += tuple(_relations(holder, subject, names))
     return _decide(present, subject, names.noun, _singular(list_name))
 
 

@@ -33,12 +33,32 @@ _DONE: Final = ("approved", "accepted", "allowed", "updated", "created")
 _FAILURE_LISTS: Final = word_set("failed failures errors usererrors validationerrors")
 _FLAGS_OF_AN_OBJECT: Final = word_set("hasvalidationerrors hasvalidationerror validationfailed")
 """Flags that are true of what was refused, wherever it is: Xero."""
-_FLAGS_OF_THE_ANSWER: Final = word_set("errors haserrors haserror iserror hasfailures hasfailed")
+_FLAGS_OF_THE_ANSWER: Final = word_set(
+    "errors error haserrors haserror iserror hasfailures hasfailed"
+)
 """Flags that are true where something failed: Elasticsearch's bulk answers."""
+_FLAGS_WITHOUT_RECORD: Final = word_set("failed failure invalid isinvalid partialfailure")
+"""Flags that are true where something failed, and in a record may be a field of the task."""
 _VALIDITY_FLAGS: Final = word_set("isvalid valid validated")
 """Flags of the answer that are false where something failed."""
+_INVALID_LISTS: Final = word_set("validationerrors validationmessages invalidfields")
+"""Lists and maps of what is wrong with a request: not empty only where it was refused."""
+_VALIDITY_WORDS: Final = word_set("validationstatus validationresult statusattributestring")
+_CODES: Final = word_set("errorcode errcode errorno errno")
+_COUNTS_OF_FAILURES: Final = word_set(
+    "failed failures errors failedcount failurecount errorcount numfailed"
+)
+_COUNTS_OF_SUCCESSES: Final = word_set(
+    "succeeded successes successcount succeededcount successful numsucceeded updated"
+)
 _MESSAGE_TYPES: Final = frozenset(("E", "A", "X"))
 """Types of SAP's messages (BAPIRET2) that say error, abort, exit; S, W and I don't stop a call."""
+_TYPE_NAMES: Final = ("type", "messagetype", "msgty", "severity")
+_TEXT_NAMES: Final = ("message", "text", "msgtx", "messagetext", "number", "code")
+_BESIDE_THE_ANSWER: Final = word_set(
+    "metadata labels tags context customfields annotations history comments logs events steps"
+)
+"""Names of objects in a record that say nothing of the call."""
 _FAILED: Final = word_set("error fail failed failure")
 _REFUSED: Final = _FAILED | word_set(
     """deny denied rejected reject refused declined disallowed forbidden blocked invalid
@@ -115,7 +135,10 @@ def _refuses(layer: _Layer) -> bool:
     """Whether a layer of the answer says no in words, flags or a list of failures."""
     named = {fold(key): value for key, value in islice(layer.items(), 100)}
     if (
-        any(named.get(name) is False for name in _DONE)
+        any(named.get(name) is False for name in (*_DONE, "result"))
+        or ("title" not in named and "name" not in named and _tells_invalid(named))
+        or any(_word_in(named.get(name), _REFUSED) for name in _VALIDITY_WORDS)
+        or (_NAMES_OF_A_RECORD.isdisjoint(named) and _fails_without_record(named))
         or any(_word_in(named.get(name), _REFUSED) for name in ("decision", "outcome", "verdict"))
         or _word_in(named.get("result"), _FAILED)
     ):
@@ -128,11 +151,45 @@ def _refuses(layer: _Layer) -> bool:
     )
 
 
+def _tells_invalid(named: _Layer) -> bool:
+    """Whether these fields, by folded names, have a list of what is wrong with the request."""
+    return any(named.get(name) not in (None, "", [], {}, False, 0) for name in _INVALID_LISTS)
+
+
+_NAMES_OF_A_RECORD: Final = word_set("id uuid key title name taskid agentid companyid")
+
+
+def _fails_without_record(named: _Layer) -> bool:
+    """Whether these fields, by folded names, say that the call failed, where no record is told."""
+    if any(named.get(name) is True for name in _FLAGS_WITHOUT_RECORD):
+        return True
+    if any(type(named.get(name)) is int and named[name] == 0 for name in ("ok", "success")):
+        return True
+    if any(_word_in(named.get(name), _NO_WORDS) for name in ("ok", "success")):
+        return True
+    if any(named.get(name) not in (None, "", 0, "0", False) for name in _CODES):
+        return True
+    failures, successes = (
+        [named[name] for name in names if type(named.get(name)) is int and named[name] > 0]
+        for names in (_COUNTS_OF_FAILURES, _COUNTS_OF_SUCCESSES)
+    )
+    if failures and not successes:
+        return True
+    holds_more = any(type(value) in (list, dict) and value for value in named.values())
+    return not holds_more and _word_in(named.get("status"), _REFUSED)
+
+
+_NO_WORDS: Final = word_set("no n 0 false")
+
+
 def _is_failure_message(named: _Layer) -> bool:
     """Whether these fields, by folded names, are a message of SAP's that says error or abort."""
-    kind = named.get("type")
-    is_message = type(named.get("message")) is str or "number" in named
-    return type(kind) is str and kind in _MESSAGE_TYPES and is_message
+    kinds = [named.get(name) for name in _TYPE_NAMES]
+    is_failure = any(
+        type(kind) is str and (kind in _MESSAGE_TYPES or fold(kind) == "error") for kind in kinds
+    )
+    is_message = any(type(named.get(name)) in (str, int) for name in _TEXT_NAMES)
+    return is_failure and (is_message or _NAMES_OF_A_RECORD.isdisjoint(named))
 
 
 def _flagged(body: Json) -> Sequence[_Layer]:
@@ -154,7 +211,11 @@ def _flagged(body: Json) -> Sequence[_Layer]:
                 is_failed |= any(named.get(name) is False for name in _VALIDITY_FLAGS)
             if is_failed or _is_failure_message(named):
                 found.append(value)
-            inner = [each for key, each in named.items() if not is_substance(key)]
+            inner = [
+                each
+                for key, each in named.items()
+                if not is_substance(key) and key not in _BESIDE_THE_ANSWER
+            ]
         if depth < _MAX_DEPTH and len(todo) < _MOST_LOOKED_INTO:
             todo += [(each, depth + 1) for each in inner if type(each) in (dict, list)]
     return found

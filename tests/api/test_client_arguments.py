@@ -59,7 +59,19 @@ OPTIONAL_TEXTS: dict[str, Call] = {
     "mission": lambda c, v: c.create_company("n", None, v),
     "clone mission": lambda c, v: c.clone_company("cmp", "n", v),
 }
-NO_ID = ["", "a\0b", "run_1\0002", "\x1b[31m", "a\nb", "a\x7f", "a\x85b", "\ud800", "x" * 2_001]
+NO_ID = [
+    "",
+    "  ",
+    "\u00a0",
+    "a\0b",
+    "run_1\0002",
+    "\x1b[31m",
+    "a\nb",
+    "a\x7f",
+    "a\x85b",
+    "\ud800",
+    "x" * 2_001,
+]
 NO_TEXT = [3, b"x", True, ["x"], object()]
 
 
@@ -91,6 +103,7 @@ async def test_a_text_is_a_text(name: str) -> None:
         await refused(call, wrong, TypeError)
     if name in TEXTS:
         await refused(call, "", ValueError)
+        await refused(call, " \t", ValueError)
 
 
 @pytest.mark.parametrize("value", ["NaN", "sNaN", "Infinity", "-Infinity", "-1", "-0.01", "1E+99"])
@@ -126,12 +139,14 @@ async def test_what_is_asked_of_the_log(arguments: Any, kind: type[Exception]) -
 
 
 async def test_an_attempt_id_is_a_word() -> None:
-    for value in ("", "a\nb", "a b", "ä"):
+    for value in ("", "a\nb", "a b", "ä", "x" * 256):
         await refused(lambda c, v: c.approve_task("t", attempt_id=v), value, ValueError)
     await refused(lambda c, v: c.approve_task("t", attempt_id=v), 5, TypeError)
     await refused(lambda c, v: c.tasks(status=v), 5, TypeError)
     await refused(lambda c, v: c.tasks(status=v), "", ValueError)
     await refused(lambda c, v: exported(c, cap=v), "5", TypeError)
+    await refused(lambda c, v: c.tasks(begins=v), "x", TypeError)
+    await refused(lambda c, v: c.approve_task("t", why_withheld=v), "x", TypeError)
 
 
 def test_a_client_needs_an_address_and_a_key() -> None:
@@ -140,6 +155,7 @@ def test_a_client_needs_an_address_and_a_key() -> None:
         lambda: open_client("https://h.example", key),  # type: ignore[arg-type]
         lambda: open_client(address, "ag_1"),  # type: ignore[arg-type]
         lambda: open_client(address, key, mapping={"agent": {}}),  # type: ignore[arg-type]
+        lambda: open_client(address, key, attempts="3"),  # type: ignore[arg-type]
         lambda: ApiKey.parse(None),  # type: ignore[arg-type]
         lambda: ApiKey(b"ag_1"),  # type: ignore[arg-type]
         lambda: BaseUrl.parse(None),  # type: ignore[arg-type]

@@ -79,10 +79,10 @@ The paths, queries and bodies of requests cannot be mapped either: a platform th
   of the answer tell what 1 means.
 - A warning point below 1 is a ratio. 1 and more under a name that says per cent is a percentage
   (`threshold_percent: 1` is one per cent), unless other rows of the answer have ratios there.
-- What is counted as a `metric` that is no money (`seats`) is not read as a sum.
+- What is counted as a `metric`, `unit` or `meter` that is no money (`seats`) is not read as a sum.
 - An alert with a threshold and nothing observed is a rule, and not open: it has no time but that
-  of its creation, no figure, no state such as ALARM. Of a rule that can be switched off neither a
-  text nor a severity says that something happened.
+  of its creation, no figure, no state such as ALARM, no text. A severity says how bad it would be.
+  Of a rule that can be switched off no text says that something happened, either.
 - A status word with "not" or "no" in it (`approval_not_required`) says nothing about what a task
   waits for. "blocked" alone does not say by what; a count of missing approvals does.
 - What no name leads to stays with the record, in its other fields.
@@ -90,7 +90,8 @@ The paths, queries and bodies of requests cannot be mapped either: a platform th
 ## Who a row is
 
 - A row's own `id` is its id. An object inside it with another id is what the row is about, never
-  the row, whatever it is called (`resource`, `document`, `item`, `properties`, …).
+  the row, whatever it is called (`resource`, `document`, `item`, `properties`, …). `resource`,
+  `record`, `document`, `item`, `object` and `entity` need no id for that.
 - A write names a row only by its own id, by a field that says what it identifies (`agent_id` in an
   agent's budget, a type beside an id), or by what a profile maps. `user_id`, `owner`, `assignee`,
   `target_id`, `account_id` and `tenant` are read where there is nothing else, and never written to.

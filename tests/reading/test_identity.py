@@ -353,3 +353,108 @@ def test_what_a_row_says_of_its_id() -> None:
     assert told.doubt is not None
     assert isinstance(TASK_IDS, IdNames)
     assert identify(TASKS.table.read({"title": plain("x")})).field is None
+
+
+# --- variants of the attacks: other lists, other names, other nesting ---
+
+
+@pytest.mark.parametrize("list_name", ["data", "companies", "items"])
+@pytest.mark.parametrize("parent", ["account_id", "tenant_id", "tenant", "customer", "account"])
+def test_the_parent_of_a_company_never_takes_its_place(list_name: str, parent: str) -> None:
+    rows = [{"id": f"c{n}", "name": f"C{n}", parent: "p_7", "monthly_limit": n} for n in (1, 2)]
+    found = records(COMPANY_BUDGETS, {list_name: rows})
+    assert [(each.id, each.name, each.unwritable) for each in found] == [
+        ("c1", "C1", None),
+        ("c2", "C2", None),
+    ]
+
+
+def test_a_company_beside_the_id_of_another_level_is_read_and_not_written_to() -> None:
+    rows = [{"id": "c1", "name": "Acme", "organization_id": "o_7", "monthly_limit": 1}]
+    (found,) = records(COMPANY_BUDGETS, {"data": rows})
+    assert (found.id, found.name) == ("c1", "Acme")
+    assert found.unwritable == (
+        "no write: whether its own id or organization_id is whom the budget is for is not known"
+    )
+    assert extra_fields(found.extra)["organization_id"] == "o_7"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [{"user_id": "u_7"}, {"owner": {"id": "u_7", "name": "Ada"}}, {"assignee_id": "u_7"}],
+)
+def test_also_in_a_list_of_budgets_a_row_with_a_name_is_not_its_owner(
+    beside: dict[str, Any],
+) -> None:
+    rows = [{"id": f"ag_{n}", "name": f"A{n}", "monthly_limit": n, **beside} for n in (1, 2)]
+    found = records(AGENT_BUDGETS, {"budgets": rows})
+    assert [(each.id, each.name) for each in found] == [("ag_1", "A1"), ("ag_2", "A2")]
+    assert all("whether its own id or" in (each.unwritable or "") for each in found)
+
+
+@pytest.mark.parametrize("name", ["uid", "sys_id", "gid", "urn", "slug", "identifier"])
+def test_the_own_id_of_a_budget_may_have_the_name_that_it_has_elsewhere(name: str) -> None:
+    rows = [{name: f"ag_{n}", "user_id": "u_7", "monthly_limit": n} for n in (1, 2)]
+    found = records(AGENT_BUDGETS, {"agents": rows})
+    assert [(each.id, each.unwritable) for each in found] == [("ag_1", None), ("ag_2", None)]
+
+
+def test_a_reference_to_a_budget_does_not_hide_a_rows_own_id() -> None:
+    (found,) = records(AGENT_BUDGETS, [{"id": "ag_1", "policy_id": "p_1", "monthly_limit": 5}])
+    assert (found.id, found.unwritable) == ("ag_1", None)
+
+
+def test_a_budget_of_several_agents_is_one_row() -> None:
+    row = {"id": "b_5", "agents": [{"id": "ag_1"}, {"id": "ag_2"}], "monthly_limit": 5}
+    (found,) = records(AGENT_BUDGETS, [row])
+    assert found.id == "b_5"
+    assert found.limit is not None
+    groups = [{"id": "c1", "agents": [{"id": "ag_1", "limit": 5}, {"id": "ag_2", "limit": 6}]}]
+    assert [each.id for each in records(AGENT_BUDGETS, groups)] == ["ag_1", "ag_2"]
+
+
+@pytest.mark.parametrize("inner_id", [None, "href", "number", "run_id", "task_id", "doc_id"])
+@pytest.mark.parametrize("name", ["resource", "record", "document", "item", "object", "entity"])
+def test_what_a_row_with_an_id_is_about_needs_no_known_id_of_its_own(
+    name: str, inner_id: str | None
+) -> None:
+    inner = {"title": "Doc", "status": "published"}
+    if inner_id is not None:
+        inner[inner_id] = "doc_7"
+    rows = [{"id": f"apr_{n}", "type": "approval", name: inner} for n in (1, 2)]
+    found = records(TASKS, {"approvals": rows})
+    assert [(each.id, each.state, each.status) for each in found] == [
+        ("apr_1", None, None),
+        ("apr_2", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"run": {"id": "r_1"}, "job_id": "j_1"},
+        {"execution": {"id": 7}, "job_id": "j_1"},
+        {"call": {"id": "c_1"}, "run_id": "r_1"},
+        {"number": 12, "job_id": "j_1"},
+        {"key": "build-12", "workflow_id": "w_1", "session_id": "s_1"},
+    ],
+)
+def test_an_object_or_a_number_beside_the_id_of_a_relation_puts_it_in_doubt(
+    row: dict[str, Any],
+) -> None:
+    assert task_doubt(row) is None
+
+
+def test_an_envelope_without_rows_is_no_map_of_records() -> None:
+    for body in ({"meta": {"total": 0}}, {"page": {"total": 0}, "links": {"self": "/"}}):
+        assert records(AGENT_BUDGETS, body) == []
+
+
+def test_the_budget_of_a_company_among_those_of_agents_is_not_written_to() -> None:
+    rows = [
+        {"scope_type": "company", "scope_id": "c_1", "limit": 5},
+        {"scope_type": "agent", "scope_id": "ag_1", "limit": 5},
+    ]
+    company, agent = records(AGENT_BUDGETS, {"data": rows})
+    assert company.unwritable == "no write: it is the budget of a company, not of an agent"
+    assert (agent.id, agent.unwritable) == ("ag_1", None)

@@ -19,7 +19,7 @@ from agentco_tui.reading.kinds.figures import FIGURES, Figures, figures, survey,
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
-from agentco_tui.reading.values.scalar import flag, line, text_only, word
+from agentco_tui.reading.values.scalar import flag, line, text_only, to_decimal, word
 from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, plain, safe
@@ -37,6 +37,11 @@ def _when_or_flag(raw: Json) -> Any:
 def _threshold_of_a_rule(raw: Json) -> Any:
     """That there is a threshold; its value is kept with the other fields, since nothing uses it."""
     return None if raw in (None, "", [], {}) else Partial(True)
+
+
+def _observed(raw: Json) -> Any:
+    """That a value was observed, whatever it means; it is kept with the other fields."""
+    return None if to_decimal(raw) is None else Partial(True)
 
 
 _CREATED: Final = "created_at created date sys_created_on"
@@ -70,7 +75,10 @@ FIELDS: Final = (
     Field("acknowledged", "{is_,}acknowledged acked {acknowledged,acked}_at", _when_or_flag),
     Field("dismissed", "{is_,}dismissed dismissed_at", _when_or_flag),
     Field("resolved", "{is_,}resolved {resolved,closed,cleared}_at", _when_or_flag),
-    Field("active", "{is_,}{active,open} firing", flag),
+    Field("active", "{is_,}{active,open}", flag),
+    Field("raised", """
+        {is_,has_,}{triggered,fired} {is_,}{firing,alerting,breached} {is_,in_,}alarm
+        """, flag),
     *references("agent", AGENT, id_names="{labels,tags}.agent_id"),
     *references("company", OWNER, id_names="labels.company_id"),
     Field("agent_name", "labels.agent_name", to_ref_name),
@@ -91,7 +99,14 @@ FIELDS: Final = (
     Field("rule", """
         threshold_{amount,value} {amount,spend,cost,budget}_threshold  # OpenAI spend alerts
         thresholds threshold_rules       # Lago, Google Cloud Billing
+        {condition,conditions,options}.{threshold,thresholds} notify_at
+        {notify,alert,trigger}_{at_,}{percent,percentage,amount,threshold}
         """, _threshold_of_a_rule),
+    Field("rule", "threshold", lambda raw: Partial(True) if type(raw) is dict and raw else None),
+    Field("observed", """
+        {current,observed,actual,measured,evaluated}_{value,amount,usage,spend,percent,percentage}
+        {current,observed,actual} value  # Prometheus
+        """, _observed),
     Field("of_sums", "comparison_operator metric{,_name}  # CloudWatch: a threshold of sums",
           lambda raw: Partial(True) if type(raw) is str else None),
 )  # fmt: skip
@@ -138,7 +153,7 @@ def _called(ref: Ref | None) -> str | None:
     return None if ref is None else ref.name or (safe(ref.id, 60) if ref.id else None)
 
 
-_OBSERVED: Final = frozenset(("spent", "share", "remaining"))
+_OBSERVED: Final = frozenset(("spent", "share", "remaining", "observed"))
 _HANDLED: Final = frozenset(("acknowledged", "dismissed", "resolved"))
 _OF_CREATION: Final = frozenset(fold(name) for name in _CREATED.split())
 _NOT_RAISED: Final = word_set("active on pending current true new")
@@ -149,24 +164,24 @@ def _is_rule(row: Row) -> bool:
     """Whether this is "tell me at 80 %" and not "80 % was reached".
 
     A rule has a threshold and nothing that happened: no observed figure, no time but that of its
-    creation, no state such as ALARM, no handling. Of a rule that can be switched off neither a
-    text nor a severity says that something happened.
+    creation, no state such as ALARM, no handling. A severity says how bad it would be. Of a rule
+    that can be switched off no text says that something happened, either.
     """
     values = row.values
     slots = {slot.split(" ")[0] for slot in values}
-    if slots.isdisjoint(("warn", "rule", "switch")):
+    is_limit_only = "limit" in slots and slots.isdisjoint(("text", "title", "severity", "status"))
+    if slots.isdisjoint(("warn", "rule", "switch")) and not is_limit_only:
         return False
     status = fold_word(values.get("status", ""))
     is_raised = alert_open(status) is True and status not in _NOT_RAISED
-    is_flagged = values.get("over") is True or values.get("near") is True
+    is_flagged = any(values.get(slot) is True for slot in ("over", "near", "raised"))
     if is_raised or is_flagged or not slots.isdisjoint(_OBSERVED | _HANDLED):
         return False
     if "at" in values and fold(row.source("at").name) not in _OF_CREATION:
         return False
     if "switch" in values:
         return True
-    is_described = "text" in values and fold(row.source("text").name) == "description"
-    return "severity" not in values and ("text" not in values or is_described)
+    return "text" not in values or fold(row.source("text").name) == "description"
 
 
 def _sentence(
@@ -184,7 +199,7 @@ def _sentence(
         parts.append(f"warning at {fmt.percent(threshold)}")
     told = ": ".join(filter(None, (who, phrase(kind or ""), ", ".join(parts))))
     if not told or not (kind or parts):
-        return plain("an alert without words")
+        return plain("a rule, not an event" if is_rule else "an alert without words")
     return safe(f"rule, not an event: {told}" if is_rule else told)
 
 
@@ -211,6 +226,8 @@ def _open(values: Values, obj: Mapping[str, Json]) -> bool | None:
         return False
     if "status" in values and (told := alert_open(values["status"])) is not None:
         return told
+    if "raised" in values:
+        return bool(values["raised"])
     if "active" in values:
         return bool(values["active"])
     # The field is there for alerts that were resolved, and this one was not.

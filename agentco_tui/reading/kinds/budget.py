@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -59,13 +59,14 @@ SCOPE_FIELDS: Final = (
 
 FIELDS: Final = (
     *FIGURES,
-    Field("id", "id _id uuid guid", to_id),
+    Field("id", "id _id uuid guid uid sys_id gid urn document_id identifier slug", to_id),
     Field("budget_id", "{budget,policy}_id", to_id),
     *references("agent", AGENT_NAMES),
     *references("person", "worker employee member user"),  # LiteLLM's user_id: who made a key
     *references("company", OWNER, more="customer"),
     *references("inner", "team workspace"),
-    *references("owner", "owner subject assignee holder"),
+    *references("owner", "owner subject assignee holder", more="actor  # Anthropic",
+                id_names="subject_key external_customer_id  # OpenMeter, Orb"),
     Field("owner_name", "budget_entity_name  # GitHub", to_ref_name),
     *SCOPE_FIELDS,
     Field("name", "display_name name full_name title label access_group", named),
@@ -97,8 +98,11 @@ FIELDS: Final = (
 
 def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
     values = row.values
+    listed_scope = scope
     scope = _scope(values, scope)
     owner = _owner(row, around, scope)
+    is_of_company = listed_scope is BudgetScope.AGENT and scope is BudgetScope.COMPANY
+    id_doubt = doubt("it is the budget of a company, not of an agent") if is_of_company else None
     ref = owner.ref
     for slot in owner.unused:
         if slot in values:
@@ -112,7 +116,7 @@ def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
     return record(
         Budget, row, around,
         id=ref.id or str(ref.name),
-        id_doubt=owner.doubt,
+        id_doubt=owner.doubt or id_doubt,
         scope=scope,
         name=ref.name or values.get("name"),
         company=owner.company if scope is not BudgetScope.COMPANY else None,
@@ -198,7 +202,7 @@ def _owner(row: Row, around: Around, scope: BudgetScope) -> _Owner:
     company = ref_of(values, "company", around)
     list_name = fold(around.path)
     is_owner = list_name in _OF_OWNERS[scope]
-    is_budget = not is_owner and ("budget_id" in values or list_name in _OF_BUDGETS)
+    is_budget = not is_owner and (list_name in _OF_BUDGETS or _is_its_own_budget(values))
     named = _named(row, around, scope)
     scoped = _scoped(row)
     others = [] if _OF_OTHERS.isdisjoint(values) else [*_untyped(row, around, scope)]
@@ -212,12 +216,9 @@ def _owner(row: Row, around: Around, scope: BudgetScope) -> _Owner:
         is_explicit = _subject(row, scope.value) == scope.value
         claims = [named, own, key, scoped] if is_explicit else [own, key, named, scoped]
     elif is_budget:
-        claims = [named, scoped, *others, key]
+        claims = _claims_of_a_budget(row, _Claims(own, key, named, scoped, others))
     else:
-        rivals = [each for each in others if _is_rival(each, own, key)]
-        if rivals:
-            own, key = (each._replace(doubt=_unclear(row, rivals[0])) for each in (own, key))
-        claims = [named, scoped, own, key]
+        claims = _claims_of_a_row(row, scope, _Claims(own, key, named, scoped, others))
     claims += [each for each in others if each not in claims]
     if mapped:
         claims[0] = claims[0]._replace(doubt=None)
@@ -238,6 +239,56 @@ def _owner(row: Row, around: Around, scope: BudgetScope) -> _Owner:
     if name is None:
         raise Unread(_NAMELESS)
     return _Owner(Ref(None, name), company, doubt("it has a name, and no id"))
+
+
+class _Claims(NamedTuple):
+    """All that one row says of what it is for."""
+
+    own: _Claim
+    """Its own id."""
+    key: _Claim
+    """The key of the map that it stood in."""
+    named: _Claim
+    scoped: _Claim
+    others: Sequence[_Claim]
+
+
+def _claims_of_a_budget(row: Row, claims: _Claims) -> list[_Claim]:
+    """Who may be the owner of a row in a list of budgets, best first; mostly not the row itself."""
+    own, key, named, scoped, others = claims
+    certain = [each for each in (named, scoped) if each.doubt is None]
+    doubtful = [each for each in (named, *others) if each.doubt is not None]
+    if doubtful and own.ref.id is not None and own.ref.name is not None:
+        # Whom it names may be somebody else, and the row, which has a name, the owner itself.
+        own = own._replace(doubt=_unclear(row, doubtful[0]))
+        return [*certain, own, *doubtful, key]
+    return [*certain, *doubtful, key]
+
+
+def _claims_of_a_row(row: Row, scope: BudgetScope, claims: _Claims) -> list[_Claim]:
+    """Who may be the owner of a row in a list whose name says nothing, best first.
+
+    Of a company's row an account, tenant or customer is what it belongs to; whether a team or an
+    organization is the company itself is not known.
+    """
+    own, key, named, scoped, others = claims
+    rivals = [each for each in others if _is_rival(each, own, key)]
+    level = _subject(row, "company")
+    is_of_another_level = (
+        scope is BudgetScope.COMPANY and level != "company" and _is_rival(named, own, key)
+    )
+    if is_of_another_level and level not in _OUTER:
+        rivals = [named]
+    if rivals:
+        why = _unclear(row, rivals[0])
+        own = own._replace(doubt=why)
+        key = key._replace(doubt=why)
+    return [scoped, own, key, named] if is_of_another_level else [named, scoped, own, key]
+
+
+def _is_its_own_budget(values: Values) -> bool:
+    """Whether a row has the id of a budget and none of its own that differs: it is that budget."""
+    return "budget_id" in values and values.get("id", values["budget_id"]) == values["budget_id"]
 
 
 def _is_mapped(row: Row, claim: _Claim) -> bool:
@@ -351,7 +402,7 @@ def _is_rival(claim: _Claim, own: _Claim, key: _Claim) -> bool:
     """Whether this may be the owner, and the row's own id the budget's."""
     is_person = "person" in claim.slots
     row_id = own.ref.id or key.ref.id
-    return not is_person and claim.ref.id not in (None, row_id)
+    return not is_person and row_id is not None and claim.ref.id not in (None, row_id)
 
 
 def is_budget(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:

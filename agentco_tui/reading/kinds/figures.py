@@ -236,7 +236,8 @@ _FIGURES: Final = (
     part_field("left share", "remaining_ratio ratio_remaining", Scale.RATIO),
     part_field("warn", """
         warn_percent                                 # paperclip
-        {alert,warning,warn}_threshold_{percent,pct} {alert,warn}_at_{percent,pct}  # OpenFang
+        {alert,warning,warn}_threshold_{percent,percentage,pct}  # OpenFang
+        {alert,warn,notify}_at_{percent,percentage,pct}
         threshold_{percent,percentage,pct} {budget,limits}.warn_percent
         """, Scale.PCT),
     part_field("warn", """
@@ -251,18 +252,30 @@ _OF_MONEY: Final = word_set(
 )
 
 
+_OF_NOTHING: Final = word_set("unit units whole month monthly day daily week weekly year yearly")
+"""Words that say neither that money is counted nor that something else is."""
+
+
 def _counts(raw: Json) -> Any:
     """What is counted (`metric: "seats"`), where it is no money; it stays with the other fields."""
     if type(raw) is not str or not raw.strip() or fold(raw) in UNIT_WORDS:
         return None
-    is_money = not _OF_MONEY.isdisjoint(words(raw))
-    return None if is_money else Partial(True)
+    found = set(words(raw))
+    if not found or found & (_OF_MONEY | _OF_NOTHING):
+        return None
+    return Partial(True)
 
 
 FIGURES: Final = (
     *_FIGURES,
     Field("threshold_type", "{threshold,alert,warn}_type  # AWS, paperclip", word),
     Field("counts", "metric{,_name,_type} measure{,d_metric} usage_type", _counts),
+    Field(
+        "counts",
+        "{billing,quota}_metric meter{,_slug} dimension {limit_,quota_,}unit{,s,_name}",
+        _counts,
+    ),
+    Field("counts", "{budget,usage,quota,limits}.{metric,unit}", _counts),
     *UNIT_FIELDS,
 )
 _SLOTS: Final = frozenset(field.slot for field in _FIGURES)

@@ -110,6 +110,7 @@ _TABLE: Final = (
         {approval,call,request}_id       # LibreFang, HumanLayer: what a person is asked
         {run,dag_run,execution}_id       # LangGraph, Airflow: one run of what is defined elsewhere
         {issue,job,session,thread}_id    # GitLab, Devin, LangGraph
+        conversation_id                  # OpenHands, Dify
         execution_arn task_instance.id   # AWS Step Functions, Airflow human-in-the-loop
         execution.{workflow_id,run_id}   # Temporal
         metadata.{uid,name} pk number    # Kubernetes

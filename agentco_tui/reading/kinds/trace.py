@@ -157,6 +157,7 @@ STEP: Final = Table((
     Field("end", """
         end_time end_time_unix_nano end ended ended_at end_timestamp
         completed_at finished_at finish_time  # GitHub
+        end_date metrics.end             # Airflow, Braintrust
         """, to_moment),
     Field("duration", f"{_SPANS}{{_ms,_millis,_milliseconds}}", _seconds_in(1e-3)),
     Field("duration", f"{_SPANS}{{_us,_micros}}", _seconds_in(1e-6)),
