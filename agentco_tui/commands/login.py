@@ -1,4 +1,4 @@
-"""`agentco-tui login` and `logout`: tries address and key, sees that the key is kept, or gone."""
+"""`agentco-tui login` tries an address and a key, and stores the key; `logout` removes it."""
 
 from __future__ import annotations
 
@@ -29,67 +29,85 @@ from agentco_tui.config.validators import WrongError
 from agentco_tui.system.child_process import CommandError
 from agentco_tui.system.state_folder import write_private
 
-ANSWER_WITHIN: Final = 10.0  # seconds for each read of the platform
-FIELDS_WITHIN: Final = 60.0  # seconds for the reads of one page of each kind
-_WAYS = """\
+ANSWER_WITHIN: Final = 10.0
+"""Seconds that the platform has for each read that tries the key."""
+FIELDS_WITHIN: Final = 60.0
+"""Seconds for reading one page of each kind of record, to show which fields are read."""
+_WAYS_TO_STORE = """\
 # one of these, with what is to do first:
 api_key_command = "pass show agentco/NAME"  # pass insert agentco/NAME
 api_key_command = "op read op://Private/agentco-NAME/credential"  # an API Credential of that title
 api_key_command = "vault kv get -mount=secret -field=key agentco/NAME"
   # vault kv put -mount=secret agentco/NAME key=-  (then the key, enter, ctrl+d)
 api_key_file = "keys/NAME"  # beside the config: (umask 077; mkdir -p keys; cat >keys/NAME)"""
+_PROFILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """Log in, or out; 3 if nothing answered, 1 if nobody could say where to keep the key. The
-    dashboard takes this process's place.
+    """Log in, or out; returns 3 if the platform gave no answer, 1 if the key could not be stored.
+
+    At the end of a login the user may open the dashboard, which replaces this process. Raises
+    UsageError, and SettingsError for a config file with mistakes.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as ctrl+c: the echo comes back
-    own = {name: env[name] for name in env if name not in (API_KEY, VARIABLES["base_url"])}
-    resolved = Resolver({**given, "base_url": None}, own)
-    name, entry = resolved.profile, resolved.entry
-    file = resolved.path.parent / "keys" / name
+    # SIGTERM acts like ctrl+c, so that the prompt for the key turns the terminal's echo on again.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # The address and the key of the environment are only proposals here, not settings.
+    own_env = {name: env[name] for name in env if name not in (API_KEY, VARIABLES["base_url"])}
+    resolved = Resolver({**given, "base_url": None}, own_env)
     if resolved.file.exists and resolved.file.problems:
         raise SettingsError(resolved.file.problems)
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*", name):
+    if not _PROFILE_NAME.fullmatch(resolved.profile):
         raise UsageError("a profile to log in to has a name of letters, digits, - and _")
     if given["command"] == "logout":
-        return _logout(resolved, file, env)
-    say(f"Log in, profile {name}. Nothing is kept before you say so; ctrl+c leaves.")
-    text = given.get("base_url") or env.get(VARIABLES["base_url"]) or entry.get("base_url")
+        return _log_out(resolved, env)
+    return _log_in(resolved, given, env, own_env)
+
+
+def _log_in(
+    resolved: Resolver, given: Given, env: Mapping[str, str], own_env: Mapping[str, str]
+) -> int:
+    profile = resolved.profile
+    say(f"Log in, profile {profile}. Nothing is kept before you say so; ctrl+c leaves.")
+    proposed = resolved.entry.get("base_url")
+    address = given.get("base_url") or env.get(VARIABLES["base_url"]) or proposed
     while True:
-        url = _address(text, allow_http=entry.get("allow_http", False))
-        key = _key(env)
-        if asyncio.run(_answers(resolved, url, key)):
+        url = _ask_address(address, allow_http=resolved.entry.get("allow_http", False))
+        key = _ask_key(env)
+        if asyncio.run(_try_key(resolved, url, key)):
             break
         if not agreed("\nType them again?"):
             return Exit.NO_ANSWER
-        text = ask(f"Address (enter: {url}):") or str(url)
-    setting = _keep(name, file, key, env)
-    usable = _write_profile(resolved, url, setting)
-    say(f"The dashboard on it: agentco-tui --profile {name}")
-    if usable and agreed("\nOpen it now?"):
-        words = ["-m", "agentco_tui", "--config", str(resolved.path), "--profile", name]
-        words += ["--read-only"] if given.get("read_only") else []
-        os.execve(sys.executable, [sys.executable, *words], own)  # noqa: S606 - this very program
-    return Exit.OK if setting or at_terminal() else Exit.FAILED
+        address = ask(f"Address (enter: {url}):") or str(url)
+    setting = _store_key(resolved, key, env)
+    is_usable = _write_profile(resolved, url, setting)
+    say(f"The dashboard on it: agentco-tui --profile {profile}")
+    if is_usable and agreed("\nOpen it now?"):
+        arguments = ["-m", "agentco_tui", "--config", str(resolved.path), "--profile", profile]
+        if given.get("read_only"):
+            arguments.append("--read-only")
+        program = sys.executable
+        os.execve(program, [program, *arguments], own_env)  # noqa: S606 - this very program
+    is_stored = bool(setting) or at_terminal()
+    return Exit.OK if is_stored else Exit.FAILED
 
 
-def _address(text: str | None, *, allow_http: bool) -> BaseUrl:
+def _ask_address(address: str | None, *, allow_http: bool) -> BaseUrl:
+    """Return the address, asked for until it can be used; plain http needs the user's consent."""
     while True:
-        text = text or ask("Address (https://...):")
+        address = address or ask("Address (https://...):")
         try:
-            return BaseUrl.parse(text, allow_http=allow_http)
+            return BaseUrl.parse(address, allow_http=allow_http)
         except CredentialError as error:
             complain(str(error))
         with suppress(CredentialError):
-            url = BaseUrl.parse(text, allow_http=True)
+            url = BaseUrl.parse(address, allow_http=True)
             if agreed("Send the key in the open all the same?"):
                 return url
-        text = None
+        address = None
 
 
-def _key(env: Mapping[str, str]) -> ApiKey:
+def _ask_key(env: Mapping[str, str]) -> ApiKey:
+    """Return the key that the user types; without a terminal, that of the environment."""
     typed = "" if at_terminal() else env.get(API_KEY, "")
     if typed:
         say(f"The key is that of {API_KEY}, as there is no terminal to ask at.")
@@ -101,8 +119,8 @@ def _key(env: Mapping[str, str]) -> ApiKey:
             typed = ""
 
 
-async def _answers(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
-    """Ask the platform all that can be read, and tell; False if nothing was answered."""
+async def _try_key(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
+    """Read what the platform has, and print how it answers; False if it answered nothing."""
     values = {**resolved.values, "profile": resolved.profile, "company": None}
     settings = Settings(base_url=url, key=key, key_source="what was given", **values)
     say("", f"reads of {url}, until one is not answered within {ANSWER_WITHIN:g} s:")
@@ -124,34 +142,56 @@ async def _answers(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
     return True
 
 
-def _keep(name: str, file: Path, key: ApiKey, env: Mapping[str, str]) -> str:
-    """Keep the key where the person says; what a profile says then, or "" if it is not kept."""
-    is_there = find_spec("keyring") is not None
-    if is_there and (not at_terminal() or agreed("\nKeep the key in the system's keyring?")):
-        with suppress(CommandError, WrongError):
-            run_keyring("set", name, env, typed=key.reveal().encode())
-            if KeyPlace("keyring", name, True, env).read() == key:
-                return "keyring = true"
-        complain("the keyring keeps nothing: is it unlocked?")
-    elif not is_there:
+def _key_file(resolved: Resolver) -> Path:
+    """The file in which a login can store the profile's key."""
+    return resolved.path.parent / "keys" / resolved.profile
+
+
+def _store_key(resolved: Resolver, key: ApiKey, env: Mapping[str, str]) -> str:
+    """Store the key where the user agrees to; returns the profile's setting for it, or ""."""
+    profile = resolved.profile
+    has_keyring = find_spec("keyring") is not None
+    if not has_keyring:
         say("", "The extra agentco-tui[keyring] would bring the system's keyring; it is not there.")
-    there = file.exists()
-    if agreed(f"{'Write over' if there else 'Keep the key in'} {file}, which only you can read?"):
-        write_private(file, key.reveal().encode(), replace=there)
-        return f'api_key_file = "keys/{name}"'
+    elif not at_terminal() or agreed("\nKeep the key in the system's keyring?"):
+        if _store_in_keyring(profile, key, env):
+            return "keyring = true"
+        complain("the keyring keeps nothing: is it unlocked?")
+    file = _key_file(resolved)
+    exists = file.exists()
+    action = "Write over" if exists else "Keep the key in"
+    if agreed(f"{action} {file}, which only you can read?"):
+        write_private(file, key.reveal().encode(), replace=exists)
+        return f'api_key_file = "keys/{profile}"'
     return ""
 
 
+def _store_in_keyring(profile: str, key: ApiKey, env: Mapping[str, str]) -> bool:
+    """Store the key in the system's keyring; returns whether reading it again gives the same."""
+    with suppress(CommandError, WrongError):
+        run_keyring("set", profile, env, typed=key.reveal().encode())
+        return KeyPlace("keyring", profile, True, env).read() == key
+    return False
+
+
 def _write_profile(resolved: Resolver, url: BaseUrl, setting: str) -> bool:
-    """Whether the config has the profile, or is begun with it; else what to add is told."""
-    path, lines = resolved.path, [f"[profiles.{resolved.profile}]", f'base_url = "{url}"']
-    for key, value in tomllib.loads(setting).items():
-        if resolved.base_url == url and str(resolved.entry.get(key)) == str(value):
+    """Write a first config file if the user agrees, else print the lines to add.
+
+    `setting` says where the key is, "keyring = true"; "" if it is not stored. Returns whether the
+    config file has the profile now.
+    """
+    for name, value in tomllib.loads(setting).items():
+        if resolved.base_url == url and str(resolved.entry.get(name)) == str(value):
             return True
+    lines = [f"[profiles.{resolved.profile}]", f'base_url = "{url}"']
     if url.scheme == "http" and not url.is_loopback:
         lines.append("allow_http = true")
-    lines += [setting] if setting else _WAYS.replace("NAME", resolved.profile).splitlines()
+    if setting:
+        lines.append(setting)
+    else:
+        lines += _WAYS_TO_STORE.replace("NAME", resolved.profile).splitlines()
     say("", *lines, "")
+    path = resolved.path
     if setting and not path.exists() and agreed(f"Write this to {path}?"):
         begin_config(path, lines)
         return True
@@ -159,24 +199,30 @@ def _write_profile(resolved: Resolver, url: BaseUrl, setting: str) -> bool:
     return False
 
 
-def _logout(resolved: Resolver, file: Path, env: Mapping[str, str]) -> int:
-    """Remove the key from where login keeps it; say where else one is."""
-    name, place = resolved.profile, resolved.key_place
-    removals: dict[str, Callable[[], object]] = {str(file): file.unlink} if file.exists() else {}
-    with suppress(WrongError):  # there is none, or none that can be read
-        KeyPlace("keyring", name, True, env).read()
-        removals["the system's keyring"] = partial(run_keyring, "del", name, env)
-    for where, remove in removals.items():
-        if not at_terminal() or agreed(f"Remove the key of profile {name} from {where}?"):
+def _log_out(resolved: Resolver, env: Mapping[str, str]) -> int:
+    """Remove the key from where a login stores it, and name the other places that have one."""
+    profile = resolved.profile
+    file = _key_file(resolved)
+    removals: dict[str, Callable[[], object]] = {}
+    if file.exists():
+        removals[str(file)] = file.unlink
+    # A WrongError means that the keyring has no key, or none that can be read.
+    with suppress(WrongError):
+        KeyPlace("keyring", profile, True, env).read()
+        removals["the system's keyring"] = partial(run_keyring, "del", profile, env)
+    for storage, remove in removals.items():
+        if not at_terminal() or agreed(f"Remove the key of profile {profile} from {storage}?"):
             try:
                 remove()
             except (CommandError, OSError):
-                raise UsageError(f"the key can't be removed from {where}") from None
-            say(f"The key is removed from {where}.")
+                raise UsageError(f"the key can't be removed from {storage}") from None
+            say(f"The key is removed from {storage}.")
     if not removals:
-        say(f"No key of profile {name} is kept in the system's keyring, or in {file}.")
-    if place is not None and place.value not in (True, file):
-        say(f"What {place.words} brings can't be removed from here.")
+        say(f"No key of profile {profile} is kept in the system's keyring, or in {file}.")
+    key_place = resolved.key_place
+    is_storage_of_login = key_place is not None and key_place.value in (True, file)
+    if key_place is not None and not is_storage_of_login:
+        say(f"What {key_place.words} brings can't be removed from here.")
     if env.get(API_KEY):
         say(f"{API_KEY} in the environment can't be removed from here.")
     return Exit.OK

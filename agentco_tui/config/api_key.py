@@ -1,11 +1,11 @@
-"""Where the key comes from: the environment, or exactly one of the profile's four sources.
+"""Where the API key comes from: the environment, or exactly one of the profile's four sources.
 
-The key goes from its source straight into an `ApiKey`, which masks itself; no text made here holds
-it, nor what stands in the config file, where a key may stand by mistake.
+A key goes from its source straight into an `ApiKey`, which masks itself. No message made here holds
+a key, nor a setting's value, because a key may have been written into the config file by mistake.
 
-At the start a command may ask for a passphrase at the terminal, and so may a keyring. Later the
-terminal belongs to the dashboard: whatever is run then (`apart`) has none, can be ended at any
-time, and is never given longer than its limit.
+At the start, a command or a keyring may ask for a passphrase at the terminal. Later the terminal
+belongs to the dashboard: what runs then (`apart`) has no terminal, can be ended at any time, and
+has a time limit.
 """
 
 from __future__ import annotations
@@ -16,133 +16,166 @@ import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from agentco_tui.api.credentials import ApiKey, CredentialError
 from agentco_tui.config.validators import WrongError
 from agentco_tui.system.child_process import MAX_BYTES, CommandError, run_for_output
 
-API_KEY = "AGENTCO_API_KEY"
-COMMAND_SECONDS = 10.0
-KEYRING_SECONDS = 30.0
-"""A keyring that is locked asks the person in a window of its own."""
+API_KEY: Final = "AGENTCO_API_KEY"
+"""The environment variable that holds the key."""
+COMMAND_SECONDS: Final = 10.0
+KEYRING_SECONDS: Final = 30.0
+"""Longer than for a command: a locked keyring asks the user in a window."""
+_READABLE_OR_WRITABLE_BY_OTHERS: Final = 0o066
 
 
 class KeyPlace(NamedTuple):
-    """The environment, or one of the profile's four sources; holds no key itself."""
+    """Where the key can be read: the environment, or a source of the profile. It holds no key."""
 
     setting: str
     """AGENTCO_API_KEY, api_key_command, api_key_env, api_key_file or keyring."""
     profile: str
     value: Any
-    """The setting's value, a path absolute; a key may stand there by mistake."""
+    """The setting's value, a path absolute; it may be a key by mistake."""
     env: Mapping[str, str]
 
     @property
     def words(self) -> str:
-        """Fit for a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
+        """The place in a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
         return API_KEY if self.setting == API_KEY else f"{self.setting} of profile {self.profile}"
 
     @property
     def can_change(self) -> bool:
-        """Whether another key may stand there while the program runs; not in its environment."""
+        """Whether the key there can be replaced while the program runs; not in the environment."""
         return self.setting not in (API_KEY, "api_key_env")
 
     @property
     def is_file(self) -> bool:
-        """Whether looking there costs nothing and disturbs nobody."""
+        """Whether reading the key costs nothing and asks the user nothing."""
         return self.setting == "api_key_file"
 
     def __repr__(self) -> str:
-        # Neither the value nor the environment: secrets may stand in both.
+        # Neither the value nor the environment is shown: both can hold secrets.
         return f"KeyPlace({self.words})"
 
     def in_file(self) -> ApiKey | None:
-        """The key that stands in its file now; None where there is none, or it can't be read."""
+        """Return the key that is in the file now; None if it is no file, or can't be read."""
         with suppress(WrongError):
             return self.read() if self.is_file else None
         return None
 
     def read(self, *, apart: bool = False, until: int | None = None) -> ApiKey:
-        """The key that stands there now; may take as long as the command or the keyring.
+        """Return the key that is there now; blocks as long as the command or the keyring takes.
 
-        `apart`: what is run for it has no terminal, and is ended when the descriptor `until` can be
-        read. Raises WrongError without the key, but with what a command wrote to stderr.
+        With `apart`, what runs for it has no terminal, and is ended when the file descriptor
+        `until` becomes readable. Raises WrongError, which may quote stderr of a command, never a
+        key.
         """
-        login = f"agentco-tui login --profile {shlex.quote(self.profile)}"
         match self.setting:
             case "api_key_file":
-                return from_file(Path(self.value), login)
+                return from_file(Path(self.value), self._login_command)
             case "api_key_env":
-                if not self.env.get(self.value, "").strip():
-                    raise WrongError("the environment variable that it names is not set")
-                return _parsed(self.env[self.value], "what the environment variable holds")
+                return self._from_variable()
             case "api_key_command":
-                run = partial(run_for_output, self.value, self.env, COMMAND_SECONDS)
+                return self._from_command(apart=apart, until=until)
             case "keyring":
-                run = partial(run_keyring, "get", self.profile, self.env)
+                return self._from_keyring(apart=apart, until=until)
             case _:
-                return _parsed(self.env[API_KEY])
-        what = "the command printed" if self.setting == "api_key_command" else "the keyring holds"
+                return _parse(self.env[API_KEY])
+
+    @property
+    def _login_command(self) -> str:
+        return f"agentco-tui login --profile {shlex.quote(self.profile)}"
+
+    def _from_variable(self) -> ApiKey:
+        text = self.env.get(self.value, "")
+        if not text.strip():
+            raise WrongError("the environment variable that it names is not set")
+        return _parse(text, "what the environment variable holds")
+
+    def _from_command(self, **options: Any) -> ApiKey:
         try:
-            return _parsed(run(apart=apart, until=until).decode("ascii"), f"what {what}")
-        except CommandError as failed:
-            if self.setting == "api_key_command":
-                raise WrongError(f"the command {failed}") from None
-            why = "gave no answer: is it unlocked?" if failed.said else str(failed)
-            if failed.said == "":
-                why = f"holds no key for it: {login}"
-            raise WrongError(f"the system's keyring {why}") from None
-        except UnicodeDecodeError:
-            raise WrongError(f"what {what} is no key") from None
+            output = run_for_output(self.value, self.env, COMMAND_SECONDS, **options)
+        except CommandError as error:
+            raise WrongError(f"the command {error}") from None
+        return _parse_output(output, "what the command printed")
+
+    def _from_keyring(self, **options: Any) -> ApiKey:
+        try:
+            output = run_keyring("get", self.profile, self.env, **options)
+        except CommandError as error:
+            if error.said == "":
+                reason = f"holds no key for it: {self._login_command}"
+            elif error.said:
+                reason = "gave no answer: is it unlocked?"
+            else:
+                reason = str(error)
+            raise WrongError(f"the system's keyring {reason}") from None
+        return _parse_output(output, "what the keyring holds")
 
 
-def _parsed(text: str, what: str = "") -> ApiKey:
+def _parse_output(output: bytes, source: str) -> ApiKey:
+    try:
+        return _parse(output.decode("ascii"), source)
+    except UnicodeDecodeError:
+        raise WrongError(f"{source} is no key") from None
+
+
+def _parse(text: str, source: str = "") -> ApiKey:
+    """Return a text as a key; raises WrongError, which begins with the source if there is one."""
     try:
         return ApiKey.parse(text)
     except CredentialError as error:
-        raise WrongError(f"{what} cannot be used: {error}" if what else str(error)) from None
+        message = f"{source} cannot be used: {error}" if source else str(error)
+        raise WrongError(message) from None
 
 
-def run_keyring(action: str, profile: str, env: Mapping[str, str], **how: Any) -> bytes:
-    """Have the keyring `get`, `set` or `del` a profile's key. Raises CommandError, WrongError."""
+def run_keyring(action: str, profile: str, env: Mapping[str, str], **options: Any) -> bytes:
+    """Run `get`, `set` or `del` of the system's keyring for a profile's key; returns its output.
+
+    `options` are those of `run_for_output`. Raises CommandError; WrongError if the package keyring
+    is missing.
+    """
     if find_spec("keyring") is None:
         raise WrongError("the package keyring is not installed: pip install 'agentco-tui[keyring]'")
-    # In a process of its own it can be ended, and kept from a terminal it could ask at.
-    # Not from the working directory, which anybody's files may lie in, but from where
-    # this program has its own modules from.
+    # A process of its own can be ended, and kept from asking at the terminal. Its modules come from
+    # where this program has them, and not (-P) from the working directory, where anyone may have
+    # put files.
     command = (sys.executable, "-P", "-m", "keyring", action, "agentco-tui", profile)
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    return run_for_output(command, {**env, "PYTHONPATH": path}, KEYRING_SECONDS, **how)
+    python_path = os.pathsep.join(entry for entry in sys.path if entry)
+    return run_for_output(command, {**env, "PYTHONPATH": python_path}, KEYRING_SECONDS, **options)
 
 
 def from_file(path: Path, login: str = "agentco-tui login") -> ApiKey:
-    """What the file holds; WrongError also where others can read or change it."""
+    """Return the key in a file; `login` is the command to name where there is none.
+
+    Raises WrongError, also if other users can read or change the file.
+    """
     try:
-        # Without NONBLOCK a named pipe would hold the start for ever.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        # Without NONBLOCK, opening a named pipe would never return.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise WrongError(f"the key file does not exist: {login}") from None
     except OSError as error:
         raise WrongError(f"the key file cannot be read: {error.strerror}") from None
     try:
-        # The open file is looked at, not its name, which could change in between.
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        # Of the open file, because the file of this name could be another one by now.
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise WrongError(f"the key file {path} is no ordinary file")
-        if found.st_mode & 0o066:
+        if status.st_mode & _READABLE_OR_WRITABLE_BY_OTHERS:
             raise WrongError(
                 f"others can read or change the key file: chmod 600 {shlex.quote(str(path))}"
             )
-        raw = os.read(handle, MAX_BYTES + 1)
+        raw = os.read(descriptor, MAX_BYTES + 1)
     finally:
-        os.close(handle)
+        os.close(descriptor)
     if len(raw) > MAX_BYTES:
         raise WrongError(f"the key file {path} is too large to hold only a key")
     try:
-        return _parsed(raw.decode("ascii"), str(path))
+        return _parse(raw.decode("ascii"), str(path))
     except UnicodeDecodeError:
         raise WrongError(f"{path} holds no key: a key is plain letters, digits and signs") from None

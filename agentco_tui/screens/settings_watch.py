@@ -1,4 +1,4 @@
-"""Takes up the settings while the dashboard runs, whenever the config file or a theme is saved."""
+"""Reads the settings again while the dashboard runs, when the config file or a theme was saved."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -14,19 +15,23 @@ from agentco_tui.config.theme_file import themes_beside
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe
 
-LOOK_EVERY = 1.0  # seconds
+CHECK_INTERVAL: Final = 1.0
+"""Seconds between two looks at the files."""
 
 Reread = Callable[[Settings], tuple[Settings, list[str]]]
-"""As `config.resolve.reread`, of the settings that are in effect."""
+"""Takes the settings in effect and returns what `config.resolve.reread` does."""
+FileStamp = tuple[Path, int, int]
+"""A file, its time of modification in nanoseconds, and its inode."""
 
 
-def stamps(config: Path) -> list[tuple[Path, int, int]]:
-    """What differs once the config file or a theme beside it was saved."""
-    found = []
+def file_stamps(config: Path) -> list[FileStamp]:
+    """Return the stamps of the config file and its themes; one differs after a file was saved."""
+    stamps = []
     for path in (config, *themes_beside(config)):
         with suppress(OSError):
-            found.append((path, path.stat().st_mtime_ns, path.stat().st_ino))
-    return found
+            status = path.stat()
+            stamps.append((path, status.st_mtime_ns, status.st_ino))
+    return stamps
 
 
 async def follow_settings(
@@ -35,24 +40,42 @@ async def follow_settings(
     take: Callable[[Settings], None],
     tell: Callable[[SafeText], None],
 ) -> None:
-    """Look once a second, beside the event loop, and read once a saved file stands still: `take`
-    gets settings that differ; what is wrong is told, and those of before stay.
+    """Read the files again whenever they were saved; runs until it is cancelled.
+
+    A file is read once its stamp has not changed for one interval, because an editor may still be
+    writing it. `take` gets settings that differ from those in effect; `tell` gets notices, also of
+    mistakes in the files, which leave the settings unchanged. Files are read in a thread.
     """
-    seen, is_read, config = None, False, session.settings.config_path
-    while config is not None:
-        found = await asyncio.to_thread(stamps, config)
-        if found != seen:
-            seen, is_read = found, False
+    config = session.settings.config_path
+    if config is None:
+        return
+    last_stamps: list[FileStamp] | None = None
+    is_read = False
+    while True:
+        stamps = await asyncio.to_thread(file_stamps, config)
+        if stamps != last_stamps:
+            last_stamps = stamps
+            is_read = False
         elif not is_read:
             is_read = True
-            try:
-                new, kept = await asyncio.to_thread(reread, session.settings)
-            except SettingsError as error:
-                tell(safe(f"the settings of before stay: {error}", 400))
-            else:
-                if replace(new, sources={}) != replace(session.settings, sources={}):
-                    take(new)
-                    tell(plain("the settings were read again"))
-                if kept:
-                    tell(plain(f"only from the next start, or :profile NAME: {', '.join(kept)}"))
-        await asyncio.sleep(LOOK_EVERY)
+            await _reread_once(session, reread, take, tell)
+        await asyncio.sleep(CHECK_INTERVAL)
+
+
+async def _reread_once(
+    session: Session,
+    reread: Reread,
+    take: Callable[[Settings], None],
+    tell: Callable[[SafeText], None],
+) -> None:
+    try:
+        settings, postponed = await asyncio.to_thread(reread, session.settings)
+    except SettingsError as error:
+        tell(safe(f"the settings of before stay: {error}", 400))
+        return
+    # Sources hold line numbers, which change with every line that is added above.
+    if replace(settings, sources={}) != replace(session.settings, sources={}):
+        take(settings)
+        tell(plain("the settings were read again"))
+    if postponed:
+        tell(plain(f"only from the next start, or :profile NAME: {', '.join(postponed)}"))
