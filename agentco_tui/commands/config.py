@@ -47,7 +47,12 @@ def run(given: Given, env: Mapping[str, str], find_mistakes_in_views: FindMistak
         return _run_path(given, env)
     resolved = Resolver(given, env)
     rows = _setting_rows(resolved)
-    problems = _all_problems(resolved, find_mistakes_in_views if action == "check" else None)
+    resolved.check_all()
+    if action == "check":
+        resolved.problems += resolved.broken_themes()
+        for setting, reason in find_mistakes_in_views(resolved.file.views):
+            resolved.problems.append(resolved.file.problem(setting, reason))
+    problems = _sorted_problems(resolved)
     if given["json"]:
         problem_rows = [_problem_row(problem) for problem in problems]
         say_json({**_as_json(action, resolved, rows), "problems": problem_rows})
@@ -83,18 +88,8 @@ def _run_path(given: Given, env: Mapping[str, str]) -> Exit:
     return Exit.OK
 
 
-def _all_problems(
-    resolved: Resolver, find_mistakes_in_views: FindMistakesInViews | None
-) -> list[Problem]:
-    """Return what is wrong, in the order of lines; no command runs, and no keyring is read.
-
-    Views and theme files are checked only with a function that knows the lists.
-    """
-    resolved.check_all()
-    if find_mistakes_in_views is not None:
-        resolved.problems += resolved.broken_themes()
-        for setting, reason in find_mistakes_in_views(resolved.file.views):
-            resolved.problems.append(resolved.file.problem(setting, reason))
+def _sorted_problems(resolved: Resolver) -> list[Problem]:
+    """Return each problem once, in the order of lines, with what the profile in use lacks."""
     problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
     if resolved.entry:
         # Without a profile, the file need not hold an address and a key.

@@ -34,7 +34,11 @@ __all__ = [
 ]
 
 Given = Mapping[str, Any]
-"""The command line's arguments by name; a flag that was not given is absent."""
+"""The command line's arguments by name; a flag that was not given is absent.
+
+`resolve.of_profile` adds `first`, the profile of the start, and `is_other`: whether the arguments
+are for another one.
+"""
 
 
 class Switch(msgspec.Struct, frozen=True):

@@ -151,13 +151,18 @@ def _default_of(field: msgspec.structs.FieldInfo) -> Any:
     return None
 
 
+def table_parts(table: str) -> list[str]:
+    """The names that lead to a table from the top of the file, for which there are none."""
+    return [] if table == TOP else table.split(".")
+
+
 def checks_of(settings: tuple[DeclaredSetting, ...]) -> Table:
     """All that the config file may hold, as nested tables of what checks it."""
     root: dict[str, Any] = {}
     for declared in settings:
         for table in declared.tables:
             branch = root
-            for part in table.split(".") if table else ():
+            for part in table_parts(table):
                 branch = branch.setdefault(part, {})
             branch[declared.name] = declared.setting.check
     return root

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.config import validators
-from agentco_tui.config.declaration import EACH, TOP, DeclaredSetting, Table, checks_of
+from agentco_tui.config.declaration import EACH, DeclaredSetting, Table, checks_of, table_parts
 from agentco_tui.config.key_bindings import read_keys
 from agentco_tui.config.settings import DECLARED, AlertLimits, KeySources, OwnCommand, ViewSettings
 from agentco_tui.config.theme_file import ThemeFile, themes_beside
@@ -70,13 +70,12 @@ class ConfigFile(TomlFile):
         A value comes with its full name in the file, "profiles.prod.refresh".
         """
         for table in declared.tables:
-            path = [profile if part == EACH else part for part in table.split(".")]
+            parts = [profile if part == EACH else part for part in table_parts(table)]
             values: Any = self.checked
-            for part in path if table != TOP else ():
+            for part in parts:
                 values = values.get(part, {})
             if declared.name in values:
-                names = [declared.name] if table == TOP else [*path, declared.name]
-                yield ".".join(names), values[declared.name]
+                yield ".".join([*parts, declared.name]), values[declared.name]
 
     def _check(self, data: Mapping[str, Any]) -> None:
         self.checked = self._checked_table("", data, self._checks(data))
@@ -92,10 +91,8 @@ class ConfigFile(TomlFile):
     def _checks(self, data: Mapping[str, Any]) -> Table:
         """What the file may hold, with this machine's themes and, if used, the mappable fields."""
         table = checks_of(DECLARED)
-        profiles = data.get("profiles", {})
         profile_table = {**table["profiles"][EACH], "theme": self.theme}
-        entries = profiles.values() if isinstance(profiles, dict) else ()
-        if any(isinstance(entry, dict) and "fields" in entry for entry in entries):
+        if _maps_fields(data.get("profiles")):
             # Imported late: few profiles map any fields, and these are many modules.
             from agentco_tui.reading.kinds import mappable  # noqa: PLC0415
 
@@ -203,7 +200,15 @@ class ConfigFile(TomlFile):
                 " api_key_file or keyring = true"
             )
         is_top = "profiles" in table
-        for declared in DECLARED if is_top else ():
-            if declared.name == name and declared.tables:
-                return f"unknown setting here: it belongs under [{declared.tables[-1]}]"
+        if is_top:
+            for declared in DECLARED:
+                if declared.name == name and declared.tables:
+                    return f"unknown setting here: it belongs under [{declared.tables[-1]}]"
         return super()._unknown_setting(name, table)
+
+
+def _maps_fields(profiles: object) -> bool:
+    """Whether a profile has a table `fields`; `profiles` is as the file has it, right or wrong."""
+    if not isinstance(profiles, dict):
+        return False
+    return any(isinstance(entry, dict) and "fields" in entry for entry in profiles.values())

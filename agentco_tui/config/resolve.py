@@ -4,7 +4,7 @@ which beats the top of the file, which beats the default.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -122,7 +122,8 @@ def reread(now: Settings, given: Given, env: Mapping[str, str]) -> tuple[Setting
                 postponed[declared.full_name] = None
         elif _waits_for_start(declared, value_now, value_read):
             read[field] = value_now
-            postponed[group.name if group and group.name else field] = None
+            group_name = group.name if group else ""
+            postponed[group_name or field] = None
     return replace(now, **read), list(postponed)
 
 
@@ -330,10 +331,13 @@ class Resolver:
         for binding in self.file.keys:
             self.sources[f"keys.{binding}"] = self._source(f"keys.{binding}")
         own_keys = {each.command.id: each.command.keys for each in self.file.commands}
+        mapping = AS_SENT
+        if self.entry:
+            mapping = self.file.mappings.get(self.profile, AS_SENT)
         themes = self.file.themes.items()
         return {
             **values,
-            "mapping": self.file.mappings.get(self.profile, AS_SENT) if self.entry else AS_SENT,
+            "mapping": mapping,
             "keys": self.file.keys | own_keys,
             "views": self.file.views,
             "commands": self.file.commands,
@@ -348,39 +352,49 @@ class Resolver:
             return ()
         # The profile of the start comes first, and may have no table; "" is none.
         first = self._given.get("first", self.profile)
-        names = (first, *self.file.profiles) if first else tuple(self.file.profiles)
-        return tuple(dict.fromkeys(names))
+        names = [first, *self.file.profiles]
+        return tuple(dict.fromkeys(filter(None, names)))
 
     def _pick(self, declared: DeclaredSetting) -> Any:
         """Return the value of the setting that counts, and set its source."""
         name = declared.name
-        setting = declared.setting
         value = declared.default
         source = "default"
         profile = self.profile if self._with_profile else ""
-        for full_name, in_file in self.file.settings_of(declared, profile):
-            value = in_file
+        for full_name, value_in_file in self.file.settings_of(declared, profile):
+            value = value_in_file
             source = self._source(full_name)
-        flag_value = self._given.get(name) if setting.flag else None
-        variable_value = self._set_env.get(setting.variable)
-        # A theme is checked by the file, which knows the user's own.
-        check_word = self.file.theme if name == "theme" else setting.check_word
-        for origin, word in ((setting.variable, variable_value), (setting.flag, flag_value)):
-            is_empty_profile = name == "profile" and not word
-            if word is None or word is False or is_empty_profile:
-                continue
+        for origin, word in self._overrides(declared):
             try:
-                value = self._converted(word, check_word)
+                value = self._convert(declared, word)
                 source = origin
             except WrongError as wrong:
                 self._blame(name, origin, str(wrong))
         self.sources[declared.full_name] = source
         return value
 
-    @staticmethod
-    def _converted(word: Any, check_word: Callable[[str], Any] | None) -> Any:
-        """Return what a flag or variable means; a flag without a value is true."""
-        return word if check_word is None or word is True else check_word(word)
+    def _overrides(self, declared: DeclaredSetting) -> Iterator[tuple[str, Any]]:
+        """Yield what the environment and then the flag say of a setting, each with its name."""
+        setting = declared.setting
+        if setting.variable in self._set_env:
+            yield setting.variable, self._set_env[setting.variable]
+        if setting.flag:
+            word = self._given.get(declared.name)
+            is_given = word is not None and word is not False
+            # An empty profile means that the dashboard begins with all of them.
+            is_all_profiles = declared.name == "profile" and word == ""
+            if is_given and not is_all_profiles:
+                yield setting.flag, word
+
+    def _convert(self, declared: DeclaredSetting, word: Any) -> Any:
+        """Return what the word of a flag or variable means; a flag without a word is true."""
+        check_word = declared.setting.check_word
+        if declared.name == "theme":
+            # The file knows the user's own themes.
+            check_word = self.file.theme
+        if check_word is None or word is True:
+            return word
+        return check_word(word)
 
     def _source(self, full_name: str) -> str:
         """Return where the file has a setting: "profile prod, FILE:6", "config file, FILE:1"."""
