@@ -1,60 +1,59 @@
-"""Approving one task: what is compared before, and what is concluded from the answer and the reads.
+"""Approving one task: what is compared before it, and what is concluded after it.
 
-Every conclusion here rests on what was read after the answer came or was given up, and says no
-more than that.
+Every conclusion here rests on reads that began after the answer came or was given up on, and claims
+no more than they show.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable
 from itertools import islice
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from msgspec.structs import replace
 
+from agentco_tui.actions.evidence import ENDED, AnswerKind, Check, Observation
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
 from agentco_tui.actions.outcome import (
-    AFTER_ALL,
-    ENDED,
     ENDED_WAITING,
-    AnswerKind,
-    Check,
-    Found,
     KnownBy,
     Outcome,
     OutcomeKind,
+    Reason,
+    Resolution,
+    TaskDecision,
     Verb,
 )
 from agentco_tui.actions.services import Services, age_of
-from agentco_tui.actions.task_reader import (
+from agentco_tui.actions.task_reader import TaskList
+from agentco_tui.actions.task_resolution import (
     CLOCK_SLACK,
-    TaskList,
-    by_whom,
-    decided_as,
     decision_about,
-    elsewhere,
+    resolution_of,
     says_it_waits,
-    shown_as,
+    why_it_left,
 )
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import Invalid, KeyRejected, NotFound, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Activity, Moment, Receipt, Task, TaskState
-from agentco_tui.model import format as form
 from agentco_tui.text import SafeText, plain, safe
 
-DEAR = 3.0  # seconds; where reading all tasks takes longer, a yes and the pending list must do
-AFTER_ALL_READS = 7
-SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
-"""States of a task that was let go after it waited for a person."""
-_LOOK = "look at it before you try again"
+SLOW_LIST: Final = 3.0
+"""Seconds; where reading all tasks takes longer, it is not read to confirm a clear yes."""
+READS_AFTER_LEAVING: Final = 7
+"""How often all tasks are read for a task that left the list after its attempt was settled."""
+SET_GOING: Final = frozenset(
+    {TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE}
+)
+"""States of a task that waited and was allowed to proceed."""
 
 
 class Approval(Write[Task]):
-    """Approves the task that a person was shown and said yes to."""
+    """Approves the task that the user saw and said yes to."""
 
     reads_after_no: ClassVar[bool] = True
     spacing = 0.0  # seconds between list reads that several decisions share
@@ -62,27 +61,29 @@ class Approval(Write[Task]):
 
     def __init__(self, services: Services, shown: Task) -> None:
         super().__init__(services, Verb.APPROVE, shown.id, shown.title)
-        self.shown, self.texts = shown, (shown.description,)
+        self.shown = shown
+        self.texts = (shown.description,)
         self.status = shown.status  # the platform's word for the task's status when it was sent
         self.waited_at: float | None = began_at(
             services.store.freshness[FeedName.PENDING], services.clock
         )
         """When the task was last read to wait before this, by the platform's clock."""
-        company = None if shown.company is None else shown.company.id
+        company = shown.company.id if shown.company is not None else None
         scope = services.poller.query.company
-        self._own = company if scope is None else None
+        self._own_company = company if scope is None else None
         """The task's own company, where the lists of all companies are read."""
-        if scope is not None and (company or shown.id not in services.store.pending.records):
+        is_listed = shown.id in services.store.pending.records
+        if scope is not None and (company or not is_listed):
             scope = company
+        self.scope = scope
+        """The company whose lists are read, None for those of all: the one on the screen, unless
+        the task belongs, or may belong, to another."""
         self._earlier: Earlier | None = None
         """The last attempt at the task from this machine before this one."""
         self._in_all_before: Task | None = None
         """The task as the store had it in the list of all tasks when the read began."""
-        self.scope = scope
-        """The company whose lists are read, None for those of all: the one on the screen unless the
-        task is another's, or may be."""
 
-    def recall(self, attempt: Attempt) -> None:
+    def restore(self, attempt: Attempt) -> None:
         self.spacing = self.services.timing.spacing
         status = attempt.details.get("status")
         self.status = safe(status) if isinstance(status, str) else None
@@ -95,29 +96,23 @@ class Approval(Write[Task]):
         return self.shown, store.pending.get(self.subject), store.tasks.get(self.subject)
 
     async def prepare(self) -> Attempt | Outcome:
-        """Read the pending list anew, and compare the task with what was shown."""
+        """Read the pending list, and compare the task with what was shown."""
         shown = self.shown
         if shown.cut is not None:
-            return self.unsent(f"nothing was sent: not all of it can be shown: {shown.cut}")
-        if self.attempt_id is None:  # later the last attempt is this one
+            return self.unsent(Reason.NOT_SHOWN_WHOLE, cause=plain(f"{shown.cut}"))
+        is_first_read = self.attempt_id is None  # later, the last attempt is this one
+        if is_first_read:
             self._earlier = self.services.earlier(Verb.APPROVE, self.subject)
         self._in_all_before = self.services.store.tasks.get(self.subject)
-        check = await self._seen(self.gather)
+        check = await self._read_pending(self.gather)
         self.read_began = check.began
-        if check.found in (Found.PARTIAL, Found.FAILED):
-            words = f"it could not be read again, so nothing was sent: {check.why}"
-            return self.unsent(words, error=check.error)
-        if check.found is Found.DONE:
-            before = None if self._earlier is None else self._earlier.settled
-            if before is not None and before.outcome != OutcomeKind.APPROVED_HERE:
-                before = None
-            found = await self._decided(check.record, before)
-            if before is not None and found.kind is not OutcomeKind.APPROVED:
-                words = plain(f"{found.sentence} (approved from this machine before)")
-                found = replace(found, sentence=words)
-            self.take(found)
-            return found
-        return self.recheck(check.record) or self.attempt(
+        if check.observation in (Observation.INCOMPLETE, Observation.FAILED):
+            return self.unsent(Reason.TASK_UNREAD_BEFORE, cause=check.why, error=check.error)
+        if check.observation is Observation.DONE:
+            outcome = await self._no_longer_waits(check.record)
+            self.update_store(outcome)
+            return outcome
+        return self.recheck(check.record) or self.new_attempt(
             task=shown.id,
             company=shown.company,
             agent=shown.agent,
@@ -125,21 +120,36 @@ class Approval(Write[Task]):
             details={} if shown.status is None else {"status": shown.status},
         )
 
+    async def _no_longer_waits(self, record: Task | None) -> Outcome:
+        """Conclude, before anything is sent, how the task stopped waiting."""
+        before = self._earlier.settled if self._earlier is not None else None
+        if before is None or before.outcome != OutcomeKind.APPROVED_HERE:
+            return await self._decided_by_other(record)
+        outcome = await self._decided_by_other(record, before)
+        if outcome.kind is OutcomeKind.APPROVED:
+            return outcome
+        return replace(outcome, approved_here_before=True)
+
     def recheck(self, now: Task | None = None) -> Outcome | None:
-        """Writing it down takes time, in which a poll can bring something newer than the read."""
+        """Compare with the store as well: while the attempt is written down, a poll can bring
+        something newer than the read.
+        """
         store = self.services.store
         now = now or store.pending.get(self.subject)
-        if now is None or not (found := differences(self.shown, now)):
+        if now is None:
+            return None
+        changes = differences(self.shown, now)
+        if not changes:
             return None
         if now.id in store.pending.records:
             store.publish(store.pending.put(now))
-        return self.changed(now, found)
+        return self.differing(now, changes)
 
     def why_overtaken(self) -> SafeText | None:
-        """Compares the task as the store has it now, in the list of those that wait and in that of
+        """Compare the task as the store has it now, in the list of those that wait and in that of
         all, with what the user saw and with what the store had when the read began.
 
-        That the list of those that wait lacks it counts as a change, where that list is the one
+        That the list of those that wait lacks it counts as a change, if that list is the one
         that was read and is whole.
         """
         store = self.services.store
@@ -173,264 +183,327 @@ class Approval(Write[Task]):
 
     # ---- what a read shows
 
-    async def _seen(self, gather: float = 0.0) -> Check[Task]:
-        """What the list of those that wait shows of it.
+    async def _read_pending(self, gather: float = 0.0) -> Check[Task]:
+        """Read what the list of pending tasks shows of the task.
 
-        One of all companies that is not whole, or that the platform doesn't give, is followed by
-        the list of the task's own company, and then by the list of all tasks.
+        If the list of all companies is not whole, or the platform doesn't give it, the list of the
+        task's own company is read, and then the list of all tasks.
         """
-        seen = (await self._list(FeedName.PENDING, self.scope, gather)).check(self.subject)
-        ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
-        if seen.found in (Found.PARTIAL, Found.FAILED) and ungiven and self._own:
-            seen = (await self._list(FeedName.PENDING, self._own)).check(self.subject)
-        if seen.found is Found.PARTIAL:
-            task = (await self._in_any_list()).record
+        check = (await self._list(FeedName.PENDING, self.scope, gather)).check(self.subject)
+        is_unsure = check.observation in (Observation.INCOMPLETE, Observation.FAILED)
+        may_be_scope = check.error is None or isinstance(check.error, Invalid | NotFound)
+        if is_unsure and may_be_scope and self._own_company:
+            check = (await self._list(FeedName.PENDING, self._own_company)).check(self.subject)
+        if check.observation is Observation.INCOMPLETE:
+            task = (await self._read_all()).record
             if task is not None:
-                found = Found.BEFORE if waits_for_person(task) else Found.DONE
-                return replace(seen, found=found, record=task, why=None)
-        return seen
+                waits = waits_for_person(task)
+                observation = Observation.UNCHANGED if waits else Observation.DONE
+                return replace(check, observation=observation, record=task, why=None)
+        return check
 
-    async def _in_any_list(self) -> Check[Task]:
-        """What the list of all tasks shows of it: its record, `DONE` without one if the list of
-        all companies was read whole, so that the platform has it in no list.
+    async def _read_all(self) -> Check[Task]:
+        """Read what the list of all tasks shows of the task: its record; or `DONE` without one if
+        the list of all companies was read whole, so that the platform has it in no list.
         """
-        tasks, of_all = await self._list(FeedName.TASKS, self.scope), True
+        tasks = await self._list(FeedName.TASKS, self.scope)
+        is_of_all_companies = True
         if self.subject not in tasks.tasks and tasks.error is None:
-            if tasks.why is not None and self._own:
-                tasks, of_all = await self._list(FeedName.TASKS, self._own), False
+            if tasks.why is not None and self._own_company:
+                tasks = await self._list(FeedName.TASKS, self._own_company)
+                is_of_all_companies = False
             elif tasks.why is None and self.scope is not None:
                 # It may have moved to another company.
                 tasks = await self._list(FeedName.TASKS, None)
-        task, found = tasks.tasks.get(self.subject), Found.PARTIAL
+        task = tasks.tasks.get(self.subject)
+        observation = Observation.INCOMPLETE
         if task is not None and task.unwritable is not None:
-            task = None  # whether it is the one that is meant can't be told
+            task = None  # several tasks share its id
         elif tasks.error is not None:
-            found = Found.FAILED
-        elif task is not None or (of_all and tasks.why is None):
-            found = Found.DONE
-        return Check(found=found, began=tasks.began, record=task, error=tasks.error)
+            observation = Observation.FAILED
+        elif task is not None or (is_of_all_companies and tasks.why is None):
+            observation = Observation.DONE
+        return Check(observation=observation, began=tasks.began, record=task, error=tasks.error)
 
     async def _list(self, feed: FeedName, company: str | None, gather: float = 0.0) -> TaskList:
         spacing = 0.0 if gather else self.spacing
-        found: TaskList = await self.services.reader.read(feed, company, spacing, gather)
-        return found
+        tasks: TaskList = await self.services.reader.read(feed, company, spacing, gather)
+        return tasks
 
     async def check(self) -> Check[Task]:
-        """What a read shows: `DONE` if it waits no more, with its record where one is read."""
-        said = self.answer.kind
-        seen = await self._seen()
-        if seen.found is Found.BEFORE and said is AnswerKind.YES and self._moved(seen.record):
-            return replace(seen, found=Found.DONE)
-        if seen.found is not Found.DONE or seen.record or said is not AnswerKind.LOST:
-            return seen
+        """Read whether the task still waits; `DONE` if not, with its record where one is read."""
+        answer = self.answer.kind
+        check = await self._read_pending()
+        if check.observation is Observation.UNCHANGED:
+            if answer is AnswerKind.YES and self._has_moved(check.record):
+                return replace(check, observation=Observation.DONE)
+            return check
+        if check.observation is not Observation.DONE or check.record is not None:
+            return check
+        if answer is not AnswerKind.LOST:
+            return check
         # It left the pending list after a lost answer: only the list of all tasks tells how.
-        found = await self._in_any_list()
-        if (task := found.record) is not None:
-            told = task.status is not None or task.needs_approval is not None
-            disagree = told and waits_for_person(task) and not self._moved(task)
-            return replace(seen, found=Found.OTHERWISE if disagree else Found.DONE, record=task)
-        if found.found is Found.DONE:
-            return replace(seen, why=plain("no list of the platform shows it"))
-        kind, error = Found.OTHERWISE, found.error
-        if error is not None:  # a platform that doesn't give the list shows no more than this
-            kind = Found.DONE if error.sent is Sent.NO and error.status else Found.FAILED
+        return await self._check_in_all(check)
+
+    async def _check_in_all(self, check: Check[Task]) -> Check[Task]:
+        """Complete a check of a task that left the pending list by the list of all tasks."""
+        in_all = await self._read_all()
+        task = in_all.record
+        if task is not None:
+            has_status = task.status is not None or task.needs_approval is not None
+            disagree = has_status and waits_for_person(task) and not self._has_moved(task)
+            observation = Observation.UNEXPECTED if disagree else Observation.DONE
+            return replace(check, observation=observation, record=task)
+        if in_all.observation is Observation.DONE:
+            return replace(check, why=plain("no list of the platform shows it"))
+        error = in_all.error
+        observation = Observation.UNEXPECTED
+        if error is not None:
+            # A platform that refuses this list shows no more than the pending list.
+            is_refused = error.sent is Sent.NO and bool(error.status)
+            observation = Observation.DONE if is_refused else Observation.FAILED
         why = plain("the list of all tasks could not be read whole")
-        return replace(seen, found=kind, error=error, why=why)
+        return replace(check, observation=observation, error=error, why=why)
 
     # ---- what became of it
 
     async def conclude(self, check: Check[Task] | None) -> Outcome:
-        assert check is not None, "a no is always read after"
-        if self.answer.kind is AnswerKind.LOST:
-            return self._after_lost(check)
-        if self.answer.kind is not AnswerKind.YES:
-            return await self._after_no(check)
-        # `pending` in the answer is not looked at, only the list: it may mean queued.
-        receipt, record = self.answer.receipt, check.record
+        assert check is not None, "a no is always followed by a read"
+        match self.answer.kind:
+            case AnswerKind.LOST:
+                return self._after_lost(check)
+            case AnswerKind.YES:
+                return await self._after_yes(check)
+            case _:
+                return await self._after_no(check)
+
+    async def _after_yes(self, check: Check[Task]) -> Outcome:
+        """Conclude after a clear yes. Only lists count: `pending` in the answer may mean queued."""
+        receipt = self.answer.receipt
         assert receipt is not None
-        if check.found is Found.BEFORE:
-            words = (
-                "the platform said yes, but its list still shows the task as pending: "
-                "it may need another approval, or more time"
+        record = check.record
+        if check.observation is Observation.UNCHANGED:
+            return self.outcome(OutcomeKind.STILL_PENDING, Reason.YES_STILL_LISTED, record=record)
+        if check.observation is not Observation.DONE:
+            return self.outcome(
+                OutcomeKind.APPROVED_HERE, Reason.YES_UNREAD, KnownBy.ANSWER, cause=check.why
             )
-            return self.outcome(OutcomeKind.STILL_PENDING, words, record=record)
-        if check.found is not Found.DONE:
-            why = f": {check.why}" if check.why else ""
-            words = f"approved, says the platform's answer; a read could not bear it out{why}"
-            return self.outcome(OutcomeKind.APPROVED_HERE, words, KnownBy.ANSWER)
-        told, took = receipt.record, self.services.reader.every_took
-        if record is None and told and told.id == self.subject and told.state is not None:
-            record = told
-        if record is None and receipt.status_word is None and (took is None or took <= DEAR):
-            # Some platforms say yes to the approval of what somebody has just rejected.
-            record = (await self._in_any_list()).record
+        record = record or await self._record_after_yes(receipt)
         if record is not None and record.state in ENDED:
-            words = f"the platform said yes, but {shown_as(record)}"
-            return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
-        now = "it no longer waits"
-        if record is not None and (self._moved(record) or record.decided_by):
-            # Some say yes to a second approval too, so who decided is told.
-            now = shown_as(record)
-        words = f"approved: the platform said yes, and {now}"
-        return self.outcome(OutcomeKind.APPROVED_HERE, words, record=record)
+            return self.outcome(OutcomeKind.UNCLEAR, Reason.YES_BUT_ENDED, record=record)
+        # Some platforms say yes to a second approval too, so the sentence says who decided.
+        is_shown = record is not None and (self._has_moved(record) or bool(record.decided_by))
+        reason = Reason.YES_SHOWN if is_shown else Reason.YES_LEFT
+        return self.outcome(OutcomeKind.APPROVED_HERE, reason, record=record)
 
-    async def after_all(
-        self, attempt_id: str | None, *, was_refused: bool = False
-    ) -> Outcome | None:
-        """The task has left the list of those that wait, and its attempt was settled otherwise.
-
-        Returns, and writes into the journal, what a read shows to have become of it; None if no
-        read shows it decided. Where the attempt `was_refused`, only an approval differs from that:
-        whatever else became of the task, the refusal stays what became of the attempt.
-        """
-        self.attempt_id = attempt_id
-        self.is_sent = attempt_id is not None
-        for pause in islice(self.services.timing.pauses(), AFTER_ALL_READS):
-            seen = await self._in_any_list()
-            record = seen.record
-            waits = record is not None and says_it_waits(record)
-            if not waits and seen.found is not Found.FAILED:
-                break
-            await self.services.timing.sleep(pause)
-        if record is None or record.state is None or waits:
-            return None
-        if was_refused and record.state not in SET_GOING:
-            return None
-        now = self.services.clock.now()
-        if record.state in SET_GOING:
-            entry = None if record.decided is not None else await self._log_entry()
-            moment = record.decided or (entry and entry.at) or Moment(now)
-            words = f"{AFTER_ALL}, at {form.clock(moment, moment.at)}: {shown_as(record)}"
-            if was_refused:
-                words = f"{words}; this request was refused before that"
-            found = self.outcome(OutcomeKind.APPROVED, words, record=record)
-        else:
-            words = elsewhere(record, None, now)
-            found = self.outcome(OutcomeKind.DECIDED_ELSEWHERE, words, record=record)
-        self.take(found)
-        return await self.written(found)
-
-    def take(self, outcome: Outcome) -> None:
-        """Drop from the pending list what left it."""
-        store, record = self.services.store, outcome.record
-        if outcome.kind in ENDED_WAITING:
-            store.publish(store.pending.drop(outcome.subject))
-        if isinstance(record, Task) and record.id in store.tasks.records:
-            store.publish(store.tasks.put(record))
+    async def _record_after_yes(self, receipt: Receipt[Task]) -> Task | None:
+        """Return the task after a yes, by the answer, else by a list that is quickly read."""
+        answered = receipt.record
+        if answered and answered.id == self.subject and answered.state is not None:
+            return answered
+        seconds = self.services.reader.every_took
+        is_quick = seconds is None or seconds <= SLOW_LIST
+        if receipt.status_word is None and is_quick:
+            # Some platforms say yes to the approval of what somebody has just rejected.
+            return (await self._read_all()).record
+        return None
 
     async def _after_no(self, check: Check[Task]) -> Outcome:
-        answer = self.answer
-        if check.found is Found.DONE:
-            return await self._decided(check.record)
-        if answer.kind is AnswerKind.UNAUTHORISED and check.found is Found.FAILED:
-            words = f"401, and nothing could be read since: {answer.told}"
-            if isinstance(check.error, KeyRejected):
-                words = "the key is missing or invalid: nothing was approved"
-            return self.outcome(OutcomeKind.KEY_REJECTED, words, KnownBy.ANSWER)
-        if answer.kind is AnswerKind.UNAUTHORISED:
-            words = (
-                f"refused with 401, while the key still reads: {answer.told}; "
-                "it may be that you must not approve this one, or may not approve at all"
+        """Conclude after a refusal."""
+        cause = self.answer.message
+        record = check.record
+        if check.observation is Observation.DONE:
+            return await self._decided_by_other(record)
+        is_unauthorised = self.answer.kind is AnswerKind.UNAUTHORISED
+        if is_unauthorised and check.observation is Observation.FAILED:
+            is_key_invalid = isinstance(check.error, KeyRejected)
+            reason = Reason.KEY_INVALID if is_key_invalid else Reason.KEY_REFUSED_UNREAD
+            return self.outcome(OutcomeKind.KEY_REJECTED, reason, KnownBy.ANSWER, cause=cause)
+        if is_unauthorised:
+            return self.outcome(
+                OutcomeKind.REFUSED, Reason.REFUSED_KEY_READS, cause=cause, record=record
             )
-            return self.outcome(OutcomeKind.REFUSED, words, record=check.record)
-        unread = "" if check.found is Found.BEFORE else " (it could not be read again since)"
-        words = f"refused: {answer.told}{unread}"
-        return self.outcome(OutcomeKind.REFUSED, words, KnownBy.ANSWER, record=check.record)
+        is_read = check.observation is Observation.UNCHANGED
+        reason = Reason.REFUSED if is_read else Reason.REFUSED_UNREAD
+        return self.outcome(OutcomeKind.REFUSED, reason, KnownBy.ANSWER, cause=cause, record=record)
 
     def _after_lost(self, check: Check[Task]) -> Outcome:
-        record, kind = check.record, OutcomeKind.UNCLEAR
-        state = None if record is None else record.state
-        match check.found:
-            case Found.BEFORE if record is not None and self._moved(record):
-                words = (
-                    f"it still waits, but its status went from “{self.status}” to "
-                    f"“{record.status}”: {_LOOK}"
+        """Conclude after the answer was lost, from what the last read shows."""
+        record = check.record
+        match check.observation:
+            case Observation.UNCHANGED if self._has_moved(record):
+                return self.outcome(
+                    OutcomeKind.UNCLEAR,
+                    Reason.LOST_STATUS_MOVED,
+                    old_status=self.status,
+                    record=record,
                 )
-            case Found.BEFORE:
-                kind, over = OutcomeKind.NOT_DONE, f"{self.services.timing.still_pending:g}"
-                words = (
-                    f"not approved: the answer was lost, and reads over {over} s "
-                    "show it as pending still; you may try again"
+            case Observation.UNCHANGED:
+                seconds = self.services.timing.still_pending
+                return self.outcome(
+                    OutcomeKind.NOT_DONE,
+                    Reason.LOST_STILL_PENDING,
+                    seconds=seconds,
+                    record=record,
                 )
-            case Found.PARTIAL | Found.FAILED:
-                words = f"unclear: the answer was lost, and {check.why}"
-            case Found.OTHERWISE if record is not None:
-                words = (
-                    "unclear: it left the list of pending tasks, but the list of all tasks shows "
-                    f"it as “{record.status or 'waiting'}” still; {_LOOK}"
+            case Observation.INCOMPLETE | Observation.FAILED:
+                return self.outcome(
+                    OutcomeKind.UNCLEAR, Reason.LOST_UNREAD, cause=check.why, record=record
                 )
-            case _ if record is None:
-                kind = OutcomeKind.GONE
-                words = (
-                    "it no longer waits, and what became of it can't be told: the answer was "
-                    f"lost, and {check.why}"
-                )
-            case _ if state in SET_GOING:
-                kind = OutcomeKind.APPROVED
-                word = "approved" if state is TaskState.APPROVED else "it no longer waits"
-                words = (
-                    f"{word}: {shown_as(record)}; the answer was lost, so it may have been this "
-                    "attempt or somebody else"
-                )
-            case _ if state in ENDED:
-                kind = OutcomeKind.DECIDED_ELSEWHERE
-                words = elsewhere(record, None, self.services.clock.now())
-            case _:
-                words = f"it no longer waits: {shown_as(record)}"
-        return self.outcome(kind, words, record=record)
+            case Observation.UNEXPECTED if record is not None:
+                return self.outcome(OutcomeKind.UNCLEAR, Reason.LOST_LISTS_DISAGREE, record=record)
+        if record is None:
+            return self.outcome(OutcomeKind.GONE, Reason.LOST_IN_NO_LIST, cause=check.why)
+        if record.state in SET_GOING:
+            is_approved = record.state is TaskState.APPROVED
+            reason = Reason.LOST_APPROVED if is_approved else Reason.LOST_SET_GOING
+            return self.outcome(OutcomeKind.APPROVED, reason, record=record)
+        if record.state in ENDED:
+            return self._left_list(OutcomeKind.DECIDED_ELSEWHERE, record, None)
+        return self.outcome(OutcomeKind.UNCLEAR, Reason.LOST_OTHER_STATUS, record=record)
 
-    async def _decided(self, record: Task | None, before: Settled | None = None) -> Outcome:
-        """It no longer waits, and not through this attempt: say who decided it, if that is told.
+    async def _decided_by_other(
+        self, record: Task | None, before: Settled | None = None
+    ) -> Outcome:
+        """Conclude for a task that no longer waits, and not through this attempt.
 
         `before` is the approval of an earlier attempt from this machine.
         """
-        sure, answer = True, self.answer
+        is_in_no_list = True
         if record is None:
-            found = await self._in_any_list()
-            record, sure = found.record, found.found is Found.DONE
+            check = await self._read_all()
+            record = check.record
+            is_in_no_list = check.observation is Observation.DONE
         now = self.services.clock.now()
         entry = decision_about(self.subject, self.services.store.activity, self.waited_at)
         if entry is None and (record is None or record.decided is None):
             entry = await self._log_entry()
-        sent = self.is_sent
-        refused = f"refused: {answer.told}; " if sent else ""
-        word = decided_as(record, entry)
-        who = "" if word is None else by_whom(record, entry, word, now)
-        if before is not None and word == "approved":
-            moment = None if record is None else record.decided
-            moment = moment if moment or entry is None else entry.at
+        resolution = resolution_of(record, entry)
+        is_approved = resolution is not None and resolution.decision is TaskDecision.APPROVED
+        refusal = self.answer.message if self.is_sent else None
+        if before is not None and is_approved:
+            decided = record.decided if record is not None else None
+            if decided is None and entry is not None:
+                decided = entry.at
             age = age_of(before.time)
-            # Not decided since: then it is that approval, and the list it waited in was an old one.
-            if moment is None or age is None or now - moment.at > age - CLOCK_SLACK:
-                words = f"approved{who}: this machine had asked for it before"
-                return self.outcome(OutcomeKind.APPROVED, words, record=record)
-        if sent and word == "approved":
-            # What was sent may have been applied twice over, by a proxy that repeats requests.
-            words = f"approved{who}; this request, or a repetition of it, was {refused}"
-            return self.outcome(OutcomeKind.APPROVED, words.removesuffix("; "), record=record)
+            # Not decided since: then it is that approval, and the list it waited in was outdated.
+            if decided is None or age is None or now - decided.at > age - CLOCK_SLACK:
+                return self.outcome(
+                    OutcomeKind.APPROVED,
+                    Reason.SAME_AS_BEFORE,
+                    resolution=resolution,
+                    record=record,
+                )
+        if self.is_sent and is_approved:
+            # What was sent may have been applied and then refused, if a proxy repeated the request.
+            return self.outcome(
+                OutcomeKind.APPROVED,
+                Reason.APPROVED_THOUGH_REFUSED,
+                resolution=resolution,
+                refusal=refusal,
+                record=record,
+            )
         if record is None and entry is None:
-            words = "it is in no list of the platform any more"
-            if not sure:
-                words = "it left the list of pending tasks; what became of it could not be read"
-            return self.outcome(OutcomeKind.GONE, refused + words, KnownBy.READ)
-        if answer.receipt is not None and word is not None:
-            # Not somebody else's decision, but what came of asking for an approval.
-            words = f"{refused}the platform shows it as {word}{who}"
-            return self.outcome(OutcomeKind.REFUSED, words, record=record)
-        kind, words = OutcomeKind.DECIDED_ELSEWHERE, elsewhere(record, entry, now)
-        if word is None and record is not None and says_it_waits(record):
-            kind = OutcomeKind.REFUSED if sent else OutcomeKind.CHANGED
-            words = plain(refused + words)
-        return self.outcome(kind, words, KnownBy.READ, record=record)
+            reason = Reason.IN_NO_LIST if is_in_no_list else Reason.UNREAD_SINCE
+            return self.outcome(OutcomeKind.GONE, reason, KnownBy.READ, refusal=refusal)
+        if self.answer.receipt is not None and resolution is not None:
+            # Not someone else's decision, but what came of asking for an approval.
+            return self.outcome(
+                OutcomeKind.REFUSED,
+                Reason.ANSWERED_DECIDED,
+                resolution=resolution,
+                refusal=refusal,
+                record=record,
+            )
+        if resolution is None and record is not None and says_it_waits(record):
+            kind = OutcomeKind.REFUSED if self.is_sent else OutcomeKind.CHANGED
+            return self._left_list(kind, record, None, KnownBy.READ, refusal)
+        return self._left_list(OutcomeKind.DECIDED_ELSEWHERE, record, resolution, KnownBy.READ)
+
+    def _left_list(
+        self,
+        kind: OutcomeKind,
+        record: Task | None,
+        resolution: Resolution | None,
+        known_by: KnownBy | None = None,
+        refusal: SafeText | None = None,
+    ) -> Outcome:
+        """Make the outcome of a task that left the list, by what is known of who decided it."""
+        resolution = resolution or resolution_of(record, None)
+        reason = why_it_left(record, resolution)
+        return self.outcome(
+            kind, reason, known_by, record=record, resolution=resolution, refusal=refusal
+        )
 
     async def _log_entry(self) -> Activity | None:
-        log = await self.services.reader.read(FeedName.ACTIVITY, self.scope, self.spacing)
-        return decision_about(self.subject, log, self.waited_at)
+        entries = await self.services.reader.read(FeedName.ACTIVITY, self.scope, self.spacing)
+        return decision_about(self.subject, entries, self.waited_at)
 
-    def _moved(self, task: Task | None) -> bool:
+    def _has_moved(self, task: Task | None) -> bool:
         """Whether a task that is listed as pending has another status than when it was sent.
 
-        Some platforms move a task from one waiting word to another when it is approved.
+        Some platforms move a task from one waiting status to another when it is approved.
         """
-        now = None if task is None else task.status
-        return None not in (self.status, now) and now != self.status
+        if task is None or task.status is None or self.status is None:
+            return False
+        return task.status != self.status
+
+    # ---- after it was settled
+
+    async def read_after_leaving(
+        self, attempt_id: str | None, *, was_refused: bool = False
+    ) -> Outcome | None:
+        """Find out what became of a task that left the pending list after its attempt was settled
+        as not carried out, and correct the journal.
+
+        Returns None if no read shows the task decided. Where the attempt `was_refused`, only an
+        approval differs from that: for anything else, the refusal remains the outcome.
+        """
+        self.attempt_id = attempt_id
+        self.is_sent = attempt_id is not None
+        record = await self._decided_record()
+        if record is None or record.state is None or says_it_waits(record):
+            return None
+        if record.state in SET_GOING:
+            outcome = await self._approved_later(record, was_refused)
+        elif was_refused:
+            return None
+        else:
+            outcome = self._left_list(OutcomeKind.DECIDED_ELSEWHERE, record, None)
+        self.update_store(outcome)
+        return await self.record_outcome(outcome)
+
+    async def _decided_record(self) -> Task | None:
+        """Read all tasks until one read shows the task as decided, or `READS_AFTER_LEAVING` times;
+        return the record of the last read.
+        """
+        record: Task | None = None
+        for pause in islice(self.services.timing.pauses(), READS_AFTER_LEAVING):
+            check = await self._read_all()
+            record = check.record
+            waits = record is not None and says_it_waits(record)
+            if not waits and check.observation is not Observation.FAILED:
+                break
+            await self.services.timing.sleep(pause)
+        return record
+
+    async def _approved_later(self, record: Task, was_refused: bool) -> Outcome:
+        decided_at = record.decided
+        if decided_at is None:
+            entry = await self._log_entry()
+            logged_at = entry.at if entry is not None else None
+            decided_at = logged_at or Moment(self.services.clock.now())
+        resolution = Resolution(
+            decision=TaskDecision.APPROVED, decided_by=record.decided_by, decided_at=decided_at
+        )
+        reason = Reason.APPROVED_LATER_THOUGH_REFUSED if was_refused else Reason.APPROVED_LATER
+        return self.outcome(OutcomeKind.APPROVED, reason, resolution=resolution, record=record)
+
+    def update_store(self, outcome: Outcome) -> None:
+        """Drop the task from the pending list if it left it, and keep its record."""
+        store = self.services.store
+        record = outcome.record
+        if outcome.kind in ENDED_WAITING:
+            store.publish(store.pending.drop(outcome.subject))
+        if isinstance(record, Task) and record.id in store.tasks.records:
+            store.publish(store.tasks.put(record))

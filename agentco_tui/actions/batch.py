@@ -11,13 +11,10 @@ from typing import Any
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import Decision, Decisions, Hold
+from agentco_tui.actions.evidence import AnswerKind
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import (
-    AnswerKind,
-    Outcome,
-    OutcomeKind,
-    Step,
-)
+from agentco_tui.actions.outcome import Outcome, OutcomeKind, Reason, Step
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.model import Task
@@ -150,15 +147,15 @@ class BatchApproval:
             unsent = await self._post(approval)
             if unsent is not None:
                 self.tell(task, unsent)
-                if unsent.off:
-                    self.stop(f"stopped: {unsent.sentence}")
+                if unsent.is_writing_off:
+                    self.stop(f"stopped: {outcome_sentence(unsent)}")
                 elif unsent.error is not None:
                     self._doubt()
                 continue
             group.create_task(self._reconcile(approval))
             # Stop the set where going on would be acting blindly.
             match approval.answer.kind:
-                case _ if approval.left_behind is not None:
+                case _ if approval.resumed_attempt is not None:
                     pass
                 case AnswerKind.FORBIDDEN:
                     self.stop("stopped: the key may not approve (403)")
@@ -177,7 +174,7 @@ class BatchApproval:
             while (left := self.pause_left()) > 0:
                 await sleep_unless(self._stopped, left, self.services.timing.sleep)
             if self.stop_reason is not None:
-                return approval.unsent(self.stop_reason)
+                return approval.unsent(Reason.SET_STOPPED, cause=self.stop_reason)
             unsent = await approval.post()
             if unsent is None or unsent.kind is not OutcomeKind.NOT_SENT:
                 return unsent
@@ -226,11 +223,11 @@ class ApprovalInSet(Approval):
         self.spacing, self.gather = self.services.timing.spacing, self.services.timing.gather
         self._batch = batch
 
-    def attempt(self, **about: Any) -> Attempt | Outcome:
+    def new_attempt(self, **about: Any) -> Attempt | Outcome:
         """Asked when nothing is left to do but send: not if the set was stopped, or has to wait."""
         batch = self._batch
         if batch.stop_reason is not None:
-            return self.unsent(batch.stop_reason)
+            return self.unsent(Reason.SET_STOPPED, cause=batch.stop_reason)
         if batch.pause_left() > 0:
-            return self.unsent("the platform asked for a pause")
-        return super().attempt(**about)
+            return self.unsent(Reason.SET_PAUSED)
+        return super().new_attempt(**about)

@@ -13,7 +13,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import (
     ENDED_WAITING,
     GOOD,
@@ -21,13 +21,16 @@ from agentco_tui.actions.outcome import (
     KnownBy,
     Outcome,
     OutcomeKind,
+    Reason,
+    Resolution,
     Step,
+    TaskDecision,
     Verb,
 )
 from agentco_tui.actions.services import Services, age_of
 from agentco_tui.live.feeds import Clock, FeedName, began_at
 from agentco_tui.live.store import Change
-from agentco_tui.model import Ref, Task
+from agentco_tui.model import Moment, Ref, Task
 from agentco_tui.system.background import sleep_unless
 from agentco_tui.text import safe
 
@@ -179,17 +182,7 @@ class Decisions:
             if settled is None or settled.attempt != known.elsewhere:
                 self.put(task.id, None)
                 continue
-            newer = settled.outcome not in set(OutcomeKind)
-            outcome = Outcome(
-                verb=Verb.APPROVE,
-                kind=OutcomeKind.UNCLEAR if newer else OutcomeKind(settled.outcome),
-                subject=task.id,
-                title=task.title,
-                sentence=safe(settled.sentence),
-                known_by=KnownBy.READ,
-                attempt_id=settled.attempt,
-            )
-            self.tell(task, outcome)
+            self.tell(task, recorded_outcome(task, settled))
 
     def look_at(self, task_id: str) -> None:
         known = self.by_task.get(task_id)
@@ -231,6 +224,36 @@ class Decisions:
             self.by_task[task_id] = decision
         for listener in tuple(self._listeners):
             listener(task_id)
+
+
+def recorded_outcome(task: Task, settled: Settled) -> Outcome:
+    """Return the outcome that another process wrote into the journal for its approval of a task.
+
+    A kind or reason that only a newer version knows is unclear; its sentence is kept.
+    """
+    is_known_kind = settled.outcome in set(OutcomeKind)
+    is_known_reason = settled.reason in set(Reason)
+    return Outcome(
+        verb=Verb.APPROVE,
+        kind=OutcomeKind(settled.outcome) if is_known_kind else OutcomeKind.UNCLEAR,
+        reason=Reason(settled.reason) if is_known_reason else Reason.RECORDED,
+        known_by=KnownBy.READ,
+        subject=task.id,
+        title=task.title,
+        resolution=_recorded_resolution(settled),
+        attempt_id=settled.attempt,
+        recorded_sentence=safe(settled.sentence),
+    )
+
+
+def _recorded_resolution(settled: Settled) -> Resolution | None:
+    if settled.decision not in set(TaskDecision):
+        return None
+    return Resolution(
+        decision=TaskDecision(settled.decision),
+        decided_by=safe(settled.decided_by) if settled.decided_by else None,
+        decided_at=Moment(settled.decided_at) if settled.decided_at is not None else None,
+    )
 
 
 def task_of(attempt: Attempt) -> Task:

@@ -81,6 +81,10 @@ class Settled(_Line, frozen=True, kw_only=True, tag_field="kind", tag="outcome")
     """Written when it is known what became of an attempt; the last one of an attempt counts."""
 
     outcome: str
+    reason: str = ""  # why it is of this kind, a `Reason`; older versions write none
+    decision: str = ""  # what was decided about a task, as far as the platform tells
+    decided_by: str | None = None
+    decided_at: float | None = None  # seconds since 1970 by the platform's clock
     known_by: str = ""
     words: str | None = None
     http_status: int | None = None
@@ -96,7 +100,7 @@ ABOUT = (
     *("task", "company", "company_name", "agent", "agent_name"),
 )
 """What an outcome repeats of its attempt, so that a line found by grep can be read alone."""
-_TEXTS = frozenset({"title", "company_name", "agent_name", "words", "sentence"})
+_TEXTS = frozenset({"title", "company_name", "agent_name", "decided_by", "words", "sentence"})
 """What the platform says; the rest are ids and our own words."""
 
 

@@ -2,8 +2,8 @@
 
 A write is in the journal, on disk, before it is sent; it is sent at most once, and only while the
 read before it is fresh (`read_age.py`) and the store knows nothing newer. Both are checked when the
-bytes leave, on a connection that is ready; where they don't hold, it is read and compared again.
-Where the answer leaves open what happened, reads go on until one settles it, and the outcome says
+bytes leave, on a connection that is ready; if they don't hold, it is read and compared again.
+If the answer leaves open what happened, reads go on until one settles it, and the outcome claims
 no more than what was read. What differs between the writes is in the subclasses of `Write`.
 """
 
@@ -16,35 +16,42 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
+from enum import Enum, auto
 from math import inf
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
+from agentco_tui.actions.evidence import (
+    ENDED,
+    NO_ANSWER,
+    AnswerKind,
+    Check,
+    Observation,
+    WriteAnswer,
+    clarity,
+)
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal import InFlight, Overtaken, Unsettled
 from agentco_tui.actions.journal_file import Attempt, JournalError, Settled
 from agentco_tui.actions.outcome import (
-    ENDED,
-    LEFT_BEHIND,
-    AnswerKind,
-    Check,
-    Found,
     KnownBy,
     OnProgress,
     Outcome,
     OutcomeKind,
+    Reason,
+    ResumedAttempt,
     Step,
     Verb,
-    WriteAnswer,
-    clarity,
+    ignore_progress,
 )
-from agentco_tui.actions.read_age import MOST_READS, OLDEST_READ, why_too_old
-from agentco_tui.actions.services import Services, age_of
+from agentco_tui.actions.outcome_words import outcome_sentence
+from agentco_tui.actions.read_age import MOST_READS, why_too_old
+from agentco_tui.actions.services import Services, Timing, age_of
 from agentco_tui.api.errors import ApiError, Conflict, KeyRejected, NotAllowed, Withheld
 from agentco_tui.live.names import Names
 from agentco_tui.model import Receipt, Record, Ref, Verdict
-from agentco_tui.model.format import ago
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.identity import refusal
 from agentco_tui.reading.values.status_word import task_state
@@ -54,46 +61,111 @@ log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound=Record)
 
-OVERTAKINGS = 3
-"""How often it is read again because somebody here did something to the subject meanwhile."""
-MOST_TOLD = 4  # fields that changed, told in a sentence; the question about it has them all
-CREATING = frozenset({Verb.CREATE_TASK, Verb.CREATE_COMPANY, Verb.CLONE_COMPANY})
+MOST_OVERTAKINGS: Final = 3
+"""How often it is read again because another process here acted on the subject meanwhile."""
+CREATING: Final = frozenset({Verb.CREATE_TASK, Verb.CREATE_COMPANY, Verb.CLONE_COMPANY})
+
+
+class SettledAfter(Enum):
+    """For how long reads must show the same until it counts."""
+
+    AT_ONCE = auto()
+    STILL_PENDING = auto()  # `Timing.still_pending`
+    AFTER_CONFLICT = auto()  # `Timing.after_conflict`
+    NEVER = auto()
+
+    def seconds(self, timing: Timing) -> float:
+        match self:
+            case SettledAfter.AT_ONCE:
+                return 0.0
+            case SettledAfter.STILL_PENDING:
+                return timing.still_pending
+            case SettledAfter.AFTER_CONFLICT:
+                return timing.after_conflict
+            case SettledAfter.NEVER:
+                return inf
+
+
+# fmt: off
+_AFTER_YES: Final = {
+    Observation.DONE: SettledAfter.AT_ONCE,
+    Observation.UNCHANGED: SettledAfter.STILL_PENDING,
+    Observation.UNEXPECTED: SettledAfter.STILL_PENDING,
+    Observation.INCOMPLETE: SettledAfter.AT_ONCE,
+    Observation.FAILED: SettledAfter.STILL_PENDING,
+}
+_AFTER_LOST: Final = {
+    Observation.DONE: SettledAfter.AT_ONCE,
+    Observation.UNCHANGED: SettledAfter.STILL_PENDING,
+    Observation.UNEXPECTED: SettledAfter.STILL_PENDING,
+    Observation.INCOMPLETE: SettledAfter.STILL_PENDING,
+    Observation.FAILED: SettledAfter.NEVER,  # nothing is known while the platform can't be read
+}
+_AFTER_NO: Final = dict.fromkeys(Observation, SettledAfter.AT_ONCE)
+"""One read explains a refusal, whatever it shows."""
+_AFTER_CONFLICT: Final = {**_AFTER_NO, Observation.UNCHANGED: SettledAfter.AFTER_CONFLICT}
+
+_CONCLUSIONS: Final = {
+    (AnswerKind.YES, Observation.DONE):
+        (OutcomeKind.DONE, Reason.DONE, KnownBy.READ),
+    (AnswerKind.YES, Observation.UNCHANGED):
+        (OutcomeKind.DONE, Reason.DONE_BY_ANSWER, KnownBy.ANSWER),
+    (AnswerKind.YES, Observation.UNEXPECTED):
+        (OutcomeKind.UNCLEAR, Reason.YES_BUT, KnownBy.READ),
+    (AnswerKind.YES, Observation.INCOMPLETE):
+        (OutcomeKind.DONE, Reason.DONE_BY_ANSWER, KnownBy.ANSWER),
+    (AnswerKind.YES, Observation.FAILED):
+        (OutcomeKind.DONE, Reason.DONE_BY_ANSWER, KnownBy.ANSWER),
+    (AnswerKind.LOST, Observation.DONE):
+        (OutcomeKind.DONE, Reason.DONE, KnownBy.READ),
+    (AnswerKind.LOST, Observation.UNCHANGED):
+        (OutcomeKind.NOT_DONE, Reason.LOST_NO_EFFECT, KnownBy.READ),
+    (AnswerKind.LOST, Observation.UNEXPECTED):
+        (OutcomeKind.UNCLEAR, Reason.LOST_AND, KnownBy.READ),
+    (AnswerKind.LOST, Observation.INCOMPLETE):
+        (OutcomeKind.UNCLEAR, Reason.LOST_UNREAD, KnownBy.READ),
+}
+"""What is claimed of a create, a clone or a limit after a yes or a lost answer. After a lost answer
+a failed read concludes nothing; after a refusal `_conclude_refused` decides."""
+# fmt: on
 
 
 class Write(ABC, Generic[R]):
     """One decision about one subject; `run` once, or `post` and then `reconcile`.
 
-    `subject` is an id, or for what has none yet a digest of what it is to be. Nothing is raised but
-    cancellation, after which an attempt that was written down stays open in the journal.
+    `subject` is an id; for a record that has none yet, a digest of what it is to be. Nothing is
+    raised except cancellation, after which an attempt that was written down stays open in the
+    journal.
     """
 
-    reads_after_no: ClassVar[bool] = False  # whether a clear no is explained by a read
+    reads_after_no: ClassVar[bool] = False  # whether a clear no is followed by a read
     reads_after_conflict: ClassVar[bool] = False
     """Whether a read shows after a 409 that it came about all the same."""
-    fields: Sequence[str] = ()
-    texts: Sequence[str | None] = ()  # written by a person or an agent, beside the title
-    on_progress: OnProgress = bool
+    fields: Sequence[str] = ()  # the names of the form's fields
+    texts: Sequence[str | None] = ()  # texts of the subject besides its title
+    limit: Decimal | None = None  # the monthly limit that is wanted
 
     def __init__(self, services: Services, verb: Verb, subject: str, title: SafeText) -> None:
         self.services = services
         self.verb = verb
         self.subject = subject
         self.title = title
-        self.attempt_id: str | None = None  # of the attempt, once it stands in the journal
-        self.answer: WriteAnswer[R] = LEFT_BEHIND
-        self.left_behind: Attempt | None = None
+        self.on_progress: OnProgress = ignore_progress
+        self.attempt_id: str | None = None  # of the attempt, once it is in the journal
+        self.answer: WriteAnswer[R] = NO_ANSWER
+        self.resumed_attempt: Attempt | None = None
         """The attempt of an earlier run that is reconciled here."""
         self.is_sent = False
-        """Whether the platform may have got it; False is proof that nothing left this machine."""
-        self.read_began = -inf  # steady clock: when the last read in `prepare` began
+        """Whether the platform may have got it; False proves that nothing left this machine."""
+        self.read_began = -inf  # when the last read in `prepare` began, by the monotonic clock
 
-    # ---- what differs
+    # ---- what differs between the writes
 
     @abstractmethod
     async def prepare(self) -> Attempt | Outcome:
-        """Read and compare: what to write down (`attempt`), or why nothing is to be sent.
+        """Read and compare. Return what to write down (`new_attempt`), or why nothing is sent.
 
-        Sets `read_began`. Called again, with the attempt in the journal, where the read before has
+        Sets `read_began`. Called again, with the attempt in the journal, if the read before has
         become too old.
         """
 
@@ -103,41 +175,38 @@ class Write(ABC, Generic[R]):
 
     @abstractmethod
     async def check(self) -> Check[R]:
-        """What one read shows of whether it came about."""
+        """Read once whether it came about."""
 
     @abstractmethod
-    def recall(self, attempt: Attempt) -> None:
-        """Take from an attempt's line what is needed to reconcile it."""
-
-    def done(self, record: R | None) -> str:
-        raise NotImplementedError
+    def restore(self, attempt: Attempt) -> None:
+        """Restore from an attempt in the journal what is needed to reconcile it."""
 
     @abstractmethod
     def why_overtaken(self) -> SafeText | None:
-        """What the store knows that is newer than the read, so that it must be read again; None if
-        nothing. Asked when the bytes are about to leave; reads nothing.
+        """Return what the store knows that is newer than the read, so that it must be read again;
+        None if nothing. Called when the bytes are about to leave; reads nothing.
         """
+
+    @abstractmethod
+    def update_store(self, outcome: Outcome) -> None:
+        """Put what was found into the store; the next poll would bring the same."""
 
     def named_ids(self) -> Iterable[str | None]:
         """The ids of records that the request names, in its path or its body."""
         return (self.subject,)
 
     def named_records(self) -> Iterable[Record | None]:
-        """What is known of the records that the request names; asked before anything is read."""
+        """The records that the request names, as far as they are known before anything is read."""
         return ()
 
     def recheck(self) -> Outcome | None:
-        """Why it is not to be sent after all, by what the store knows; reads nothing."""
+        """Return why it is not to be sent after all, by what the store knows; reads nothing."""
         return None
-
-    @abstractmethod
-    def take(self, outcome: Outcome) -> None:
-        """Put what was found into the store; the next poll would bring the same."""
 
     # ---- the flow
 
-    async def run(self, on_progress: OnProgress = bool) -> Outcome:
-        """All of it; may take as long as the platform is away."""
+    async def run(self, on_progress: OnProgress = ignore_progress) -> Outcome:
+        """Do all of it. This may take as long as the platform can't be reached."""
         self.on_progress = on_progress
         return await self.post() or await self.reconcile()
 
@@ -149,46 +218,54 @@ class Write(ABC, Generic[R]):
         services = self.services
         denied = services.permissions.denied(self.verb)
         if denied is not None:
-            return self.unsent(denied, off=True)
-        refused = refusal(self.named_ids(), self.named_records())
-        if refused is not None:
-            return self.unsent(refused)
+            return self.unsent(Reason.WRITING_OFF, cause=denied, is_writing_off=True)
+        not_writable = refusal(self.named_ids(), self.named_records())
+        if not_writable is not None:
+            return self.unsent(Reason.NOT_WRITABLE, cause=not_writable)
         self.attempt_id = None
         self.is_sent = False
-        self.answer = LEFT_BEHIND
+        self.answer = NO_ANSWER
         try:
-            for _ in range(OVERTAKINGS):
-                self.on_progress(Step.READING)
-                mark = await services.journaled(services.journal.mark, services.origin)
-                services.decision_client.connect_ahead()
-                attempt = await self.prepare()
-                if isinstance(attempt, Outcome):
-                    return attempt
-                with suppress(Overtaken):
-                    begun = await services.journaled(services.journal.begin, attempt, mark)
-                    self.attempt_id = begun.attempt
-                    break
-            else:
-                return self.unsent("somebody else here keeps acting on it: look at it again")
+            begun = await self._write_ahead()
         except JournalError as error:
-            return self.unsent(error.sentence, off=True)
+            return self.unsent(Reason.NO_JOURNAL, cause=error.sentence, is_writing_off=True)
         except InFlight as other:
-            return self.unsent(str(other))
+            return self.unsent(Reason.IN_FLIGHT, cause=plain(str(other)))
         except Unsettled as left:
-            self.take_up(left.attempt)
+            self.resume(left.attempt)
             return None
+        if isinstance(begun, Outcome):
+            return begun
         unsent = await self._send_while_fresh(begun.attempt)
         if unsent is not None:
-            return await self.written(unsent)
+            return await self.record_outcome(unsent)
         if isinstance(self.answer.error, NotAllowed):
             services.permissions.refused(self.verb, self.answer.error)
         return None
 
-    async def _send_while_fresh(self, attempt_id: str) -> Outcome | None:
-        """Send the attempt that is in the journal; None if it was tried to send it.
+    async def _write_ahead(self) -> Attempt | Outcome:
+        """Read, compare and write the attempt into the journal; again if another process here acted
+        on the subject after the read. Raises JournalError, InFlight and Unsettled.
+        """
+        services = self.services
+        for _ in range(MOST_OVERTAKINGS):
+            self.on_progress(Step.READING)
+            mark = await services.journaled(services.journal.mark, services.origin)
+            services.decision_client.connect_ahead()
+            attempt = await self.prepare()
+            if isinstance(attempt, Outcome):
+                return attempt
+            with suppress(Overtaken):
+                begun = await services.journaled(services.journal.begin, attempt, mark)
+                self.attempt_id = begun.attempt
+                return begun
+        return self.unsent(Reason.KEEPS_CHANGING)
 
-        Where the read is too old, or the store knows something newer, it is read and compared
-        again: the attempt stays in the journal meanwhile, and keeps others from doing the same.
+    async def _send_while_fresh(self, attempt_id: str) -> Outcome | None:
+        """Send the attempt that is in the journal; None if sending it was tried.
+
+        If the read is too old, or the store knows something newer, it is read and compared again:
+        the attempt stays in the journal meanwhile, and keeps others from doing the same.
         Returns the outcome if nothing was sent.
         """
         reason: SafeText | None = None
@@ -206,22 +283,17 @@ class Write(ABC, Generic[R]):
             if reason is not None:
                 continue
             self.on_progress(Step.SENDING)
-            self.answer = await self._answered(attempt_id)
+            self.answer = await self._send_once(attempt_id)
             if not isinstance(self.answer.error, Withheld):
                 return None
             reason = self.answer.error.sentence
-        error = Withheld(reason or plain("it was read too long ago"), method="POST")
-        words = (
-            f"nothing was sent: it was read {MOST_READS} times, and each time {reason}; "
-            f"a yes applies to what was read within {OLDEST_READ:g} s: "
-            "see whether the disk, the line or the platform is slow, and try again"
-        )
-        return self.unsent(words, error=error)
+        reason = reason or plain("it was read too long ago")
+        error = Withheld(reason, method="POST")
+        return self.unsent(Reason.ALWAYS_STALE, cause=reason, error=error)
 
     def why_withheld(self) -> SafeText | None:
-        """Why the request must not leave; asked by the transport right before its first byte.
-
-        None is a yes: from then on the platform may act on it.
+        """Return why the request must not leave; called by the transport right before its first
+        byte. None is a yes: from then on the platform may act on it.
         """
         reason = self._why_stale()
         self.is_sent = reason is None
@@ -232,172 +304,201 @@ class Write(ABC, Generic[R]):
 
     async def reconcile(self) -> Outcome:
         """The second half: read until it is known what became of it, and write that down."""
-        found = await self._found()
-        self.take(found)
-        found = await self.written(found)
-        if self.left_behind is None:
-            return found
-        age = age_of(self.left_behind.time)
-        when = "" if age is None else f" of {ago(age)}"
-        words = f"the attempt{when} that was left unsettled: {found.sentence}"
-        return replace(found, sentence=plain(words))
+        outcome = await self._read_until_settled()
+        self.update_store(outcome)
+        outcome = await self.record_outcome(outcome)
+        if self.resumed_attempt is None:
+            return outcome
+        age = age_of(self.resumed_attempt.time)
+        return replace(outcome, resumed=ResumedAttempt(age=age))
 
-    def take_up(self, attempt: Attempt) -> Self:
+    def resume(self, attempt: Attempt) -> Self:
         """From here on, reconcile an attempt at the same that was left behind; nothing is sent."""
-        self.left_behind = attempt
+        self.resumed_attempt = attempt
         self.attempt_id = attempt.attempt
         self.is_sent = True
         self.verb = Verb(attempt.verb)
         self.subject = attempt.subject
         self.title = safe(attempt.title) or self.title
-        self.recall(attempt)
+        self.restore(attempt)
         return self
 
-    async def _answered(self, attempt_id: str) -> WriteAnswer[R]:
-        """Send it, and say how clear the answer is. Raises nothing but cancellation."""
+    async def _send_once(self, attempt_id: str) -> WriteAnswer[R]:
+        """Send it, and return how clear the answer is. Raises nothing except cancellation."""
         try:
             receipt = await self.send(attempt_id)
         except ApiError as error:
-            error.platform_message = self.theirs(error.platform_message)
-            error.fields = tuple(told for told in error.fields if self.theirs(told[1]))
+            error.platform_message = self.without_echo(error.platform_message)
+            error.fields = tuple(field for field in error.fields if self.without_echo(field[1]))
             return WriteAnswer(
                 kind=clarity(error),
-                told=error.platform_message or error.sentence,
-                words=error.platform_message,
+                message=error.platform_message or error.sentence,
+                platform_words=error.platform_message,
                 error=error,
             )
         except Exception as error:
             # Whatever failed here may have failed after the platform acted.
             log.exception("a write failed in an unforeseen way")
             fault = f"a fault of this program ({type(error).__name__}) lost the answer"
-            return WriteAnswer(kind=AnswerKind.LOST, told=plain(fault))
-        kind, sentence = AnswerKind.YES, "the platform said yes"
-        words, word = self.theirs(receipt.message), receipt.status_word
-        if receipt.verdict is Verdict.NO:
-            kind, sentence = AnswerKind.NO, "the platform said no, without a reason"
-        elif word is not None and task_state(word) in ENDED:
-            kind, sentence = AnswerKind.NO, f"the platform answered “{word}”"
-            words, sentence = None, f"{sentence}: {words}" if words else sentence
-        return WriteAnswer(kind=kind, told=words or plain(sentence), words=words, receipt=receipt)
+            return WriteAnswer(kind=AnswerKind.LOST, message=plain(fault))
+        return self._answer_of(receipt)
 
-    def theirs(self, words: SafeText | None) -> SafeText | None:
-        """The platform's words; None where they only give back what a person or an agent wrote."""
+    def _answer_of(self, receipt: Receipt[R]) -> WriteAnswer[R]:
+        """Return what a 2xx says: it may still contain a no."""
+        words = self.without_echo(receipt.message)
+        status = receipt.status_word
+        if receipt.verdict is Verdict.NO:
+            message = words or plain("the platform said no, without a reason")
+            return WriteAnswer(
+                kind=AnswerKind.NO, message=message, platform_words=words, receipt=receipt
+            )
+        if status is not None and task_state(status) in ENDED:
+            sentence = f"the platform answered “{status}”"
+            message = plain(f"{sentence}: {words}" if words else sentence)
+            return WriteAnswer(kind=AnswerKind.NO, message=message, receipt=receipt)
+        message = words or plain("the platform said yes")
+        return WriteAnswer(
+            kind=AnswerKind.YES, message=message, platform_words=words, receipt=receipt
+        )
+
+    def without_echo(self, words: SafeText | None) -> SafeText | None:
+        """Return the platform's words; None if they only repeat what a user or an agent wrote."""
         said = _letters(words or "")
         own = [_letters(text) for text in (self.title, *self.texts) if text]
         own += [_letters(name) + text for name in self.fields for text in own]
         is_cut = (words or "").endswith("…")
-        echo = said in own or (is_cut and any(text.startswith(said) for text in own))
-        return None if echo else words
+        is_echo = said in own or (is_cut and any(text.startswith(said) for text in own))
+        return None if is_echo else words
 
-    async def _found(self) -> Outcome:
-        """What became of it, by the answer and by checks: until one is as wanted or the same is
-        seen for long enough, for ever if nothing can be read after a lost answer.
+    # ---- what became of it
+
+    async def _read_until_settled(self) -> Outcome:
+        """Conclude what became of it, by the answer and by reads.
+
+        The reads go on until one shows that the write came about, or until they have shown the same
+        for long enough (`_settled_after`); after a lost answer, for as long as all of them fail.
         """
-        answer, timing = self.answer, self.services.timing
+        answer = self.answer
         if answer.kind is AnswerKind.FORBIDDEN:
-            reason = self.services.permissions.denied(self.verb) or answer.told
-            return self.outcome(OutcomeKind.NOT_ALLOWED, reason, KnownBy.ANSWER)
+            denied = self.services.permissions.denied(self.verb)
+            return self.outcome(
+                OutcomeKind.NOT_ALLOWED,
+                Reason.FORBIDDEN,
+                KnownBy.ANSWER,
+                cause=denied or answer.message,
+            )
         if answer.kind is AnswerKind.UNSENT:
-            return self.unsent(f"nothing was sent: {answer.told}")
+            return self.unsent(Reason.REQUEST_NOT_SENT, cause=answer.message)
         is_conflict = isinstance(answer.error, Conflict)
         reads_after_this = self.reads_after_no or (is_conflict and self.reads_after_conflict)
         if answer.kind is AnswerKind.NO and not reads_after_this:
             return await self.conclude(None)
         step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
-        since: dict[Found, float] = {}
-        for pause in timing.pauses():
+        settled_after = _settled_after(answer)
+        first_seen: dict[Observation, float] = {}
+        for pause in self.services.timing.pauses():
             self.on_progress(step)
             check = await self.check()
-            found = check.found
-            if found is not Found.FAILED:
-                # What was seen counts as long as nothing else is seen; a failed read sees nothing.
-                since = {known: at for known, at in since.items() if known is found}
-            began = since.setdefault(found, check.began)
-            limit: float | None = 0.0  # seconds for which it must be seen; a read explains a no
-            if answer.kind is AnswerKind.LOST and found is not Found.DONE:
-                limit = None if found is Found.FAILED else timing.still_pending
-            elif answer.kind is AnswerKind.YES and found not in (Found.DONE, Found.PARTIAL):
-                limit = timing.still_pending
-            elif is_conflict and found is Found.BEFORE:
-                limit = timing.after_conflict
-            if limit is not None and check.began - began >= limit:
+            observation = check.observation
+            if observation is not Observation.FAILED:
+                # A read that shows something else starts the time again; a failed one does not.
+                first_seen = {
+                    seen: began for seen, began in first_seen.items() if seen is observation
+                }
+            seen_for = check.began - first_seen.setdefault(observation, check.began)
+            if seen_for >= settled_after[observation].seconds(self.services.timing):
                 return await self.conclude(check)
-            await timing.sleep(pause)
+            await self.services.timing.sleep(pause)
         raise AssertionError("pauses never end")
 
     async def conclude(self, check: Check[R] | None) -> Outcome:
-        """What became of it; None where nothing was read, after a clear no."""
+        """Conclude what became of it by the answer and the last read; `check` is None if nothing
+        was read after a clear no.
+        """
         answer = self.answer
-        yes = answer.kind is AnswerKind.YES
-        if answer.kind is AnswerKind.NO and check is not None and check.found is Found.DONE:
-            words = f"{self.done(check.record)}, though the platform had refused it: {answer.told}"
-            return self.outcome(OutcomeKind.DONE, words, record=check.record)
-        if check is None or not (yes or answer.kind is AnswerKind.LOST):
-            if check is not None and isinstance(check.error, KeyRejected):
-                words = "the key is missing or invalid: nothing was changed"
-                return self.outcome(OutcomeKind.KEY_REJECTED, words, KnownBy.ANSWER)
-            told = () if answer.error is None else answer.error.fields
-            fields, others = beside(told, self.fields)
-            words = f"refused: {joined((answer.told, *others), '; ')}"
-            return self.outcome(OutcomeKind.REFUSED, words, KnownBy.ANSWER, fields=fields)
-        said = "the platform said yes, but" if yes else "the answer was lost, and"
-        record, over = check.record, f"{self.services.timing.still_pending:g}"
-        match check.found:
-            case Found.DONE:
-                return self.outcome(OutcomeKind.DONE, self.done(record), record=record)
-            case Found.OTHERWISE:
-                words = f"{said} {check.why}"
-                return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
-            case _ if yes:
-                if record is None and answer.receipt is not None:
-                    record = answer.receipt.record
-                words = f"{self.done(record)}, says the answer; a read doesn't show it yet"
-                return self.outcome(OutcomeKind.DONE, words, KnownBy.ANSWER, record=record)
-            case Found.PARTIAL:
-                return self.outcome(OutcomeKind.UNCLEAR, f"unclear: {said} {check.why}")
-        words = f"not done: {said} reads over {over} s show nothing of it; you may try again"
-        return self.outcome(OutcomeKind.NOT_DONE, words)
+        if check is None or answer.kind not in (AnswerKind.YES, AnswerKind.LOST):
+            return self._conclude_refused(check)
+        kind, reason, known_by = _CONCLUSIONS[answer.kind, check.observation]
+        record = check.record
+        if reason is Reason.DONE_BY_ANSWER and record is None and answer.receipt is not None:
+            record = answer.receipt.record
+        if kind is OutcomeKind.NOT_DONE:
+            record = None  # nothing came about
+        return self.outcome(
+            kind,
+            reason,
+            known_by,
+            cause=check.why,
+            seconds=self.services.timing.still_pending,
+            record=record,
+        )
 
-    # ---- what is said of it
+    def _conclude_refused(self, check: Check[R] | None) -> Outcome:
+        answer = self.answer
+        if check is not None:
+            is_done = check.observation is Observation.DONE
+            if is_done and answer.kind is AnswerKind.NO:
+                return self.outcome(
+                    OutcomeKind.DONE,
+                    Reason.DONE_THOUGH_REFUSED,
+                    cause=answer.message,
+                    record=check.record,
+                )
+            if isinstance(check.error, KeyRejected):
+                return self.outcome(OutcomeKind.KEY_REJECTED, Reason.KEY_INVALID, KnownBy.ANSWER)
+        messages = () if answer.error is None else answer.error.fields
+        by_field, others = sort_messages(messages, self.fields)
+        cause = joined((answer.message, *others), "; ")
+        return self.outcome(
+            OutcomeKind.REFUSED, Reason.REFUSED, KnownBy.ANSWER, cause=cause, fields=by_field
+        )
 
     def outcome(
         self,
         kind: OutcomeKind,
-        sentence: str,
+        reason: Reason,
         known_by: KnownBy | None = None,
         *,
         record: R | None = None,
-        **more: Any,
+        **facts: Any,
     ) -> Outcome:
-        """An outcome; known by a read unless told otherwise, or unless nothing was sent."""
+        """Make an outcome; `facts` are further fields of `Outcome`.
+
+        It is known by a read if not given otherwise, or by nothing having been sent if there is no
+        attempt in the journal.
+        """
         return Outcome(
             verb=self.verb,
             kind=kind,
+            reason=reason,
+            known_by=known_by or (KnownBy.READ if self.attempt_id else KnownBy.HERE),
             subject=self.subject if record is None else record.id,
             title=self.title,
-            sentence=plain(sentence),
-            known_by=known_by or (KnownBy.READ if self.attempt_id else KnownBy.HERE),
-            words=self.answer.words,
+            at=self.services.clock.now(),
+            platform_words=self.answer.platform_words,
+            limit=self.limit,
             attempt_id=self.attempt_id,
             record=record,
-            **more,
+            **facts,
         )
 
-    def unsent(self, sentence: str, **more: Any) -> Outcome:
-        return self.outcome(OutcomeKind.NOT_SENT, sentence, KnownBy.HERE, **more)
+    def unsent(self, reason: Reason, **facts: Any) -> Outcome:
+        """Make the outcome of a write of which nothing was sent."""
+        return self.outcome(OutcomeKind.NOT_SENT, reason, KnownBy.HERE, **facts)
 
-    def changed(self, record: R, found: tuple[Difference, ...]) -> Outcome:
-        """The outcome where it is not any more what was shown."""
-        told = [difference.sentence for difference in found[:MOST_TOLD]]
-        if len(found) > MOST_TOLD:
-            told.append(plain(f"and {len(found) - MOST_TOLD} more"))
-        words = f"nothing was sent, because it changed since you saw it: {'; '.join(told)}"
-        kind, known_by = OutcomeKind.CHANGED, KnownBy.HERE
-        return self.outcome(kind, words, known_by, record=record, differences=found)
+    def differing(self, record: R, found: tuple[Difference, ...]) -> Outcome:
+        """Make the outcome of a subject that differs from what the user saw."""
+        return self.outcome(
+            OutcomeKind.CHANGED,
+            Reason.DIFFERS,
+            KnownBy.HERE,
+            record=record,
+            differences=found,
+        )
 
     # ---- the journal
 
-    def attempt(
+    def new_attempt(
         self,
         *,
         task: str | None = None,
@@ -406,12 +507,16 @@ class Write(ABC, Generic[R]):
         fingerprint: str = "",
         details: Mapping[str, Any],
     ) -> Attempt | Outcome:
-        """The line for the journal, with the names that are known for company and agent, and in
-        `details` what is needed to reconcile it by reading after a crash.
+        """Make the journal's entry, with the names that are known for company and agent.
+
+        `details` has what is needed to reconcile it by reading after a crash. A subclass may return
+        an outcome instead, if it must not be sent now.
         """
-        services, names, agent = self.services, Names(self.services.store), agent or Ref()
-        known = names.agent_of(agent)
-        company = company or (known and known.company) or Ref()
+        services = self.services
+        names = Names(services.store)
+        agent = agent or Ref()
+        known_agent = names.agent_of(agent)
+        company = company or (known_agent.company if known_agent else None) or Ref()
         return Attempt(
             attempt=str(uuid.uuid4()),
             origin=services.origin,
@@ -428,50 +533,87 @@ class Write(ABC, Generic[R]):
             details=dict(details),
         )
 
-    async def written(self, outcome: Outcome) -> Outcome:
-        """Write an outcome into the journal; returned with a word about it if that failed."""
+    async def record_outcome(self, outcome: Outcome) -> Outcome:
+        """Write an outcome into the journal, and return it; with `journal_trouble` if that failed.
+
+        Does nothing if there is no attempt in the journal.
+        """
         if outcome.attempt_id is None:
             return outcome
-        services, error, receipt = self.services, self.answer.error, self.answer.receipt
-        status = None if receipt is None else receipt.http_status
-        settled = Settled(
-            attempt=outcome.attempt_id,
-            outcome=outcome.kind,
-            known_by=outcome.known_by,
-            words=outcome.words,
-            http_status=status if error is None else error.status,
-            sentence=outcome.sentence,
-            made=outcome.record.id if outcome.record and outcome.verb in CREATING else None,
-        )
+        services = self.services
         try:
+            settled = self._settled(outcome, outcome.attempt_id)
             await asyncio.shield(services.journaled(services.journal.finish, settled))
         except JournalError as trouble:
-            sent = "" if outcome.known_by is KnownBy.HERE else "it was sent, and "
-            words = f"{outcome.sentence} ({sent}only the note of this is missing: {trouble.why})"
-            return replace(outcome, sentence=plain(words))
+            return replace(outcome, journal_trouble=trouble.why)
         return outcome
+
+    def _settled(self, outcome: Outcome, attempt_id: str) -> Settled:
+        """Return the journal's entry about an outcome."""
+        answer = self.answer
+        if answer.error is not None:
+            status = answer.error.status
+        else:
+            status = answer.receipt.http_status if answer.receipt is not None else None
+        created = outcome.record if outcome.verb in CREATING else None
+        resolution = outcome.resolution
+        settled = Settled(
+            attempt=attempt_id,
+            outcome=outcome.kind,
+            reason=outcome.reason,
+            known_by=outcome.known_by,
+            words=outcome.platform_words,
+            http_status=status,
+            sentence=outcome_sentence(outcome),
+            made=created.id if created is not None else None,
+        )
+        if resolution is None:
+            return settled
+        decided_at = resolution.decided_at
+        return replace(
+            settled,
+            decision=resolution.decision,
+            decided_by=resolution.decided_by,
+            decided_at=decided_at.at if decided_at is not None else None,
+        )
+
+
+def _settled_after(answer: WriteAnswer[Any]) -> Mapping[Observation, SettledAfter]:
+    """Return for how long reads must show each observation, by how clear the answer is."""
+    match answer.kind:
+        case AnswerKind.YES:
+            return _AFTER_YES
+        case AnswerKind.LOST:
+            return _AFTER_LOST
+        case AnswerKind.NO if isinstance(answer.error, Conflict):
+            return _AFTER_CONFLICT
+        case _:
+            return _AFTER_NO
 
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def beside(
-    told: Iterable[tuple[SafeText, SafeText]], fields: Sequence[str]
+def sort_messages(
+    messages: Iterable[tuple[SafeText, SafeText]], fields: Sequence[str]
 ) -> tuple[Mapping[str, SafeText], tuple[SafeText, ...]]:
-    """The platform's messages by form field, and those that belong to none of them.
+    """Return the platform's messages by form field, and those that belong to none of them.
 
     Platforms name a field in their own way: agentId, body.agent_id, /data/attributes/title.
     """
-    known = {fold(field): field for field in fields}
+    field_by_name = {fold(field): field for field in fields}
     by_field: dict[str, SafeText] = {}
     others: list[SafeText] = []
-    for name, message in told:
-        parts = [fold(part) for part in re.split(r"[./\[\]]+", name) if part]
-        field = next((known[part] for part in reversed(parts) if part in known), None)
+    for path, message in messages:
+        names = [fold(part) for part in re.split(r"[./\[\]]+", path) if part]
+        field = next(
+            (field_by_name[name] for name in reversed(names) if name in field_by_name), None
+        )
         if field is None:
-            others.append(plain(f"{name}: {message}") if name else message)
+            others.append(plain(f"{path}: {message}") if path else message)
+        elif field in by_field:
+            by_field[field] = plain(f"{by_field[field]}; {message}")
         else:
-            before = by_field.get(field)
-            by_field[field] = message if before is None else plain(f"{before}; {message}")
+            by_field[field] = message
     return by_field, tuple(others)

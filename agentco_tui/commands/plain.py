@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError
 from agentco_tui.commands.get import lines_of
@@ -69,7 +70,8 @@ async def _approve(task: Task, watcher: Watcher, services: Services) -> None:
     """
     say(*lines_of(task, watcher.names))
     if _line(f'{SENT_AT_ONCE}; approve "{task.title}"? type yes: ') == "yes":
-        say(str((await settled(Approval(services, task), WAIT)).sentence))
+        outcome = await settled(Approval(services, task), WAIT)
+        say(outcome_sentence(outcome))
 
 
 async def _trace(task: Task, watcher: Watcher, services: Services) -> None:

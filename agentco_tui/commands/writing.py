@@ -13,12 +13,16 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.creations import TaskCreation
+from agentco_tui.actions.form_check import check_form
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind, Verb
+from agentco_tui.actions.limit_change import LimitChange
+from agentco_tui.actions.limit_text import check_limit
+from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind, Reason, Verb
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Permissions, Services
-from agentco_tui.actions.task_reader import decision_about
+from agentco_tui.actions.task_resolution import decision_about
 from agentco_tui.actions.write_flow import Write
-from agentco_tui.actions.writes import LimitChange, TaskCreation, check_form, check_limit
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving
 from agentco_tui.commands.naming import named_agent
@@ -33,7 +37,7 @@ from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.content import SIZE
 from agentco_tui.system.state_folder import state_folder
-from agentco_tui.text import safe
+from agentco_tui.text import plain, safe
 
 # fmt: off
 CODES: Final = {
@@ -43,9 +47,6 @@ CODES: Final = {
     OutcomeKind.DECIDED_ELSEWHERE: 6, OutcomeKind.GONE: 6,
 }
 # fmt: on
-_TOLD: Final = ("verb", "kind", "subject", "title", "sentence", "known_by", "words", "attempt_id")
-
-
 _FINGERPRINT: Final = re.compile(f"[0-9a-f]{{{2 * SIZE}}}")
 
 
@@ -66,11 +67,24 @@ def run(given: Given, env: Mapping[str, str]) -> int:
                 _limit(given["expect"], "--expect")
     with running(given, env) as settings:
         outcome = asyncio.run(_run(settings, given))
-    code = Exit.USAGE if outcome.off else CODES[outcome.kind]
+    code = Exit.USAGE if outcome.is_writing_off else CODES[outcome.kind]
+    sentence = outcome_sentence(outcome)
     if given["json"]:
-        say_json({"exit_code": code, **{name: getattr(outcome, name) for name in _TOLD}})
+        say_json(
+            {
+                "exit_code": code,
+                "verb": outcome.verb,
+                "kind": outcome.kind,
+                "subject": outcome.subject,
+                "title": outcome.title,
+                "sentence": sentence,
+                "known_by": outcome.known_by,
+                "words": outcome.platform_words,
+                "attempt_id": outcome.attempt_id,
+            }
+        )
     else:
-        say(f"{outcome.title}: {outcome.sentence}")
+        say(f"{outcome.title}: {sentence}")
     return code
 
 
@@ -131,10 +145,11 @@ async def settled(write: Write[Any], wait: float) -> Outcome:
             return await write.run()
     except TimeoutError:
         if not write.is_sent:
-            unsent = write.unsent(f"nothing was sent: no answer within {wait:g} s")
-            return await write.written(unsent)
-        words = f"it was sent, and no read has told within {wait:g} s what became of it"
-        return write.outcome(OutcomeKind.UNCLEAR, words, KnownBy.HERE)
+            unsent = write.unsent(Reason.NO_ANSWER_IN_TIME, seconds=wait)
+            return await write.record_outcome(unsent)
+        return write.outcome(
+            OutcomeKind.UNCLEAR, Reason.UNSETTLED_IN_TIME, KnownBy.HERE, seconds=wait
+        )
 
 
 class _FoundTask(NamedTuple):
@@ -184,13 +199,13 @@ async def _run(settings: Settings, given: Given) -> Outcome:
                 if found.error is None:
                     raise UsageError(f"no task has the id {safe(task_id, 60)}: nothing was sent")
                 unread = Approval(services, Task(id=task_id, title=safe(task_id)))
-                words = f"nothing was sent: it is in no list that could be read ({found.error})"
-                return unread.unsent(words)
+                return unread.unsent(Reason.NOT_FOUND_IN_PART, cause=plain(str(found.error)))
             task = found.task or Task(id=task_id, title=safe(task_id))
             is_read = found.task is not None
             if is_read and waits_for_person(task) and task.content.hex() != expect:
-                words = "nothing was sent: it is not what was read; `get task` has it as it is now"
-                return Approval(services, task).outcome(OutcomeKind.CHANGED, words, KnownBy.HERE)
+                return Approval(services, task).outcome(
+                    OutcomeKind.CHANGED, Reason.NOT_AS_EXPECTED, KnownBy.HERE
+                )
             return await settled(Approval(services, task), given["wait"])
         listed = await named_agent(given["agent"], client, company)
         agent_id = listed.id
@@ -201,7 +216,7 @@ async def _run(settings: Settings, given: Given) -> Outcome:
             _check_form(form)
             creation = TaskCreation(services, form)
             if listed.unwritable is not None:
-                return creation.unsent(listed.unwritable)
+                return creation.unsent(Reason.NOT_WRITABLE, cause=listed.unwritable)
             return await settled(creation, given["wait"])
         limit = _limit(given["limit"], "AMOUNT")
         shown: Budget | None = None
@@ -211,5 +226,5 @@ async def _run(settings: Settings, given: Given) -> Outcome:
         ref = Ref(id=agent_id, name=agent.name)
         write = LimitChange(services, ref, limit, shown=shown, company=agent.company)
         if listed.unwritable is not None:
-            return write.unsent(listed.unwritable)
+            return write.unsent(Reason.NOT_WRITABLE, cause=listed.unwritable)
         return await settled(write, given["wait"])

@@ -1,12 +1,26 @@
-"""What is said of decisions: on a task's line, in its detail, in a question, in the footer."""
+"""Decisions in words: on a task's line, in its detail, in questions and in the footer."""
 
 from __future__ import annotations
 
 from math import ceil
+from typing import Final
 
 from agentco_tui.actions.decisions import Decision
-from agentco_tui.actions.outcome import AFTER_ALL, GOOD, NOT_CARRIED_OUT, Outcome, OutcomeKind, Step
-from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
+from agentco_tui.actions.outcome import (
+    GOOD,
+    NOT_CARRIED_OUT,
+    Outcome,
+    OutcomeKind,
+    Reason,
+    Step,
+    TaskDecision,
+)
+from agentco_tui.actions.outcome_words import (
+    approved_later,
+    kind_and_sentence,
+    sentence_with_platform_words,
+)
+from agentco_tui.actions.task_resolution import decision_about, resolution_of, says_it_waits
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.screens.cells import warned
@@ -15,103 +29,114 @@ from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
-_DOING = {
+_ACTIVITY: Final = {
     Step.READING: "reading it again",
     Step.SENDING: "sending",
     Step.CONFIRMING: "confirming",
     Step.UNKNOWN: "unknown: reading",
 }
-READ_AFTER = 1.0  # seconds for which a task must have stood open, unchanged, to count as read
-SETTLES = frozenset(
+"""What is being done at each step, as a line shows it."""
+READ_AFTER: Final = 1.0
+"""Seconds for which a task must have been open, unchanged, to count as read by the user."""
+SETTLES: Final = frozenset(
     {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DECIDED_ELSEWHERE}
 )
 """Outcomes that say what became of a task which left the list."""
+MOST_FIELDS: Final = 3  # changed fields that a line names
 
 
 def line_note(session: Session, decision: Decision) -> Cell:
-    outcome = decision.outcome
-    if outcome is None and decision.step is Step.HELD:
-        left = ceil(session.decisions.hold_left(decision.task.id))
-        words = f"approving in {left} s {signs.separator} u takes it back"
+    """Return what a task's line shows of a decision about it."""
+    if decision.outcome is not None:
+        return _outcome_note(decision.outcome)
+    if decision.step is Step.HELD:
+        seconds = ceil(session.decisions.hold_left(decision.task.id))
+        words = f"approving in {seconds} s {signs.separator} u takes it back"
         return Cell(plain(words), Tone.ACCENT)
-    if outcome is None:
-        doing = "in flight from another dashboard" if decision.elsewhere else _DOING[decision.step]
-        words = f"{doing} {int(session.clock.monotonic() - decision.since)} s"
-        if decision.step is Step.UNKNOWN:
-            return Cell(plain(f"{signs.unknown} {words}"), Tone.WARNING)
-        return Cell(plain(words), Tone.ACCENT)
-    words, tone = str(outcome.kind), Tone.WARNING
+    activity = _ACTIVITY[decision.step]
+    if decision.elsewhere is not None:
+        activity = "in flight from another dashboard"
+    words = f"{activity} {int(session.clock.monotonic() - decision.since)} s"
+    if decision.step is Step.UNKNOWN:
+        return Cell(plain(f"{signs.unknown} {words}"), Tone.WARNING)
+    return Cell(plain(words), Tone.ACCENT)
+
+
+def _outcome_note(outcome: Outcome) -> Cell:
+    """Return an outcome in a few words."""
     match outcome.kind:
         case OutcomeKind.APPROVED_HERE:
-            words, tone = "approved here", Tone.GOOD
+            return Cell(plain("approved here"), Tone.GOOD)
         case OutcomeKind.APPROVED:
-            late = outcome.sentence.startswith(AFTER_ALL)
-            words, tone = outcome.sentence.partition(": ")[0] if late else words, Tone.GOOD
+            late = (Reason.APPROVED_LATER, Reason.APPROVED_LATER_THOUGH_REFUSED)
+            words = approved_later(outcome) if outcome.reason in late else plain("approved")
+            return Cell(words, Tone.GOOD)
         case OutcomeKind.CHANGED:
-            names = ", ".join(change.field for change in outcome.differences[:3]) or "not listed"
-            words = f"changed: {names} {signs.separator} a to look"
-        case OutcomeKind.DECIDED_ELSEWHERE:
-            word, elsewhere, _ = outcome.sentence.removeprefix("already ").partition(" elsewhere")
-            words, tone = f"{word}{elsewhere}" if elsewhere else "left the list", Tone.DIM
-        case OutcomeKind.GONE:
-            words, tone = "left the list", Tone.DIM
+            fields = ", ".join(each.field for each in outcome.differences[:MOST_FIELDS])
+            return warned(f"changed: {fields or 'not listed'} {signs.separator} a to look")
+        case OutcomeKind.DECIDED_ELSEWHERE if outcome.resolution is not None:
+            return Cell(plain(f"{outcome.resolution.decision} elsewhere"), Tone.DIM)
+        case OutcomeKind.DECIDED_ELSEWHERE | OutcomeKind.GONE:
+            return Cell(plain("left the list"), Tone.DIM)
         case OutcomeKind.STILL_PENDING:
-            words = "answered yes, still pending"
-    return warned(words) if tone is Tone.WARNING else Cell(plain(words), tone)
+            return warned("answered yes, still pending")
+        case _:
+            return warned(str(outcome.kind))
 
 
 def settled_as(session: Session, task_id: str) -> Cell | None:
-    """What is known here to have become of a task, whatever the lists still say."""
+    """Return what is known here to have become of a task, whatever the lists still show; None if
+    nothing is.
+    """
     decision = session.decisions.by_task.get(task_id)
     if decision is None or decision.outcome is None or decision.outcome.kind not in SETTLES:
         return None
-    return line_note(session, decision)
+    return _outcome_note(decision.outcome)
 
 
 def may_approve(session: Session, task: Task) -> bool:
-    """Whether approving a task means something: it waits, and no yes is known to it."""
+    """Whether approving a task makes sense: it waits, and is not approved or being approved."""
     decision = session.decisions.by_task.get(task.id)
-    undecided = decision is None or decision.outcome is not None
+    is_open = decision is None or decision.outcome is not None
     waits = waits_for_person(task) and task.unwritable is None
-    return waits and undecided and settled_as(session, task.id) is None
+    return waits and is_open and settled_as(session, task.id) is None
 
 
-def fate_of(session: Session, task_id: str) -> Cell:
-    """What became of a task that waits no more, by what was done here and by the log."""
+def resolution_note(session: Session, task_id: str) -> Cell:
+    """Return what became of a task that waits no more, by what was done here and by the log."""
     decisions = session.decisions
     decision = decisions.by_task.get(task_id)
-    outcome = None if decision is None else decision.outcome
+    outcome = decision.outcome if decision is not None else None
     if decision is not None and (outcome is None or outcome.kind in SETTLES):
         return line_note(session, decision)
     record = outcome.record if outcome and isinstance(outcome.record, Task) else None
     if record is not None and says_it_waits(record):
         record = None  # as it was read before it left the list
-    about = decision_about(task_id, session.store.activity, decisions.waited_at.get(task_id))
-    word = decided_as(record, about)
-    if word == "approved" and outcome is not None and outcome.kind in NOT_CARRIED_OUT:
+    entry = decision_about(task_id, session.store.activity, decisions.waited_at.get(task_id))
+    resolution = resolution_of(record, entry)
+    if resolution is None:
+        return Cell(plain("left the list"), Tone.DIM)
+    is_approved = resolution.decision is TaskDecision.APPROVED
+    if is_approved and outcome is not None and outcome.kind in NOT_CARRIED_OUT:
+        # It may have been the attempt from here after all.
         return Cell(plain("approved"), Tone.DIM)
-    return Cell(plain("left the list" if word is None else f"{word} elsewhere"), Tone.DIM)
+    return Cell(plain(f"{resolution.decision} elsewhere"), Tone.DIM)
 
 
-def told(outcome: Outcome) -> SafeText:
-    """An outcome's sentence, with the platform's words unless it holds them already."""
-    words = outcome.words
-    if not words or words in outcome.sentence:
-        return outcome.sentence
-    return plain(f"{outcome.sentence} (platform: {words})")
-
-
-def said_of(session: Session, decision: Decision) -> SafeText:
-    outcome = decision.outcome
-    return line_note(session, decision).text if outcome is None else told(outcome)
+def text_of(session: Session, decision: Decision) -> SafeText:
+    """Return a decision in a sentence: its outcome, or what is being done now."""
+    if decision.outcome is None:
+        return line_note(session, decision).text
+    return sentence_with_platform_words(decision.outcome)
 
 
 def decision_items(session: Session, decision: Decision) -> list[Item]:
+    """Return what the detail of a task shows of a decision about it."""
     outcome = decision.outcome
     if outcome is None:
         note = line_note(session, decision)
         return [Text(note.text, note.tone), Gap()]
-    sign, tone = (signs.good, Tone.GOOD) if outcome.kind in GOOD else (signs.warning, Tone.WARNING)
-    kind, words = str(outcome.kind), told(outcome)
-    lead = "" if words.startswith(kind.split(maxsplit=1)[0]) else f"{kind}: "
-    return [Text(plain(f"{sign} {lead}{words}"), tone), Gap()]
+    is_good = outcome.kind in GOOD
+    sign = signs.good if is_good else signs.warning
+    tone = Tone.GOOD if is_good else Tone.WARNING
+    return [Text(plain(f"{sign} {kind_and_sentence(outcome)}"), tone), Gap()]

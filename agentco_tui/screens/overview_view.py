@@ -25,7 +25,7 @@ from agentco_tui.model import Budget, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
-from agentco_tui.screens.decision_notes import said_of
+from agentco_tui.screens.decision_notes import text_of
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.overview_panels import (
@@ -447,7 +447,7 @@ class OverviewView(TaskLines[Need]):
                 decision = self.session.decisions.by_task.get(task.id)
                 if decision is not None:
                     title = self.session.titled(task.title, task)
-                    self.main.say(f"{title}: {said_of(self.session, decision)}")
+                    self.main.say(f"{title}: {text_of(self.session, decision)}")
                     self.session.decisions.look_at(task.id)
             case Task(title=title) as task if (need := self.need()) and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one

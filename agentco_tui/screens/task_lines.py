@@ -9,9 +9,9 @@ from agentco_tui.live import insight
 from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import (
     decision_items,
-    fate_of,
     line_note,
     may_approve,
+    resolution_note,
     settled_as,
 )
 from agentco_tui.screens.detail_pane import details
@@ -38,7 +38,7 @@ class TaskLines(ListView[R]):
     def fate(self, row_id: str) -> Cell:
         record = self.subject(row_id)
         is_task = isinstance(record, Task)
-        return fate_of(self.session, record.id) if is_task else super().fate(row_id)
+        return resolution_note(self.session, record.id) if is_task else super().fate(row_id)
 
     def detail_items(self, record: Any) -> list[Item]:
         """The task as it was read last, and what is known of a decision about it."""
@@ -70,7 +70,7 @@ class TaskLines(ListView[R]):
         for task_id in task_ids:
             row_id = f"{self.task_rows}{task_id}"
             if table.rows.ghost_note(row_id):
-                table.ghost(row_id, fate_of(self.session, task_id))
+                table.ghost(row_id, resolution_note(self.session, task_id))
         subject = self.subject()
         if isinstance(subject, Task) and subject.id in decisions.by_task:
             self.show_detail()

@@ -24,7 +24,7 @@ from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.screens.decision_notes import READ_AFTER, fate_of
+from agentco_tui.screens.decision_notes import READ_AFTER, resolution_note
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.list_view import MANY
 from agentco_tui.screens.session import Session
@@ -383,7 +383,7 @@ class TasksView(TaskLines[Task]):
         ]
         if lost:
             more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
-            words = f"{tasks[lost[0]].title} ({fate_of(self.session, lost[0]).text}){more}"
+            words = f"{tasks[lost[0]].title} ({resolution_note(self.session, lost[0]).text}){more}"
             words = f"{signs.warning} not marked any more, because it left the list: {words}"
             self.main.say(words, bad=True)
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Task
@@ -248,7 +249,7 @@ class Drill:
                 true = applied == 0 or sent is None
             case _:
                 true = applied == 0
-        says = re.search(r"\bapproved\b", found.sentence.replace("not approved", ""))
+        says = re.search(r"\bapproved\b", outcome_sentence(found).replace("not approved", ""))
         if says and found.kind in (
             OutcomeKind.APPROVED,
             OutcomeKind.APPROVED_HERE,

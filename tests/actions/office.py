@@ -10,16 +10,13 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.creations import CompanyCreation, TaskCreation
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line
-from agentco_tui.actions.outcome import OnProgress, Outcome
+from agentco_tui.actions.limit_change import LimitChange
+from agentco_tui.actions.outcome import OnProgress, Outcome, ignore_progress
+from agentco_tui.actions.recovery import recover
 from agentco_tui.actions.services import Permissions, Services, Timing
-from agentco_tui.actions.writes import (
-    CompanyCreation,
-    LimitChange,
-    TaskCreation,
-    recover,
-)
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Limits, Transport
@@ -59,7 +56,7 @@ class Office:
         self.store.pending.replace(listing)
         return list(listing.records)
 
-    async def approve(self, task: Task, on_progress: OnProgress = bool) -> Outcome:
+    async def approve(self, task: Task, on_progress: OnProgress = ignore_progress) -> Outcome:
         """The person's yes to one task."""
         return await Approval(self.services, task).run(on_progress)
 

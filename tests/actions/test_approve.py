@@ -13,6 +13,7 @@ import pytest
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step, Verb
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Permissions
 from agentco_tui.model import Task
 from agentco_tui.text import plain
@@ -33,7 +34,7 @@ async def test_a_yes_is_confirmed_by_a_read(path: Path, desk: Office) -> None:
     assert asked == [("GET", "tasks"), ("POST", "approve"), ("GET", "tasks")]
     assert found.kind is OutcomeKind.APPROVED_HERE
     assert found.known_by is KnownBy.READ
-    assert found.sentence.startswith("approved: the platform said yes")
+    assert outcome_sentence(found).startswith("approved: the platform said yes")
     assert steps == [Step.READING, Step.SENDING, Step.CONFIRMING]
     assert desk.platform.world.applied[task.id] == 1
     assert desk.store.pending.get(task.id) is None
@@ -58,13 +59,13 @@ async def test_what_a_poll_brings_meanwhile_is_not_approved(path: Path, desk: Of
     newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
 
     class Meanwhile(Approval):
-        def attempt(self, **about: Any) -> Attempt | Outcome:
+        def new_attempt(self, **about: Any) -> Attempt | Outcome:
             store.publish(store.pending.put(newer))
-            return super().attempt(**about)
+            return super().new_attempt(**about)
 
     found = await Meanwhile(desk.services, task).run()
     assert found.kind is OutcomeKind.CHANGED
-    assert "something else" in found.sentence
+    assert "something else" in outcome_sentence(found)
     assert desk.sends() == []
     attempt, settled = journal_entries(path)
     assert isinstance(settled, Settled)
@@ -82,8 +83,8 @@ async def test_a_clear_no_is_told_in_the_platforms_words(
     settled = journal_entries(path)[-1]
     assert isinstance(settled, Settled)
     assert settled.http_status == status
-    assert found.words
-    assert found.sentence == f"refused: {found.words}"
+    assert found.platform_words
+    assert outcome_sentence(found) == f"refused: {found.platform_words}"
     assert len(desk.sends()) == 1
     assert desk.store.pending.get(task.id) is not None, "it waits as before"
 
@@ -93,10 +94,10 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
         first, second = (await desk.pending())[:2]
         found, _ = await approved(desk, first)
         assert found.kind is OutcomeKind.NOT_ALLOWED
-        assert "this key may not approve" in found.sentence
+        assert "this key may not approve" in outcome_sentence(found)
         again, _ = await approved(desk, second)
         assert again.kind is OutcomeKind.NOT_SENT
-        assert again.off
+        assert again.is_writing_off
         assert len(desk.sends()) == 1
         assert desk.services.permissions.denied(Verb.CREATE_TASK) is None
         why = desk.services.permissions.denied(Verb.APPROVE) or ""
@@ -110,7 +111,7 @@ async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -
     async with office(platform, path, permissions=rights) as desk:
         found, _ = await approved(desk, (await desk.pending())[0])
         assert found.kind is OutcomeKind.NOT_SENT
-        assert found.sentence == "writing is off: --read-only"
+        assert outcome_sentence(found) == "writing is off: --read-only"
         assert rights.denied(Verb.SET_LIMIT) is not None
         assert desk.sends() == []
 
@@ -119,7 +120,7 @@ async def test_a_desk_that_was_closed_sends_nothing(desk: Office) -> None:
     task = (await desk.pending())[0]
     await desk.services.close()
     found = await desk.approve(task)
-    assert found.off
+    assert found.is_writing_off
     assert desk.sends() == []
 
 
@@ -132,8 +133,8 @@ async def test_no_connection_is_not_sent(path: Path, desk: Office) -> None:
 
     found = await desk.approve(task, down)
     assert found.kind is OutcomeKind.NOT_SENT
-    assert not found.off
-    assert found.sentence.startswith("nothing was sent: ")
+    assert not found.is_writing_off
+    assert outcome_sentence(found).startswith("nothing was sent: ")
     assert isinstance(journal_entries(path)[1], Settled)
 
 
@@ -153,8 +154,9 @@ async def test_four_changes_are_told_and_of_more_how_many(
         chosen = dict(list(changes.items())[:fields])
         found = await desk.approve(msgspec.structs.replace(task, **chosen))
         assert len(found.differences) == fields
-        assert found.sentence.count("was “") == 4
-        assert found.sentence.endswith(more) if more else "more" not in found.sentence
+        assert outcome_sentence(found).count("was “") == 4
+        sentence = outcome_sentence(found)
+        assert sentence.endswith(more) if more else "more" not in sentence
         assert found.kind is OutcomeKind.CHANGED
         assert (desk.sends(), journal_entries(path)) == ([], [])
 
@@ -180,7 +182,7 @@ async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path
             assert sum(outcome.kind is OutcomeKind.APPROVED_HERE for outcome in found) == 1
             for outcome in found:
                 if outcome.kind is OutcomeKind.NOT_SENT:
-                    assert "another dashboard on this machine" in outcome.sentence
+                    assert "another dashboard on this machine" in outcome_sentence(outcome)
 
 
 async def test_a_yes_to_what_was_left_behind_sends_nothing(
@@ -197,7 +199,7 @@ async def test_a_yes_to_what_was_left_behind_sends_nothing(
     async with office(platform, path) as second:
         found = await second.approve(task)
         assert found.kind is OutcomeKind.NOT_DONE
-        assert found.sentence.startswith("the attempt of ")
-        assert " ago that was left unsettled: not approved" in found.sentence
+        assert outcome_sentence(found).startswith("the attempt of ")
+        assert " ago that was left unsettled: not approved" in outcome_sentence(found)
         assert len(platform.requests.matching("approve")) == sent
         assert (await second.approve(task)).kind is OutcomeKind.APPROVED_HERE

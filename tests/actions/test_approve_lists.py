@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.actions.approve import AFTER_ALL_READS, Approval
+from agentco_tui.actions.approve import READS_AFTER_LEAVING, Approval
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import (
@@ -20,9 +20,11 @@ from agentco_tui.actions.outcome import (
     KnownBy,
     Outcome,
     OutcomeKind,
+    Reason,
     Step,
     Verb,
 )
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.demo.world_state import DemoTask, RefusedError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
@@ -128,7 +130,7 @@ async def test_what_lists_show_after_a_lost_answer(
         platform.faults.add("approve:drop_after,times=1")
         found = await approved(desk, task, lists)
         assert found.kind is kind
-        assert words in found.sentence
+        assert words in outcome_sentence(found)
         if kind is not Kind.UNCLEAR:
             assert desk.store.pending.get(task.id) is None
         if kind is Kind.GONE:
@@ -170,10 +172,10 @@ async def test_lists_after_an_answer(
         desk.platform.faults.add(f"approve:status={answer}{applied},times=1")
     found = await approved(desk, task, lists)
     assert found.kind is kind
-    assert words in found.sentence
+    assert words in outcome_sentence(found)
     assert (found.kind in GOOD) is (kind is Kind.APPROVED_HERE)
     if answer == "409":
-        assert found.sentence.startswith("refused: ")
+        assert outcome_sentence(found).startswith("refused: ")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +207,7 @@ async def test_what_lists_show_before_it_is_sent(
     task = (await desk.pending())[0]
     found = await approved(desk, task, lists, Step.READING)
     assert found.kind is kind
-    assert found.sentence.startswith(words)
+    assert outcome_sentence(found).startswith(words)
     assert asked(desk.platform)[: len(read)] == read
     assert len(desk.sends()) == len(journal_entries(path)) / 2 == (kind is Kind.APPROVED_HERE)
     assert found.known_by is (KnownBy.HERE if kind is Kind.NOT_SENT else KnownBy.READ)
@@ -258,7 +260,7 @@ async def test_a_log_tells_who_decided_what_no_list_shows(desk: Office) -> None:
     another_operator(desk.platform.world, task.id, "reject")
     found = await approved(desk, task, {"all": GONE}, Step.READING)
     assert found.kind is Kind.DECIDED_ELSEWHERE
-    assert found.sentence.startswith("already rejected elsewhere by Wanda")
+    assert outcome_sentence(found).startswith("already rejected elsewhere by Wanda")
 
 
 async def test_a_2xx_that_shows_it_rejected_is_no_yes(desk: Office) -> None:
@@ -267,7 +269,7 @@ async def test_a_2xx_that_shows_it_rejected_is_no_yes(desk: Office) -> None:
     world.approve = lambda task_id: another_operator(world, task_id, "reject")  # type: ignore[method-assign]
     found = await desk.approve(task)
     assert found.kind is Kind.REFUSED
-    assert found.sentence.startswith(
+    assert outcome_sentence(found).startswith(
         "refused: the platform answered “rejected”; the platform shows it as rejected by Wanda, "
     )
 
@@ -333,8 +335,8 @@ async def test_what_was_approved_from_here_is_not_told_as_elsewhere(
     approval.waited_at = None
     found = await approval.run()
     assert found.kind is kind
-    assert words in found.sentence
-    assert ("from this machine" in found.sentence) is ("(approved" in words)
+    assert words in outcome_sentence(found)
+    assert ("from this machine" in outcome_sentence(found)) is ("(approved" in words)
     assert desk.sends() == []
 
 
@@ -343,8 +345,8 @@ async def test_a_second_yes_right_after_the_first_is_the_same_approval(desk: Off
     assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
     found = await desk.approve(task)
     assert found.kind is Kind.APPROVED
-    assert found.sentence.startswith("approved by ")
-    assert found.sentence.endswith(BEFORE)
+    assert outcome_sentence(found).startswith("approved by ")
+    assert outcome_sentence(found).endswith(BEFORE)
     assert len(desk.sends()) == 1
 
 
@@ -373,14 +375,14 @@ async def test_what_was_decided_after_its_attempt_was_settled(
             it.decided = told if decided else None
             state.changed_task(it, desk.platform.world.now)
     desk.platform.requests.clear()
-    late = await Approval(desk.services, task).after_all(found.attempt_id)
+    late = await Approval(desk.services, task).read_after_leaving(found.attempt_id)
     assert (None if late is None else late.kind) is kind
-    reads = 1 if decision else AFTER_ALL_READS
+    reads = 1 if decision else READS_AFTER_LEAVING
     assert len(desk.platform.requests.matching("tasks")) == reads, "until a read shows it decided"
     log_read = decision == "approve" and not decided
     assert (len(desk.platform.requests.matching("activity")) == 1) is log_read
     if late is not None:
-        assert late.sentence.startswith(words)
+        assert outcome_sentence(late).startswith(words)
         last = journal_entries(path)[-1]
         assert isinstance(last, Settled)
         assert (last.outcome, last.corrects) == (kind, "not done")
@@ -398,14 +400,16 @@ async def test_a_refusal_is_corrected_by_an_approval_alone(
     assert found.kind is Kind.REFUSED
     if decision is not None:
         another_operator(desk.platform.world, task.id, decision)
-    late = await Approval(desk.services, task).after_all(found.attempt_id, was_refused=True)
+    late = await Approval(desk.services, task).read_after_leaving(
+        found.attempt_id, was_refused=True
+    )
     assert (None if late is None else late.kind) is kind
     last = journal_entries(path)[-1]
     assert isinstance(last, Settled)
     assert (last.outcome, last.corrects) == ((kind, "refused") if kind else ("refused", ""))
     if late is not None:
-        assert late.sentence.startswith("approved after all, at ")
-        assert late.sentence.endswith("; this request was refused before that")
+        assert outcome_sentence(late).startswith("approved after all, at ")
+        assert outcome_sentence(late).endswith("; this request was refused before that")
 
 
 async def test_what_is_refused_with_409_and_done_a_moment_later_is_approved(
@@ -427,7 +431,7 @@ async def test_what_is_refused_with_409_and_done_a_moment_later_is_approved(
         another_operator(platform.world, task.id, "approve", "this key")
         found = await approving
         assert found.kind is Kind.APPROVED
-        assert "was refused" in found.sentence
+        assert "was refused" in outcome_sentence(found)
         assert [line.outcome for line in journal_entries(path) if isinstance(line, Settled)] == [
             "approved"
         ]
@@ -475,7 +479,7 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
             assert known is not None
             assert known.outcome is not None
             assert known in decisions.open
-            assert (known.outcome.kind, known.outcome.sentence) == (kind, "so it is")
+            assert (known.outcome.kind, outcome_sentence(known.outcome)) == (kind, "so it is")
             decisions.look_at(tasks[number].id)
         assert [known.task for known in decisions.open] == [tasks[3]]
         changed.clear()
@@ -514,7 +518,7 @@ async def test_what_leaves_late_is_read_again_what_comes_back_is_over(desk: Offi
             assert decisions.by_task.get(task.id) is not None, "it is under way"
             outcome = Outcome(
                 verb=Verb.APPROVE, kind=kind, subject=task.id, title=task.title,
-                sentence=plain("so it is"), known_by=KnownBy.READ, attempt_id=attempt_id,
+                reason=Reason.RECORDED, known_by=KnownBy.READ, attempt_id=attempt_id,
             )  # fmt: skip
             decisions.tell(task, outcome)
             known = decisions.by_task.get(task.id)

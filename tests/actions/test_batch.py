@@ -22,6 +22,7 @@ from agentco_tui.actions.batch_summary import (
 )
 from agentco_tui.actions.decisions import Decisions, Hold
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.demo.connection import ClientConnection, Request
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.names import Names
@@ -90,7 +91,7 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) ->
     assert 5 <= sent <= 6 + 4, "what was about to be sent then"
     assert batch.results == {OutcomeKind.APPROVED_HERE: sent, OutcomeKind.NOT_SENT: 20 - sent}
     outcomes = [item.outcome for item in batch.items if item.outcome is not None]
-    stopped = {outcome.sentence for outcome in outcomes if outcome.kind not in GOOD}
+    stopped = {outcome_sentence(outcome) for outcome in outcomes if outcome.kind not in GOOD}
     assert stopped == {batch.stop_reason}
     assert len(batch.to_ask_again) == 20 - sent
 

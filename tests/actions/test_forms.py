@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.actions.write_flow import beside
-from agentco_tui.actions.writes import check_form, check_limit
+from agentco_tui.actions.form_check import check_form
+from agentco_tui.actions.limit_text import check_limit
+from agentco_tui.actions.write_flow import sort_messages
 from agentco_tui.text import plain
 
 
@@ -64,6 +65,6 @@ def test_messages_find_their_fields() -> None:
         (plain("colour"), plain("is unknown")),
         (plain(""), plain("in general")),
     ]
-    by_field, others = beside(told, ("title", "agent_id"))
+    by_field, others = sort_messages(told, ("title", "agent_id"))
     assert by_field == {"agent_id": "no such agent", "title": "too long; too dull"}
     assert others == ("colour: is unknown", "in general")

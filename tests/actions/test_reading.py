@@ -8,8 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.outcome import OutcomeKind, Step
-from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Reason, Step, Verb
+from agentco_tui.actions.outcome_words import SENTENCES, outcome_sentence
+from agentco_tui.actions.task_resolution import (
+    decision_about,
+    logged_decision,
+    resolution_of,
+    why_it_left,
+)
 from agentco_tui.live.feeds import Clock, FeedName, Phase
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
@@ -53,7 +59,7 @@ def entry(verb: str | None, at: float = 0.0, **more: object) -> Activity:
     ],
 )  # fmt: skip
 def test_decisions_come_from_verbs_never_from_texts(verb: str | None, word: str | None) -> None:
-    assert decision(entry(verb)) == word
+    assert logged_decision(entry(verb)) == word
 
 
 def test_the_newest_decision_about_the_task_counts() -> None:
@@ -68,23 +74,68 @@ def test_the_newest_decision_about_the_task_counts() -> None:
     assert decision_about("t1", entries, 8.01) is None
 
 
+def sentence_about(record: Task | None, log_entry: Activity | None, now: float) -> str:
+    """Return what is said of a task that left the list, as far as record and log tell."""
+    resolution = resolution_of(record, log_entry)
+    outcome = Outcome(
+        verb=Verb.APPROVE,
+        kind=OutcomeKind.DECIDED_ELSEWHERE,
+        reason=why_it_left(record, resolution),
+        known_by=KnownBy.READ,
+        subject="t1",
+        title=plain("a task"),
+        at=now,
+        resolution=resolution,
+        record=record,
+    )
+    return outcome_sentence(outcome)
+
+
 def test_sentences_say_no_more_than_is_known() -> None:
     gone = msgspec.structs.replace(TASK, status=plain("archived"), state=TaskState.OTHER)
-    assert elsewhere(None, None, 10) == "it left the list of pending tasks"
-    assert elsewhere(gone, None, 10) == (
+    assert sentence_about(None, None, 10) == "it left the list of pending tasks"
+    assert sentence_about(gone, None, 10) == (
         "it is no longer pending: the platform shows it as “archived”"
     )
     actor = Ref(name=plain("Dana"))
-    assert elsewhere(None, entry("approved", 6, actor=actor), 10) == (
+    assert sentence_about(None, entry("approved", 6, actor=actor), 10) == (
         "already approved elsewhere by Dana, 4 s ago"
     )
-    assert shown_as(gone) == "the platform shows it as “archived”"
-    by = msgspec.structs.replace(gone, decided_by=plain("Dana"))
-    assert shown_as(by) == "the platform shows it as “archived”, decided by Dana"
     rejected = msgspec.structs.replace(TASK, state=TaskState.REJECTED)
-    assert (
-        elsewhere(rejected, entry("approved", 6, actor=actor), 10) == "already rejected elsewhere"
+    assert sentence_about(rejected, entry("approved", 6, actor=actor), 10) == (
+        "already rejected elsewhere"
     )
+    by = msgspec.structs.replace(gone, decided_by=plain("Dana"))
+    shown = Outcome(
+        verb=Verb.APPROVE,
+        kind=OutcomeKind.UNCLEAR,
+        reason=Reason.LOST_OTHER_STATUS,
+        known_by=KnownBy.READ,
+        subject="t1",
+        title=plain("a task"),
+        record=by,
+    )
+    assert outcome_sentence(shown) == (
+        "it no longer waits: the platform shows it as “archived”, decided by Dana"
+    )
+
+
+def test_every_reason_has_a_sentence_that_can_be_made() -> None:
+    """Whichever of the optional fields is missing."""
+    assert set(SENTENCES) == set(Reason)
+    for reason in Reason:
+        outcome = Outcome(
+            verb=Verb.CREATE_TASK,
+            kind=OutcomeKind.UNCLEAR,
+            reason=reason,
+            known_by=KnownBy.READ,
+            subject="t1",
+            title=plain("a task"),
+        )
+        sentence = outcome_sentence(outcome)
+        assert sentence.isprintable()
+        is_cause_alone = SENTENCES[reason] in ("{cause}", "")
+        assert bool(sentence) is not is_cause_alone
 
 
 # --- one read for all who ask -----------------------------------------------------------------
@@ -144,7 +195,7 @@ async def test_no_answer_is_not_an_empty_list(desk: Office, answer: str) -> None
     desk.platform.faults.add(f"tasks:{answer}")
     found = await desk.approve(task)
     assert found.kind is OutcomeKind.NOT_SENT
-    assert "could not be read again" in found.sentence
+    assert "could not be read again" in outcome_sentence(found)
 
 
 async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(desk: Office) -> None:
@@ -157,7 +208,7 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(desk: Office
 
     found = await desk.approve(task, blank)
     assert found.kind is OutcomeKind.UNCLEAR
-    assert "approved" not in found.sentence
+    assert "approved" not in outcome_sentence(found)
 
 
 async def test_what_a_decision_has_read_is_shown(desk: Office) -> None:

@@ -14,10 +14,12 @@ import pytest
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval
+from agentco_tui.actions.creations import CompanyCreation, TaskCreation
 from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.limit_change import LimitChange
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.read_age import MOST_READS, OLDEST_READ, why_too_old
-from agentco_tui.actions.writes import CompanyCreation, LimitChange, TaskCreation
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.model import Listing, Ref
 from agentco_tui.model.format import stamp
@@ -98,7 +100,7 @@ async def test_a_changed_task_is_not_approved_after_a_suspension(
     found = await desk.approve(task, once_at(Step.SENDING, suspend))
     assert found.kind is OutcomeKind.CHANGED
     assert found.known_by is KnownBy.HERE
-    assert "MALLORY" in found.sentence
+    assert "MALLORY" in outcome_sentence(found)
     assert desk.sends() == []
     assert outcomes(path) == ["changed"]
 
@@ -116,8 +118,8 @@ async def test_a_task_that_a_poll_removed_is_read_again_and_not_sent(
 
     found = await desk.approve(task, once_at(Step.SENDING, poll_removes_it))
     assert found.kind is OutcomeKind.DECIDED_ELSEWHERE
-    assert "already rejected elsewhere by Wanda" in found.sentence
-    assert "refused" not in found.sentence
+    assert "already rejected elsewhere by Wanda" in outcome_sentence(found)
+    assert "refused" not in outcome_sentence(found)
     assert desk.sends() == []
     assert outcomes(path) == ["decided elsewhere"]
 
@@ -145,7 +147,7 @@ async def test_what_this_machine_approved_before_is_not_said_to_be_elsewhere(
 
     found = await desk.approve(task, once_at(Step.SENDING, decided))
     assert found.kind is OutcomeKind.APPROVED
-    assert "this machine had asked for it before" in found.sentence
+    assert "this machine had asked for it before" in outcome_sentence(found)
     assert desk.sends() == []
 
 
@@ -174,8 +176,8 @@ async def test_where_no_read_is_ever_fresh_it_says_so_and_sends_nothing(
 
     found = await desk.approve(task, suspend)
     assert found.kind is OutcomeKind.NOT_SENT
-    assert f"it was read {MOST_READS} times" in found.sentence
-    assert "8.0 s have passed since it was read" in found.sentence
+    assert f"it was read {MOST_READS} times" in outcome_sentence(found)
+    assert "8.0 s have passed since it was read" in outcome_sentence(found)
     assert desk.sends() == []
     assert outcomes(path) == ["not sent"]
     assert (await desk.approve(task)).kind is OutcomeKind.APPROVED_HERE
@@ -228,7 +230,7 @@ async def test_a_limit_that_changed_is_not_set_after_a_suspension(
     )
     found = await write.run(once_at(Step.SENDING, suspend))
     assert found.kind is OutcomeKind.CHANGED
-    assert "77" in found.sentence
+    assert "77" in outcome_sentence(found)
     assert writes(desk.platform) == 0
     assert outcomes(path) == ["changed"]
 
@@ -266,7 +268,7 @@ async def test_a_task_is_not_created_where_one_like_it_came_meanwhile(
 
     found = await TaskCreation(desk.services, form).run(once_at(Step.SENDING, suspend))
     assert found.kind is OutcomeKind.CHANGED
-    assert "one like it was created" in found.sentence
+    assert "one like it was created" in outcome_sentence(found)
     assert writes(desk.platform) == 0
     assert outcomes(path) == ["changed"]
 
@@ -281,7 +283,7 @@ async def test_a_task_is_not_created_for_an_agent_that_is_gone(desk: Office, pat
 
     found = await TaskCreation(desk.services, form).run(once_at(Step.SENDING, poll))
     assert found.kind is OutcomeKind.NOT_SENT
-    assert "the agent is not listed any more" in found.sentence
+    assert "the agent is not listed any more" in outcome_sentence(found)
     assert writes(desk.platform) == 0
     assert outcomes(path) == ["not sent"]
 

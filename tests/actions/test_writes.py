@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.error_messages import Asked, refused
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Ref, Task
@@ -174,9 +175,9 @@ async def test_what_a_person_typed_is_never_quoted_as_the_platforms_words(
         client.create_task = refuse  # type: ignore[method-assign,assignment]
         found = await create_task(desk.services, form)
         assert found.kind is OutcomeKind.REFUSED
-        assert found.words is None
-        assert "ACME" not in f"{found.sentence} {found.fields}"
-        assert "409" in found.sentence
+        assert found.platform_words is None
+        assert "ACME" not in f"{outcome_sentence(found)} {found.fields}"
+        assert "409" in outcome_sentence(found)
 
 
 async def test_a_taken_name_is_refused_beside_the_field(desk: Office) -> None:
@@ -195,7 +196,7 @@ async def test_a_401_is_about_the_key_only_if_reads_have_it_too(desk: Office, re
     found = await create(desk)
     kind = OutcomeKind.REFUSED if reads else OutcomeKind.KEY_REJECTED
     assert (found.kind, found.known_by) == (kind, KnownBy.ANSWER)
-    assert ("nothing was changed" in found.sentence) is not reads
+    assert ("nothing was changed" in outcome_sentence(found)) is not reads
 
 
 async def test_a_message_goes_to_the_form_that_has_the_field(
@@ -212,7 +213,7 @@ async def test_a_message_goes_to_the_form_that_has_the_field(
         form = {"name": "The copy", "mission": "The same again"}
         cloned = await clone_company(desk.services, source, form)
         assert (cloned.kind, cloned.fields) == (OutcomeKind.REFUSED, {})
-        assert cloned.sentence.endswith("; template: no such template")
+        assert outcome_sentence(cloned).endswith("; template: no such template")
 
 
 # --- limits -----------------------------------------------------------------------------------
@@ -233,7 +234,7 @@ async def test_a_limit_is_set_and_read(desk: Office, fault: str) -> None:
     found = await set_limit(desk.services, agent, "123.45", shown=shown)
     assert found.kind is OutcomeKind.DONE
     assert found.known_by is KnownBy.READ
-    assert found.sentence == "the monthly limit is 123.45 now"
+    assert outcome_sentence(found) == "the monthly limit is 123.45 now"
     assert desk.platform.world.agent(shown.id).limit == 123_450_000
     now = desk.store.agent_budgets.get(shown.id)
     assert now is not None
@@ -266,7 +267,7 @@ async def test_a_limit_that_is_not_set(
     typed = typed or f"{shown.limit.amount:f}"
     found = await set_limit(desk.services, Ref(id=shown.id), typed, shown=shown)
     assert found.kind is kind
-    assert words in f"{found.sentence}{found.differences}"
+    assert words in f"{outcome_sentence(found)}{found.differences}"
     assert len(desk.platform.requests.matching("set_limit")) == bool(fault or typed == "0")
     if typed == "0":
         assert desk.platform.world.agent(shown.id).limit is None
@@ -284,8 +285,8 @@ async def test_another_figure_than_was_sent_is_told(desk: Office) -> None:
     desk.platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
     found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
     assert found.kind is OutcomeKind.UNCLEAR
-    assert found.sentence.startswith("the platform said yes, but the platform shows ")
-    assert "99.00 where 123 was sent" in found.sentence
+    assert outcome_sentence(found).startswith("the platform said yes, but the platform shows ")
+    assert "99.00 where 123 was sent" in outcome_sentence(found)
 
 
 # --- what was left behind ---------------------------------------------------------------------
@@ -325,7 +326,7 @@ async def test_every_verb_is_taken_up_at_a_start(platform: EmbeddedPlatform, pat
             "clone company": OutcomeKind.NOT_DONE,
             "set limit": OutcomeKind.DONE,
         }
-        assert all("left unsettled" in found.sentence for found in told.values())
+        assert all("left unsettled" in outcome_sentence(found) for found in told.values())
         assert await second.left_behind() == []
         assert len([seen for seen in platform.requests if seen.method == "POST"]) == posts
 
@@ -385,7 +386,7 @@ async def test_the_new_one_is_told_from_one_that_was_there(
         )
     assert found.kind is kind
     assert found.title == company.name
-    assert words.replace("ID", company.id) in found.sentence
+    assert words.replace("ID", company.id) in outcome_sentence(found)
 
 
 async def test_another_agents_task_is_not_alike(platform: EmbeddedPlatform, path: Path) -> None:
@@ -443,7 +444,7 @@ async def test_a_yes_that_no_list_can_show_is_known(platform: EmbeddedPlatform, 
         platform.world.agents = lambda company_id=None: []  # type: ignore[method-assign]
         found = await set_limit(desk.services, Ref(id=agent.id), "123", shown=None)
         assert (found.kind, found.known_by) == (OutcomeKind.DONE, KnownBy.ANSWER)
-        assert "says the answer; a read doesn't show it yet" in found.sentence
+        assert "says the answer; a read doesn't show it yet" in outcome_sentence(found)
 
 
 @pytest.mark.parametrize("applied", [True, False])
@@ -455,7 +456,7 @@ async def test_a_limit_that_is_refused_with_409_is_read(
     found = await set_limit(desk.services, Ref(id=agent.id), "777", shown=None)
     if applied:
         assert found.kind is OutcomeKind.DONE
-        assert "777 now, though the platform had refused it" in found.sentence
+        assert "777 now, though the platform had refused it" in outcome_sentence(found)
     else:
         assert found.kind is OutcomeKind.REFUSED
     last = journal_entries(path)[-1]

@@ -10,6 +10,7 @@ import pytest
 
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.model import Ref
@@ -112,11 +113,11 @@ async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> Non
     assert sent == sorted(WRITES), "sent once each"
     for name, outcome in outcomes.items():
         was_done = after[name] - before[name]
-        assert was_done <= 1, (name, after, before, outcome.sentence)
-        assert outcome.sentence, name
-        assert outcome.sentence.isprintable()
+        assert was_done <= 1, (name, after, before, outcome_sentence(outcome))
+        assert outcome_sentence(outcome), name
+        assert outcome_sentence(outcome).isprintable()
         if outcome.kind in GOOD and outcome.known_by is KnownBy.READ:
-            assert was_done == 1, (name, outcome.known_by, outcome.sentence)
+            assert was_done == 1, (name, outcome.known_by, outcome_sentence(outcome))
         if outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE):
             assert was_done == 0, (name, outcome)
     entries = journal_entries(tmp_path / "journal.jsonl")

@@ -72,7 +72,7 @@ def test_what_no_first_picture_needs_is_not_read_before_it() -> None:
         f"print([name for name in {LATER!r} if name in sys.modules]);"
         "agentco_tui.app.read_the_rest();"
         "print([name for name in sys.modules if name in"
-        " ('agentco_tui.screens.dialogs.router', 'agentco_tui.actions.writes')]);"
+        " ('agentco_tui.screens.dialogs.router', 'agentco_tui.actions.recovery')]);"
         "print([name for name in sys.modules if name.startswith('agentco_tui.demo')])",
     )
     before, after, demo = told.stdout.splitlines()

@@ -18,6 +18,7 @@ from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Aside, Listed, Standing, costs_of, listed_of
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
+from agentco_tui.actions.outcome_words import sentence_with_platform_words
 from agentco_tui.actions.services import age_of
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import FeedName
@@ -27,7 +28,7 @@ from agentco_tui.model import Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import priority_cell
 from agentco_tui.screens.decision_facts import DecisionFacts
-from agentco_tui.screens.decision_notes import READ_AFTER, line_note, said_of, told
+from agentco_tui.screens.decision_notes import READ_AFTER, line_note, text_of
 from agentco_tui.screens.detail_pane import substance, sums_of, warning, whole_title
 from agentco_tui.screens.dialogs.base import PHONE_WIDTH, Dialog, Question, key_cells, title_of
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
@@ -108,7 +109,7 @@ class TaskQuestion(Question):
         decision = self.session.decisions.by_task.get(task_id)
         earlier = self.session.earlier(Verb.APPROVE, task_id)
         if decision is not None:
-            return f"tried before: {said_of(self.session, decision)}"
+            return f"tried before: {text_of(self.session, decision)}"
         if earlier is None or earlier.settled is None:
             return None
         return f"tried before, {fmt.ago(age_of(earlier.attempt.time))}: {earlier.settled.outcome}"
@@ -408,7 +409,11 @@ class BatchProgress(Dialog[bool]):
         for kind in (kind for kind in OutcomeKind if kind not in GOOD):
             # That somebody else was first is no error.
             sign = signs.arrow if kind is OutcomeKind.DECIDED_ELSEWHERE else signs.warning
-            of_kind = [(told(outcome), task) for outcome, task in ended if outcome.kind is kind]
+            of_kind = [
+                (sentence_with_platform_words(outcome), task)
+                for outcome, task in ended
+                if outcome.kind is kind
+            ]
             yield from self._group(sign, kind, sorted(of_kind, key=itemgetter(0)))
         going = [("", item.task) for item in open_ if item.step is not Step.UNKNOWN]
         yield from self._group(signs.arrow, "on their way", going)

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from agentco_tui.actions import writes
+from agentco_tui.actions.creations import CompanyCreation, TaskCreation
+from agentco_tui.actions.form_check import check_form
+from agentco_tui.actions.limit_change import LimitChange
+from agentco_tui.actions.limit_text import check_limit, limit_words
 from agentco_tui.actions.outcome import GOOD, Step
+from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.write_flow import CREATING, Write
-from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit, limit_words
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter
@@ -116,8 +119,9 @@ class FormRequest(msgspec.Struct, frozen=True):
 
             outcome = await make(meant).run(reached)
             if outcome.kind not in GOOD:
-                words = f" (platform: {outcome.words})" if outcome.words else ""
-                raise FormError(outcome.fields, plain(f"{outcome.sentence}{words}"))
+                words = outcome.platform_words
+                platform = f" (platform: {words})" if words else ""
+                raise FormError(outcome.fields, plain(f"{outcome_sentence(outcome)}{platform}"))
             self.frame.dialogs.tell(outcome)
             if outcome.verb in CREATING and outcome.record and form.is_attached:
                 self.frame.view.go_to(outcome.record.id)
@@ -130,7 +134,7 @@ TENFOLD = 10  # times the old limit from which on a new one is asked about twice
 
 
 def checked(values: Values, wrong: Errors | None = None) -> Values:
-    if errors := {**writes.check_form(values), **(wrong or {})}:
+    if errors := {**check_form(values), **(wrong or {})}:
         raise FormError(errors)
     return values
 
@@ -170,7 +174,7 @@ def new_task(ask: FormRequest) -> FormPlan:
         FormField("title", "title", "", "what is to be done"),
         FormField("priority", "priority", "", seen, lambda typed, _: completed(typed, priorities)),
     )
-    send = ask.writes(lambda meant: writes.TaskCreation(session, meant))
+    send = ask.writes(lambda meant: TaskCreation(session, meant))
     return FormPlan(ask.title("CREATE", plain("1 task")), fields, read, send, question, "create it")
 
 

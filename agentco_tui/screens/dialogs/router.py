@@ -28,13 +28,14 @@ from agentco_tui.actions.outcome import (
     Step,
     Verb,
 )
-from agentco_tui.actions.writes import recover
+from agentco_tui.actions.outcome_words import sentence_with_platform_words
+from agentco_tui.actions.recovery import recover
 from agentco_tui.config import Switch
 from agentco_tui.keys.commands import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.decision_notes import fate_of, may_approve, said_of, told
+from agentco_tui.screens.decision_notes import may_approve, resolution_note, text_of
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.columns_screen import ColumnsScreen
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
@@ -86,7 +87,7 @@ class DialogRouter:
         decision = self._session.decisions.by_task.get(task.id)
         if decision is None or not (decision.outcome is None or decision.outcome.kind in GOOD):
             return None
-        return said_of(self._session, decision)
+        return text_of(self._session, decision)
 
     def trace(self, task: Task) -> None:
         screen = TraceScreen(self._session, task)
@@ -143,9 +144,9 @@ class DialogRouter:
         if newest is None and not self._session.is_in_scope(task):
             newest = task  # no list on the screen has it
         if newest is None:
-            fate = fate_of(self._session, task.id).text
+            resolution = resolution_note(self._session, task.id).text
             title = self._session.titled(task.title, task)
-            self._say(f"{title}: it does not wait for a person any more ({fate})")
+            self._say(f"{title}: it does not wait for a person any more ({resolution})")
             return
         if newest.unwritable is not None:
             self._say(newest.unwritable, bad=True)
@@ -194,8 +195,8 @@ class DialogRouter:
         if unsent is None or unsent.id == asked.id or decision is None or decision.outcome is None:
             return None
         title = self._session.titled(unsent.title, unsent)
-        words = f"this is not {title}, which you said yes to before: {told(decision.outcome)}"
-        return plain(words)
+        sentence = sentence_with_platform_words(decision.outcome)
+        return plain(f"this is not {title}, which you said yes to before: {sentence}")
 
     async def _approve(self, task: Task, stood_at: tuple[object, ...]) -> None:
         decisions = self._session.decisions
@@ -220,7 +221,7 @@ class DialogRouter:
         assert before is not None
         approval = Approval(self._session, decision.task)
         was_refused = before.kind not in DOUBTFUL and before.kind is not OutcomeKind.GONE
-        outcome = await approval.after_all(before.attempt_id, was_refused=was_refused)
+        outcome = await approval.read_after_leaving(before.attempt_id, was_refused=was_refused)
         if outcome is not None:
             self._session.decisions.tell(decision.task, outcome)
             self.tell(outcome)
@@ -312,4 +313,5 @@ class DialogRouter:
         record = known.task if known else outcome.record
         record = record or self._session.store.agents.get(outcome.subject)
         title = self._session.titled(outcome.title, record)
-        self._say(f"{sign} {title}: {told(outcome)}", bad=outcome.kind not in GOOD)
+        sentence = sentence_with_platform_words(outcome)
+        self._say(f"{sign} {title}: {sentence}", bad=outcome.kind not in GOOD)

@@ -1,0 +1,50 @@
+"""Finds out what became of attempts that an earlier run left without an outcome."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.creations import CompanyCreation, TaskCreation
+from agentco_tui.actions.decisions import task_of
+from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.limit_change import LimitChange
+from agentco_tui.actions.outcome import Outcome, Verb
+from agentco_tui.actions.services import Services
+from agentco_tui.actions.write_flow import Write
+from agentco_tui.model import Ref
+
+
+async def recover(services: Services, attempt: Attempt) -> Outcome | None:
+    """Find out by reading what became of an attempt that was left behind; nothing is sent.
+
+    Returns None for an attempt whose verb only a newer version knows.
+    """
+    write = _write_of(services, attempt)
+    if write is None:
+        return None
+    return await write.resume(attempt).reconcile()
+
+
+def _write_of(services: Services, attempt: Attempt) -> Write[Any] | None:
+    match attempt.verb:
+        case Verb.APPROVE:
+            return Approval(services, task_of(attempt))
+        case Verb.CREATE_TASK:
+            form = {
+                "company_id": attempt.company or "",
+                "title": str(attempt.details.get("title", attempt.title)),
+                "agent_id": attempt.agent or "",
+                "priority": "",
+            }
+            return TaskCreation(services, form)
+        case Verb.CREATE_COMPANY | Verb.CLONE_COMPANY:
+            name = str(attempt.details.get("name", attempt.title))
+            return CompanyCreation(services, {"name": name})
+        case Verb.SET_LIMIT:
+            agent = Ref(id=attempt.subject)
+            company = Ref(id=attempt.company)
+            return LimitChange(services, agent, Decimal(0), company=company)
+        case _:
+            return None
