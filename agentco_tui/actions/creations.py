@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from agentco_tui.actions.evidence import Observation
 from agentco_tui.actions.journal_file import Attempt, seconds_of
-from agentco_tui.actions.listed_write import ListVerdict, ListedWrite
+from agentco_tui.actions.listed_write import ListedWrite, ListVerdict
 from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind, Reason, Verb
 from agentco_tui.actions.services import Services
 from agentco_tui.live.insight import waits_for_person

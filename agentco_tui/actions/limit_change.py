@@ -10,7 +10,7 @@ from agentco_tui.actions.evidence import Observation
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.limit_text import check_limit, limit_words
-from agentco_tui.actions.listed_write import ListVerdict, ListedWrite
+from agentco_tui.actions.listed_write import ListedWrite, ListVerdict
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Reason, Verb
 from agentco_tui.actions.services import Services
 from agentco_tui.live.fetch import of_all_companies
