@@ -151,7 +151,7 @@ def _setting_rows(resolved: Resolver) -> list[Row]:
             rows += _binding_rows(resolved)
         elif declared.group is not None and declared.group.table.startswith(PROFILE):
             for full_name, value in resolved.file.settings_of(declared, resolved.profile):
-                source = f"profile {resolved.profile}, {resolved.file.place_of(full_name)}"
+                source = f"profile {resolved.profile}, {resolved.file.location_of(full_name)}"
                 rows += _nested_rows(declared.full_name, value, source)
         else:
             name = declared.full_name
@@ -209,6 +209,6 @@ def _repeated_rows(resolved: Resolver) -> list[Row]:
             for declared in repeated:
                 if declared.tables[0] == table and declared.name in entry:
                     full_name = f"{section}.{name}.{declared.name}"
-                    source = f"config file, {resolved.file.place_of(full_name)}"
+                    source = f"config file, {resolved.file.location_of(full_name)}"
                     rows.append(_row(full_name, declared.format(entry[declared.name]), source))
     return rows

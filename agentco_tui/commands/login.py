@@ -67,7 +67,7 @@ def _log_in(
     resolved: Resolver, given: Given, env: Mapping[str, str], own_env: Mapping[str, str]
 ) -> int:
     profile = resolved.profile
-    say(f"Log in, profile {profile}. Nothing is kept before you say so; ctrl+c leaves.")
+    say(f"Log in, profile {profile}. Nothing is stored until you agree; ctrl+c cancels.")
     proposed = resolved.entry.get("base_url")
     address = given.get("base_url") or env.get(VARIABLES["base_url"]) or proposed
     while True:
@@ -101,7 +101,7 @@ def _ask_address(address: str | None, *, allow_http: bool) -> BaseUrl:
             complain(str(error))
         with suppress(CredentialError):
             url = BaseUrl.parse(address, allow_http=True)
-            if agreed("Send the key in the open all the same?"):
+            if agreed("Send the key unencrypted anyway?"):
                 return url
         address = None
 
@@ -130,7 +130,7 @@ async def _try_key(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
     if not any(read.answered for read in reads):
         return False
     if isinstance(reads[-1].error, TimedOut | Broken):
-        say("it stopped there: what comes after it was not asked")
+        say("it stopped there: the remaining reads were not sent")
     say("", *doctor.conclusions(reads, measured, doctor.written_before(settings)))
     question = f"Show which of its fields are read, in {FIELDS_WITHIN:g} s at most?"
     if agreed(f"\n{question} (agentco-tui doctor --fields)"):
@@ -152,14 +152,16 @@ def _store_key(resolved: Resolver, key: ApiKey, env: Mapping[str, str]) -> str:
     profile = resolved.profile
     has_keyring = find_spec("keyring") is not None
     if not has_keyring:
-        say("", "The extra agentco-tui[keyring] would bring the system's keyring; it is not there.")
-    elif not at_terminal() or agreed("\nKeep the key in the system's keyring?"):
+        say(
+            "", "The system's keyring needs the extra agentco-tui[keyring], which is not installed."
+        )
+    elif not at_terminal() or agreed("\nStore the key in the system's keyring?"):
         if _store_in_keyring(profile, key, env):
             return "keyring = true"
-        complain("the keyring keeps nothing: is it unlocked?")
+        complain("the keyring did not store the key: is it unlocked?")
     file = _key_file(resolved)
     exists = file.exists()
-    action = "Write over" if exists else "Keep the key in"
+    action = "Overwrite" if exists else "Store the key in"
     if agreed(f"{action} {file}, which only you can read?"):
         write_private(file, key.reveal().encode(), replace=exists)
         return f'api_key_file = "keys/{profile}"'
@@ -195,7 +197,7 @@ def _write_profile(resolved: Resolver, url: BaseUrl, setting: str) -> bool:
     if setting and not path.exists() and agreed(f"Write this to {path}?"):
         begin_config(path, lines)
         return True
-    say(f"It belongs into {path}, into which the program does not write.")
+    say(f"Add it to {path}; the program does not change that file.")
     return False
 
 
@@ -218,11 +220,11 @@ def _log_out(resolved: Resolver, env: Mapping[str, str]) -> int:
                 raise UsageError(f"the key can't be removed from {storage}") from None
             say(f"The key is removed from {storage}.")
     if not removals:
-        say(f"No key of profile {profile} is kept in the system's keyring, or in {file}.")
+        say(f"No key of profile {profile} is stored in the system's keyring or in {file}.")
     key_place = resolved.key_place
     is_storage_of_login = key_place is not None and key_place.value in (True, file)
     if key_place is not None and not is_storage_of_login:
-        say(f"What {key_place.words} brings can't be removed from here.")
+        say(f"The key of {key_place.words} can't be removed from here.")
     if env.get(API_KEY):
         say(f"{API_KEY} in the environment can't be removed from here.")
     return Exit.OK

@@ -121,7 +121,7 @@ def _parse_output(output: bytes, source: str) -> ApiKey:
     try:
         return _parse(output.decode("ascii"), source)
     except UnicodeDecodeError:
-        raise WrongError(f"{source} is no key") from None
+        raise WrongError(f"{source} is not a key") from None
 
 
 def _parse(text: str, source: str = "") -> ApiKey:
@@ -165,7 +165,7 @@ def from_file(path: Path, login: str = "agentco-tui login") -> ApiKey:
         # Of the open file, because the file of this name could be another one by now.
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise WrongError(f"the key file {path} is no ordinary file")
+            raise WrongError(f"the key file {path} is not a regular file")
         if status.st_mode & _READABLE_OR_WRITABLE_BY_OTHERS:
             raise WrongError(
                 f"others can read or change the key file: chmod 600 {shlex.quote(str(path))}"
@@ -178,4 +178,6 @@ def from_file(path: Path, login: str = "agentco-tui login") -> ApiKey:
     try:
         return _parse(raw.decode("ascii"), str(path))
     except UnicodeDecodeError:
-        raise WrongError(f"{path} holds no key: a key is plain letters, digits and signs") from None
+        raise WrongError(
+            f"{path} holds no key: a key is letters, digits and signs of ASCII"
+        ) from None

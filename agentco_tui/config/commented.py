@@ -29,7 +29,7 @@ def commented_config(profile_lines: Sequence[str] = ()) -> str:
     for declared in DECLARED:
         if not declared.tables:
             continue
-        header, prefix = _place_of(declared)
+        header, prefix = _header_and_prefix(declared)
         lines = lines_by_table.setdefault(header, [])
         if header == PROFILE and _names_the_platform(declared):
             if not profile_lines:
@@ -47,8 +47,8 @@ def commented_config(profile_lines: Sequence[str] = ()) -> str:
     return text
 
 
-def _place_of(declared: DeclaredSetting) -> tuple[str, str]:
-    """Return the header that a setting stands under, and what goes before its name there."""
+def _header_and_prefix(declared: DeclaredSetting) -> tuple[str, str]:
+    """Return the header of the table with a setting, and what goes before its name there."""
     table = declared.tables[0]
     if declared.is_table and table == TOP:
         return declared.name, ""

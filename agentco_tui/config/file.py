@@ -46,6 +46,7 @@ class ConfigFile(TomlFile):
         self.themes = {
             theme.stem: ThemeFile(theme, must_exist=True) for theme in themes_beside(path)
         }
+        """The user's own themes by name, also those with mistakes."""
         super().__init__(path, must_exist=must_exist)
 
     @property
@@ -110,7 +111,7 @@ class ConfigFile(TomlFile):
         for surplus in sources[1:]:
             self._report(
                 f"profiles.{profile}.{surplus}",
-                f"the key comes from exactly one place, and {sources[0]} is set already:"
+                f"the key comes from exactly one source, and {sources[0]} is set already:"
                 " remove one of the two",
             )
 
@@ -196,7 +197,7 @@ class ConfigFile(TomlFile):
     def _unknown_setting(self, name: str, table: Table) -> str:
         if name in _NAMES_OF_THE_KEY:
             return (
-                "the key itself never stands in this file: use api_key_command, api_key_env,"
+                "the key itself must not be in this file: use api_key_command, api_key_env,"
                 " api_key_file or keyring = true"
             )
         is_top = "profiles" in table

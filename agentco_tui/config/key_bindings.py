@@ -97,7 +97,8 @@ def _names_of(value: object, command: Command) -> tuple[list[str], list[str]]:
         known, unknown = key_names(text)
         names += [name for name in known if name not in names]
         reasons += [
-            f'"{word[:40]}" is no key (nearest valid name: {nearest_key(word)})' for word in unknown
+            f'"{word[:40]}" is not a key (nearest valid name: {nearest_key(word)})'
+            for word in unknown
         ]
     reasons += [
         f"{name} belongs to the terminal's own programs (tmux, screen, vim, the shell):"

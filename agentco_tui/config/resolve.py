@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import platformdirs
 from msgspec.structs import replace
 
@@ -38,7 +39,14 @@ _VARIABLES_OF_START = frozenset({API_KEY, VARIABLES["base_url"], VARIABLES["prof
 """The variables that say which platform to begin with; they don't count for other profiles."""
 _FLAGS_OF_START = {*VARIABLES, "company", "screen"} - {"read_only"}
 """The flags that don't count for other profiles than that of the start."""
-_BY_NAME = {declared.name: declared for declared in DECLARED if declared.group is None}
+_SETTINGS_BY_NAME = {declared.name: declared for declared in DECLARED if declared.group is None}
+"""The settings that are a field of `Settings` each."""
+_RECORDS: Mapping[str, type[msgspec.Struct]] = {
+    declared.field: declared.group.record
+    for declared in DECLARED
+    if declared.group is not None and EACH not in declared.group.table
+}
+"""The fields of `Settings` that are a record of several settings, with its type."""
 _RESOLVED_APART = ("profile", "base_url")
 """Settings that `Resolver` finds before all others, because others depend on them."""
 
@@ -114,8 +122,8 @@ def reread(now: Settings, given: Given, env: Mapping[str, str]) -> tuple[Setting
             continue
         value_now = getattr(now, field)
         value_read = read[field]
-        if group is not None and isinstance(value_read, group.record):
-            # Of a group that is a record, each setting is kept or replaced by itself.
+        if field in _RECORDS:
+            # Each setting of a record is kept or replaced by itself.
             setting_now = getattr(value_now, declared.name)
             if _waits_for_start(declared, setting_now, getattr(value_read, declared.name)):
                 read[field] = replace(value_read, **{declared.name: setting_now})
@@ -218,7 +226,7 @@ class Resolver:
         try:
             return place.read()
         except WrongError as wrong:
-            self._blame(place.setting, place.setting, str(wrong))
+            self._report_value(place.setting, place.setting, str(wrong))
             return None
 
     def check_all(self) -> None:
@@ -251,7 +259,7 @@ class Resolver:
 
     def _choose_profile(self) -> None:
         names = tuple(self.file.profiles)
-        chosen: str = self._pick(_BY_NAME["profile"]).strip()
+        chosen: str = self._pick(_SETTINGS_BY_NAME["profile"]).strip()
         if self.sources["profile"] == "default" and len(names) == 1:
             chosen = names[0]
             self.sources["profile"] = "the only profile"
@@ -265,10 +273,12 @@ class Resolver:
             hint = "the config file has no profiles"
         else:
             hint = f"there is no config file at {self.path}"
-        self._blame("profile", self.sources["profile"], f'there is no profile "{chosen}" ({hint})')
+        self._report_value(
+            "profile", self.sources["profile"], f'there is no profile "{chosen}" ({hint})'
+        )
 
     def _find_base_url(self) -> None:
-        text = self._pick(_BY_NAME["base_url"])
+        text = self._pick(_SETTINGS_BY_NAME["base_url"])
         if text is None:
             if not self._is_reported(f"profiles.{self.profile}.base_url"):
                 self.missing.append(Problem(text=self._why_no_base_url()))
@@ -276,7 +286,7 @@ class Resolver:
         try:
             self.base_url = BaseUrl.parse(text, allow_http=self.entry.get("allow_http", False))
         except CredentialError as error:
-            self._blame("base_url", self.sources["base_url"], str(error))
+            self._report_value("base_url", self.sources["base_url"], str(error))
 
     def _why_no_base_url(self) -> str:
         variable = VARIABLES["base_url"]
@@ -314,18 +324,12 @@ class Resolver:
     def _find_values(self) -> dict[str, Any]:
         """Return the fields of `Settings` except profile, address and key; set their sources."""
         values: dict[str, Any] = {}
-        groups: dict[str, dict[str, Any]] = {}
-        for declared in DECLARED:
-            if declared.name in _RESOLVED_APART or declared.is_table:
-                continue
-            if declared.group is None:
-                values[declared.field] = self._pick(declared)
-            elif EACH not in declared.group.table:
-                group = groups.setdefault(declared.field, {})
-                group[declared.name] = self._pick(declared)
-        for declared in DECLARED:
-            if declared.group is not None and declared.field in groups:
-                values[declared.field] = declared.group.record(**groups[declared.field])
+        for name, declared in _SETTINGS_BY_NAME.items():
+            if name not in _RESOLVED_APART and not declared.is_table:
+                values[name] = self._pick(declared)
+        for field, record in _RECORDS.items():
+            settings = [declared for declared in DECLARED if declared.field == field]
+            values[field] = record(**{each.name: self._pick(each) for each in settings})
         if values["ca_file"] is not None:
             values["ca_file"] = self._existing_file("ca_file", values["ca_file"])
         for binding in self.file.keys:
@@ -369,7 +373,7 @@ class Resolver:
                 value = self._convert(declared, word)
                 source = origin
             except WrongError as wrong:
-                self._blame(name, origin, str(wrong))
+                self._report_value(name, origin, str(wrong))
         self.sources[declared.full_name] = source
         return value
 
@@ -400,7 +404,7 @@ class Resolver:
         """Return where the file has a setting: "profile prod, FILE:6", "config file, FILE:1"."""
         is_of_profile = full_name.startswith("profiles.")
         table = f"profile {self.profile}" if is_of_profile else "config file"
-        return f"{table}, {self.file.place_of(full_name)}"
+        return f"{table}, {self.file.location_of(full_name)}"
 
     def _absolute(self, path: Path) -> Path:
         """Return a path with relative ones starting in the folder of the config file."""
@@ -419,7 +423,7 @@ class Resolver:
             problem.setting in settings for problem in self.problems
         )
 
-    def _blame(self, name: str, source: str, text: str) -> None:
+    def _report_value(self, name: str, source: str, text: str) -> None:
         """Report what is wrong with the value that a flag, a variable or the file has."""
         if source.startswith(("--", "AGENTCO_")):
             self.problems.append(Problem(text=text, setting=source))

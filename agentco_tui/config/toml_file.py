@@ -61,7 +61,7 @@ class TomlFile:
         """Return a problem with a setting, at its line or else that of the table it is in."""
         return Problem(text=text, setting=setting, file=self.path, line=self._line_of(setting))
 
-    def place_of(self, setting: str) -> str:
+    def location_of(self, setting: str) -> str:
         """Return where the file has a setting, "FILE:12"."""
         return f"{self.path}:{self._line_of(setting)}"
 
@@ -93,7 +93,7 @@ class TomlFile:
         except tomllib.TOMLDecodeError as error:
             self._mark_invalid(str(error), text)
         except (ValueError, RecursionError):
-            self._mark_unreadable("is no TOML that can be read: a number or a nesting is too long")
+            self._mark_unreadable("is not TOML that can be read: a number or a nesting is too long")
         else:
             self._lines = key_lines(text)
             self._check(data)
@@ -104,7 +104,7 @@ class TomlFile:
         line = text.rstrip().count("\n") + 1
         if match and match[2]:
             line = int(match[2])
-        self._mark_unreadable(f"is no valid TOML: {reason}", line)
+        self._mark_unreadable(f"is not valid TOML: {reason}", line)
 
     def _check(self, data: Mapping[str, Any]) -> None:
         """Set `checked` to what is right in a file that was parsed, and report the rest."""
@@ -130,7 +130,7 @@ class TomlFile:
             if check is None:
                 self._report(setting, self._unknown_setting(key, table))
             elif EACH in table and is_blank:
-                self._report(setting, "is no name: use letters, digits, - and _")
+                self._report(setting, "is not a name: use letters, digits, - and _")
             elif isinstance(check, Mapping):
                 checked[key] = self._checked_table(setting, value, check)
             else:

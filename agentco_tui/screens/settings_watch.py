@@ -71,11 +71,12 @@ async def _reread_once(
     try:
         settings, postponed = await asyncio.to_thread(reread, session.settings)
     except SettingsError as error:
-        tell(safe(f"the settings of before stay: {error}", 400))
+        tell(safe(f"the previous settings stay: {error}", 400))
         return
     # Sources hold line numbers, which change with every line that is added above.
     if replace(settings, sources={}) != replace(session.settings, sources={}):
         take(settings)
         tell(plain("the settings were read again"))
     if postponed:
-        tell(plain(f"only from the next start, or :profile NAME: {', '.join(postponed)}"))
+        names = ", ".join(postponed)
+        tell(plain(f"at the next start, or after :profile NAME, takes effect: {names}"))

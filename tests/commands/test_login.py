@@ -88,7 +88,7 @@ def test_the_keyring_keeps_the_key_until_logout(
     ]
     ran = command("status")
     assert "holds no key for it: agentco-tui login --profile prod" in ran.out + ran.err
-    assert "No key of profile prod is kept" in command("logout").out
+    assert "No key of profile prod is stored" in command("logout").out
     assert path.read_text() == profile
 
 
@@ -98,10 +98,10 @@ def test_without_a_keyring_it_says_what_a_person_can_do(
 ) -> None:
     ran = _login(command, still, "--profile", "prod", key=still.read_key)
     assert ran.code == 1
-    assert "the keyring keeps nothing" in ran.err
+    assert "the keyring did not store the key" in ran.err
     for way in ("pass insert agentco/prod", "op read op://", "vault kv put", 'e = "keys/prod"'):
         assert way in ran.out
-    assert f"belongs into {command.home}/.config/agentco-tui/config.toml" in ran.out
+    assert f"Add it to {command.home}/.config/agentco-tui/config.toml" in ran.out
     assert _files(command.home) == set()
     (text,) = re.findall(r"\n(\[profiles[\s\S]*?)\n\n", ran.out)
     head, ways = text.split("# one of these")
@@ -147,7 +147,7 @@ def test_logout_says_what_it_can_not_remove(command: Command) -> None:
         (command.home / "key").write_text("ag_1")
         ran = command("logout")
         assert ran.code == 0
-        assert f"What {setting.split()[0]} of profile prod brings can't be removed" in ran.out
+        assert f"The key of {setting.split()[0]} of profile prod can't be removed" in ran.out
         assert (command.home / "key").exists()
     path.write_text("thme = 1\n")
     assert "nearest valid name: theme" in command("logout").err
@@ -242,6 +242,6 @@ def test_what_falls_silent_later_ends_it_there(
     still.faults.add("agents:hang")
     ran = _login(command, still)
     assert "no whole answer within 1 s" in ran.out
-    assert "it stopped there: what comes after it was not asked" in ran.out
+    assert "it stopped there: the remaining reads were not sent" in ran.out
     assert "2 of 3 reads answered" in ran.out
     assert not still.requests.matching("tasks")

@@ -198,7 +198,7 @@ def test_a_command_that_is_not_wanted_any_more_is_ended_with_all_it_started(
         (python("import sys; sys.exit(3)"), "exit code 3"),
         (python("pass"), "empty"),
         (("cat",), "empty"),
-        (python("import sys; sys.stdout.buffer.write(b'\\xc3\\xa9')"), "is no key"),
+        (python("import sys; sys.stdout.buffer.write(b'\\xc3\\xa9')"), "is not a key"),
         (("/",), "could not be started"),
         (python("print('x' * 100_000)"), "more than 64 KiB"),
         (python("print('x' * 5_000)"), "longer than 4,096"),
@@ -237,8 +237,8 @@ def test_key_files_that_are_none(tmp_path: Path) -> None:
     large.chmod(0o600)
     for path, words in (
         (tmp_path / "none", "does not exist"),
-        (tmp_path, "no ordinary file"),
-        (pipe, "no ordinary file"),
+        (tmp_path, "not a regular file"),
+        (pipe, "not a regular file"),
         (binary, "holds no key"),
         (large, "too large"),
     ):

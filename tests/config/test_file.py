@@ -70,7 +70,7 @@ def test_a_good_file_has_no_problems(write: Write) -> None:
             "profiles.p.api_key_env",
             "exactly",
         ),
-        ("[profiles.p]\napi_key = 'ag_1'", 2, "profiles.p.api_key", "never stands in this file"),
+        ("[profiles.p]\napi_key = 'ag_1'", 2, "profiles.p.api_key", "must not be in this file"),
         ("[alerts]\nwaiting_warning = '2h'", 2, "alerts.waiting_warning", "must not be more"),
         ("[alerts]\n\nwarn = 5", 3, "alerts.warn", "warn_percent"),
         ("[keys]\n'app.qiut' = 'q'", 2, "keys.app.qiut", "app.quit"),

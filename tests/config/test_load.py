@@ -256,7 +256,7 @@ def test_own_commands_come_with_their_keys(write: Write) -> None:
     [
         ('key = "q"', ":3: commands.note.key: the key q is taken by app.quit"),
         ('key = "ctrl+s"', ":3: commands.note.key: ctrl+s belongs to the terminal's own"),
-        ('key = "nonsense"', ':3: commands.note.key: "nonsense" is no key'),
+        ('key = "nonsense"', ':3: commands.note.key: "nonsense" is not a key'),
         ('run = "note --now"', ":5: commands.note.run: must be a list of texts"),
         ('scope = "tusk"', ":4: commands.note.scope: "),
         ("wirtes = true", ":6: commands.note.wirtes: unknown setting"),

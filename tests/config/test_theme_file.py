@@ -51,7 +51,7 @@ def test_the_roles_are_those_that_a_theme_is_made_of(tmp_path: Path) -> None:
         (f"{RIGHT}red = 1\n", ":14: red: unknown setting (nearest valid name:"),
         (f"{RIGHT}dark = 1\n", ":14: dark: must be true or false"),
         (RIGHT.replace("muted", "# muted"), ": needs muted"),
-        ("text = ", ":1: is no valid TOML"),
+        ("text = ", ":1: is not valid TOML"),
     ],
 )
 def test_what_is_wrong_in_a_theme_has_its_line(tmp_path: Path, text: str, told: str) -> None:

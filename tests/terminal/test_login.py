@@ -61,7 +61,7 @@ def test_from_the_welcome_by_login_to_the_dashboard_and_out_again(
         answer(session, "Address (https", "platform.example")
         session.wait_for("must begin with https://")
         answer(session, "Address (https", "http://platform.example")
-        answer(session, "in the open all the same? (y/n)", "")
+        answer(session, "Send the key unencrypted anyway? (y/n)", "")
         answer(session, "Address (https", platform.base_url)
         answer(session, "API key (it is not shown):", WRONG)
         answer(session, "Type them again? (y/n)", "y")
@@ -114,7 +114,7 @@ def test_the_keyring_and_a_config_that_is_there(
         raw = session.raw
     assert b"task (/api/tasks), 120 records" in raw, "as doctor --fields tells it"
     assert b"keyring = true\r\n" in raw
-    assert b"into which the program does not write" in raw
+    assert b"the program does not change that file" in raw
     assert platform.read_key.encode() not in raw
     assert holding(tmp_path, platform.read_key) == ["kept.json"]
     assert config.read_text() == before
