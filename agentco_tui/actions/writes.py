@@ -37,7 +37,7 @@ from agentco_tui.live.poller import of_all_companies
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Agent, Budget, Company, Listing, Receipt, Record, Ref, Task
 from agentco_tui.reading.identity import refusal
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, is_blank, plain, safe, signs
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T", Task, Company)
@@ -64,7 +64,7 @@ def check_form(values: Mapping[str, str]) -> dict[str, SafeText]:
     problems: dict[str, SafeText] = {}
     for field, text in values.items():
         lines = dict.fromkeys(map(ord, "\n\t\u2028\u2029"), " ") if field == "mission" else {}
-        if not text.strip() and field in NEEDED:
+        if is_blank(text) and field in NEEDED:
             problems[field] = plain(NEEDED[field])
         elif len(text) > LONGEST:
             problems[field] = plain(f"no more than {LONGEST:,} characters")

@@ -56,6 +56,22 @@ class KeyPlace(NamedTuple):
         """Whether looking there costs nothing and disturbs nobody."""
         return self.setting == "api_key_file"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the key is looked for at the same place, whatever else the environments hold.
+
+        A running program changes its own environment; that is no change of the settings.
+        """
+        if not isinstance(other, KeyPlace):
+            return NotImplemented
+        own = (self.setting, self.profile, self.value)
+        return own == (other.setting, other.profile, other.value)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # a tuple's own would compare the environments
+
+    def __hash__(self) -> int:
+        return hash((self.setting, self.profile, str(self.value)))
+
     def __repr__(self) -> str:
         # Neither the value nor the environment: secrets may stand in both.
         return f"KeyPlace({self.words})"
