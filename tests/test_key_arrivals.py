@@ -124,3 +124,14 @@ def test_without_a_reader_the_times_of_events_count() -> None:
     arrivals.record_event(now)
     now = 102.0
     assert arrivals.arrival_of(101.0) is ALONE
+
+
+def test_which_keys_came_together() -> None:
+    arrivals = KeyArrivals(lambda: 0.0)
+    arrivals.record_keys(1, 1.0)
+    arrivals.record_keys(1, 1.0 + QUIET / 2)
+    arrivals.record_keys(1, 3.0)
+    assert arrivals.came_together(1.0, 1.0)
+    assert arrivals.came_together(1.0, 1.0 + QUIET / 2)
+    assert not arrivals.came_together(1.0 + QUIET / 2, 3.0)
+    assert not arrivals.came_together(2.99, 3.0), "there was no such read"

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, is_blank, plain
 
 LONGEST: Final = 10_000  # characters of a field
 NEEDED: Final = {
@@ -34,7 +34,7 @@ def check_form(values: Mapping[str, str]) -> dict[str, SafeText]:
     for field, text in values.items():
         may_have_lines = field == "mission"
         one_line = text.translate(_LINE_BREAKS) if may_have_lines else text
-        if field in NEEDED and not text.strip():
+        if field in NEEDED and is_blank(text):
             problems[field] = plain(NEEDED[field])
         elif len(text) > LONGEST:
             problems[field] = plain(f"no more than {LONGEST:,} characters")

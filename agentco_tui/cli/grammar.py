@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.keys.commands import SCREENS
-from agentco_tui.text import safe
+from agentco_tui.text import is_blank, safe
 
 PROG: Final = "agentco-tui"
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -104,16 +104,17 @@ def _not_blank(text: str) -> str:
     """An argument with something in it. For a variable that is not set a shell passes an empty one,
     and that must never stand for something that was not meant.
     """
-    if not text.strip():
+    if is_blank(text):
         raise argparse.ArgumentTypeError("must not be empty (is a variable not set?)")
     return text
 
 
 def _one_line(text: str) -> str:
     """An argument with something in it, and nothing that can't be seen."""
-    if not _UNSEEN.isdisjoint(map(unicodedata.category, _not_blank(text))):
+    has_unseen = not _UNSEEN.isdisjoint(map(unicodedata.category, text))
+    if text.strip() and has_unseen:
         raise argparse.ArgumentTypeError("must be one line without control characters")
-    return text
+    return _not_blank(text)
 
 
 class Flag:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
+import termios
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -69,6 +71,7 @@ async def _approve(task: Task, watcher: Watcher, services: Services) -> None:
     while lines are being read out, and a word in full is no slip of a finger. The prompt says so.
     """
     say(*lines_of(task, watcher.names))
+    _forget_typed_ahead()
     if _line(f'{SENT_AT_ONCE}; approve "{task.title}"? type yes: ') == "yes":
         outcome = await settled(Approval(services, task), WAIT)
         say(outcome_sentence(outcome))
@@ -80,6 +83,15 @@ async def _trace(task: Task, watcher: Watcher, services: Services) -> None:
         say(*(line for step in steps for line in ("", *lines_of(step, watcher.names))))
     except ApiError as error:
         say(str(error))
+
+
+def _forget_typed_ahead() -> None:
+    """Forget the lines that were typed or pasted before now: they answer no question that is still
+    to be read. What comes from a file or a pipe stays.
+    """
+    if sys.stdin.isatty():
+        with suppress(termios.error):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _line(prompt: str) -> str:

@@ -57,6 +57,22 @@ class KeyPlace(NamedTuple):
         """Whether reading the key costs nothing and asks the user nothing."""
         return self.setting == "api_key_file"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the key is looked for at the same place, whatever else the environments hold.
+
+        A running program changes its own environment; that is no change of the settings.
+        """
+        if not isinstance(other, KeyPlace):
+            return NotImplemented
+        own = (self.setting, self.profile, self.value)
+        return own == (other.setting, other.profile, other.value)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # a tuple's own would compare the environments
+
+    def __hash__(self) -> int:
+        return hash((self.setting, self.profile, str(self.value)))
+
     def __repr__(self) -> str:
         # Neither the value nor the environment is shown: both can hold secrets.
         return f"KeyPlace({self.words})"

@@ -11,8 +11,8 @@ terminal was last seen to be empty and before the read ended. Both bounds are ke
 count as apart only if even the closest times that the bounds allow are `QUIET` apart. A reader that
 was kept waiting by other programs therefore refuses a `y`, and never accepts one too many.
 
-Keys, and text pasted with brackets, count. Reports of the mouse or the focus and the terminal's
-answers are sent without a key being pressed: they neither count nor cancel.
+Keys, also unknown ones, and text pasted with brackets, count. Reports of the mouse or the focus and
+the terminal's answers are sent without a key being pressed: they neither count nor cancel.
 """
 
 from __future__ import annotations
@@ -90,6 +90,13 @@ class KeyArrivals:
             self._reads[-1].alone = False
         self._reads.append(_Read(at, alone=apart and count == 1))
         self._last_key_at = at
+
+    def came_together(self, first_at: float, second_at: float) -> bool:
+        """Whether the keys of the reads that ended at these times came within `QUIET` seconds."""
+        with self._lock:
+            known_times = {read.at for read in self._reads}
+        are_known = first_at in known_times and second_at in known_times
+        return are_known and second_at - first_at < QUIET
 
     def arrival_of(self, at: float) -> Arrival:
         """Whether the key of the read that ended at that time came alone."""

@@ -184,6 +184,11 @@ def safe(value: object, max_cells: int = 400) -> SafeText:
     return clip(SafeText(text + signs.ellipsis if cut else text), max_cells)
 
 
+def is_blank(text: str) -> bool:
+    """Whether nothing of a text can be seen: spaces, and characters that are shown as nothing."""
+    return not safe(text.strip()).strip(" \ufffd")
+
+
 def safe_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -> SafeText:
     """Any value as safe lines, with "\\n" between them and as the only break.
 

@@ -200,7 +200,7 @@ class JobControlDriver(LinuxDriver):
         arrivals = self._arrivals()
         decode = getincrementaldecoder("utf-8")("surrogateescape").decode
         typed, JobControlDriver.typed = JobControlDriver.typed, b""
-        self._pass_on(lambda: parser.feed(decode(typed)), arrivals)
+        self._pass_on(lambda: parser.feed(decode(typed)), parser, arrivals)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
@@ -212,7 +212,7 @@ class JobControlDriver(LinuxDriver):
                         self.exit_event.wait()
                 elif not parser.is_within_key:
                     arrivals.record_empty(looks_at + looks_for)
-                self._pass_on(parser.tick, arrivals)
+                self._pass_on(parser.tick, parser, arrivals)
             if selector.select(LAST_LOOK):
                 self._take(parser, decode, arrivals)
 
@@ -231,21 +231,24 @@ class JobControlDriver(LinuxDriver):
             data = os.read(self.fileno, ONE_READ)
         except BlockingIOError:
             return True
-        self._pass_on(lambda: parser.feed(decode(data)), arrivals)
+        self._pass_on(lambda: parser.feed(decode(data)), parser, arrivals)
         if len(data) < ONE_READ and not parser.is_within_key:
             arrivals.record_empty(begins_at)  # all that had come by then was read
         return bool(data)
 
-    def _pass_on(self, read: Callable[[], list[Message]], arrivals: KeyArrivals) -> None:
+    def _pass_on(
+        self, read: Callable[[], list[Message]], parser: InputParser, arrivals: KeyArrivals
+    ) -> None:
         """Pass on what was read; its keys have the time at which the read ended, all the same."""
         try:
             messages = read()
             keys = [message for message in messages if isinstance(message, Typed)]
-            if keys:
+            count = len(keys) + parser.take_dropped_keys()
+            if count:
                 at = time.monotonic()
                 for key in keys:
                     key.time = at
-                arrivals.record_keys(len(keys), at)
+                arrivals.record_keys(count, at)
             for message in messages:
                 self.process_message(message)
         except Exception as error:

@@ -69,6 +69,9 @@ _SIZE: Final = lazy_pattern(
     r"\x1b\[48;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?t"
 )
 _CURSOR: Final = lazy_pattern(r"\x1b\[\d+;\d+R")
+_LIKE_KEY: Final = lazy_pattern(r"\x1b(?:\[[\d;:]*[~uA-HPQSZ]|O.)")
+"""A sequence that only a key sends; the terminal's own answers have other forms."""
+_LET_GO: Final = lazy_pattern(r"\x1b\[\d*[\d:]*;\d*:3[\d;:]*.")
 
 _log = logging.getLogger(__name__)
 
@@ -90,6 +93,7 @@ class InputParser:
         self._paste: str | None = None
         self._came = self._began = 0.0  # when there was input last, and when the string began
         self._told = -PATIENCE
+        self._dropped_keys = 0
 
     @property
     def wait(self) -> float:
@@ -100,6 +104,14 @@ class InputParser:
     def is_within_key(self) -> bool:
         """Whether what was read last may be the beginning of a key, or of a paste."""
         return bool(self._held) or self._paste is not None
+
+    def take_dropped_keys(self) -> int:
+        """How many keys and pastes came, since this was last asked, of which nothing was passed on:
+        unknown and repeated keys, bytes that are no text, and each beginning of a paste.
+        """
+        dropped_keys = self._dropped_keys
+        self._dropped_keys = 0
+        return dropped_keys
 
     def feed(self, data: str) -> list[Message]:
         """Take what was read, with bytes that are no UTF-8 as lone surrogates ("surrogateescape");
@@ -155,6 +167,7 @@ class InputParser:
                 if len(token) == 1 and chr(code) in _EIGHT_BIT:
                     return f"\x1b{chr(code - 0x40)}{text[end:]}", 0
                 # Also a character that was cut: what is left of one may look like a control.
+                self._dropped_keys += 1
                 self._drop(token)
             case "unfinished" if len(token) > LONGEST_SEQUENCE:
                 self._begin_string("[")
@@ -164,10 +177,13 @@ class InputParser:
                 self._begin_string(token[1])
                 return text, at + 2
             case "sequence" if token == PASTE_BEGINS:
+                self._dropped_keys += 1  # perhaps nothing is in it
                 self._paste = ""
             case "sequence" if known := self._known(token):
                 self._take(known, found)
             case "sequence" if len(token) != 2:
+                if _LIKE_KEY.fullmatch(token) and not _LET_GO.fullmatch(token):
+                    self._dropped_keys += 1
                 self._drop(token)
             case _:
                 self._alone(token, found)

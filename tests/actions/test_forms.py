@@ -30,6 +30,11 @@ def test_every_field_that_is_missing_says_so() -> None:
         assert set(check_form(dict.fromkeys(names, ""))) == demanded
 
 
+@pytest.mark.parametrize("title", [" ", "\u00a0", "\u200b", "\u2060\ufeff", "\u3164", "\u2800"])
+def test_a_title_that_cannot_be_seen_is_none(title: str) -> None:
+    assert check_form({"title": title, "priority": "high"}) == {"title": "say what is to be done"}
+
+
 @pytest.mark.parametrize("title", ["two\nlines", "a\x1b[31m", "x" * 10_001, "a\ud800", "a\u2028b"])
 def test_a_title_is_one_line_of_text(title: str) -> None:
     assert set(check_form({"title": title, "priority": "high"})) == {"title"}

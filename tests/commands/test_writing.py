@@ -210,7 +210,7 @@ def emptied() -> list[tuple[tuple[str, ...], str]]:
     shared = ("--profile", "--base-url", "--company", "--config", "--log-file", "--wait")
     found: list[tuple[tuple[str, ...], str]] = []
     positional = {("approve", 1): "ID", ("set-limit", 1): "AGENT", ("set-limit", 2): "AMOUNT"}
-    for blank in ("", " ", "\t"):
+    for blank in ("", " ", "\t", "\u00a0", "\u200b"):
         for command, words in NAMES.items():
             for place in range(1, len(words)):
                 if words[place].startswith("--"):

@@ -314,6 +314,16 @@ def test_a_variable_that_another_profile_names_itself_is_its_key(write: Write) -
     assert other.key == ApiKey("ag_none_0123456789")
 
 
+def test_a_variable_that_the_program_sets_is_no_other_place_of_the_key(write: Write) -> None:
+    given, env = {"config": str(write(PROFILES)), "profile": "prod"}, {**ENV, **KEYS}
+    for profile in ("prod", "lab"):
+        now = load(*of_profile(profile, "prod", given, env))
+        later = {**env, "COLUMNS": "80"}
+        new, kept = reread(now, *of_profile(profile, "prod", given, later))
+        assert kept == []
+        assert new == now
+
+
 def test_a_start_by_the_environment_alone_can_be_come_back_to(write: Write) -> None:
     given, env = {"config": str(write(PROFILES))}, {**ENV, **KEYS}
     first = load(given, env)

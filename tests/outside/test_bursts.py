@@ -35,7 +35,14 @@ def nothing_was_sent(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"deploy", b"yes\r", b"xy", b"yx", b"y\r", b"yy", b"12y", b"\x1b[Ay", b"y\x1b[200~x"]
+    "text",
+    [
+        *(b"deploy", b"yes\r", b"xy", b"yx", b"y\r", b"yy", b"12y", b"\x1b[Ay", b"y\x1b[200~x"),
+        # By kitty's protocol and by xterm's: two keys, one that repeats, one that nobody knows.
+        *(b"\x1b[121u\x1b[121u", b"\x1b[27;1;120~y", b"\x1b[120;1:2uy", b"\x1b[99~y"),
+        # Bytes that are no UTF-8, and a paste with nothing in it.
+        *(b"\xffy", b"y\xff", "\u00e9y".encode(), b"\x1b[200~\x1b[201~y", b"y\x1b[200~"),
+    ],
 )
 def test_a_burst_approves_no_task(text: bytes, tmp_path: Path) -> None:
     with scene(tmp_path, {"t1": "Case1"}, config=NO_HOLD) as (platform, console):
@@ -72,18 +79,35 @@ def test_a_burst_approves_no_set(tmp_path: Path) -> None:
         assert len(platform.posts()) == 12
 
 
-def test_the_number_counts_only_if_its_digits_came_one_by_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [b"x12", b"12\r", b"\x1b[A12", b"12 tasks"])
+def test_a_number_in_a_text_does_not_count(text: bytes, tmp_path: Path) -> None:
     with scene(tmp_path, cases(12, "Case{:02}"), config=NO_HOLD) as (platform, console):
         console.press("*")
         console.wait_for("12 marked")
         console.press("a")
         console.box_shows("type 12")
-        burst(console, b"12")
+        burst(console, text)
         console.pause()
         mark = console.mark()
         console.press("y")
         console.wait_raw(b"type 12 first", mark=mark)
         nothing_was_sent(platform)
+
+
+def test_a_number_whose_digits_come_together_needs_a_yes_by_itself(tmp_path: Path) -> None:
+    """Quick fingers roll over two digits, and a slow line delivers them at once."""
+    with scene(tmp_path, cases(12, "Case{:02}"), config=NO_HOLD) as (platform, console):
+        console.press("*")
+        console.wait_for("12 marked")
+        console.press("a")
+        console.box_shows("type 12")
+        console.pause()
+        console.write(b"12")
+        console.box_shows("type 12, press y to approve")
+        nothing_was_sent(platform)
+        console.yes(lambda: "APPROVING" in console.box())
+        for number in range(12):
+            platform.wait_for(approves(f"t{number}"))
 
 
 @pytest.mark.parametrize("text", [b"xy", b"yx", b"deploy"])
@@ -114,6 +138,29 @@ def test_what_a_terminal_reports_is_no_key_beside_a_yes(tmp_path: Path) -> None:
         console.ask("Case1")
         console.pause()
         console.write(reports + b"y" + reports)
+        assert len(platform.wait_for(approves("t1"))) == 1
+
+
+@pytest.mark.parametrize(
+    "text", [b"\x1b[121u", b"\x1b[121;1:1u\x1b[121;1:3u", b"\x1b[121;;121u", b"\x1b[27;1;121~"]
+)
+def test_a_yes_by_kittys_protocol_is_one(text: bytes, tmp_path: Path) -> None:
+    with scene(tmp_path, {"t1": "Case1"}, config=NO_HOLD) as (platform, console):
+        console.ask("Case1")
+        console.pause()
+        console.write(text)
+        assert len(platform.wait_for(approves("t1"))) == 1
+
+
+def test_a_yes_while_the_mouse_moves_is_one(tmp_path: Path) -> None:
+    with scene(tmp_path, {"t1": "Case1"}, config=NO_HOLD) as (platform, console):
+        console.ask("Case1")
+        console.pause()
+        for number in range(400):
+            if number == 100:
+                console.write("y")
+            console.write(f"\x1b[<35;{number % 80 + 1};3M")
+            time.sleep(QUIET / 16)
         assert len(platform.wait_for(approves("t1"))) == 1
 
 

@@ -139,7 +139,7 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.wait_for("u001b")
         back(session, "esc back")
         session.press("t")
-        pairs += in_columns(session, {"K"}, COUNT // 2)
+        session.wait_for("task_id holds a control character")  # no request can name it
         session.press("G", "x")
         session.wait_for("u001b")
         back(session, "TRACE")
@@ -149,6 +149,11 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.wait_for("no write: its id holds a control character")
         back(session, "/T003")
         choose(session, "T145")  # with an id that a request can name
+        session.press("t")
+        pairs += in_columns(session, {"K"}, COUNT // 2)
+        session.press("G", "x")
+        session.wait_for("u001b")
+        back(session, "TRACE")
         session.press("a")
         session.wait_for("APPROVE 1 task")
         session.wait_for("K15")  # the end of the trace

@@ -100,6 +100,22 @@ def say_yes(session: PtySession, question: str) -> None:
             session.wait_for(lambda screen: question not in screen, timeout=2.0)
 
 
+def say_yes_to_set(session: PtySession, number: str) -> None:
+    """Type the number of a set's tasks and answer `y`; again as often as either came too soon."""
+    typed = f"type {number}, press y to approve them"
+    begun = "APPROVING"
+    while begun not in session.text:
+        session.wait_quiet(0.9)
+        if typed not in session.text:
+            session.press(*["backspace"] * len(number), *number)
+            with contextlib.suppress(NotSeenError):
+                session.wait_for(typed, timeout=2.0)
+            continue
+        session.press("y")
+        with contextlib.suppress(NotSeenError):
+            session.wait_for(lambda screen: begun in screen or typed not in screen, timeout=2.0)
+
+
 def approve(session: PtySession) -> None:
     """Say yes to the task under the cursor."""
     session.press("a")

@@ -22,7 +22,7 @@ import pytest
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.screens.dialogs.router import TOLD_ONE_BY_ONE
-from tests.terminal.dashboard import dashboard, leave, ready, say_yes, show
+from tests.terminal.dashboard import dashboard, leave, ready, say_yes_to_set, show
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession
 
@@ -74,11 +74,7 @@ def approve_a_set(session: PtySession) -> None:
     # Those of another type than the rest are left out of the set.
     wanted = re.search(r"type (\d+), then", session.wait_for(re.compile(r"type \d+, then")))
     assert wanted is not None
-    session.wait_quiet(0.9)
-    session.press(*wanted[1])
-    session.wait_for("press y to approve them")
-    say_yes(session, "press y to approve them")
-    session.wait_for("nothing is sent yet")
+    say_yes_to_set(session, wanted[1])
 
 
 def kill_during(session: PtySession, journal: Journal, chance: Random) -> None:

@@ -36,7 +36,7 @@ def test_killed_in_the_middle_it_replays_to_the_last_picture(tmp_path: Path) -> 
     with PlatformProcess() as platform:
         with dashboard(platform, tmp_path, *record) as session:
             ready(session)
-            session.wait_for("recording to")
+            session.wait_raw(b"recording to")  # the notice may be over before the lists are there
             session.wait_for(lambda screen: "recording to" not in screen)
             end = time.monotonic() + PATIENCE
             while recorded(path) < 3.0:

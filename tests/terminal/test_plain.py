@@ -55,6 +55,21 @@ def test_a_decision_in_plain_lines(tmp_path: Path) -> None:
             assert platform.full_key.encode() not in session.raw
 
 
+def test_a_yes_that_was_pasted_with_the_question_approves_nothing(tmp_path: Path) -> None:
+    with PlatformProcess(speed=0) as platform:
+        env = {**settings(platform, tmp_path), "TERM": "dumb"}
+        with PtySession(command("--plain"), env=env) as session:
+            found = re.search(r"^(\d+)\. \w+: task waits .*$", said(session), re.M)
+            assert found is not None
+            mark = session.mark()
+            session.write(f"a {found[1]}\nyes\n")
+            session.wait_raw(b"? type yes: ", mark=mark)
+            mark = session.mark()
+            session.write("\n")
+            assert "approved" not in said(session, mark)
+            assert [each for each in platform.requests() if each["method"] == "POST"] == []
+
+
 def test_it_ends_with_its_input_and_at_ctrl_c(tmp_path: Path) -> None:
     with PlatformProcess(speed=0) as platform:
         env = {**settings(platform, tmp_path), "TERM": "dumb"}

@@ -144,3 +144,22 @@ def test_textuals_own_parser_is_as_expected(monkeypatch: pytest.MonkeyPatch) -> 
 def test_some_thousand_odd_sequences() -> None:
     wrong, _ = play(4_000, seed=2)
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("data", "dropped"),
+    [
+        ("y", 0),
+        ("\udcff", 1),
+        ("\x1b[99~", 1),
+        ("\x1b[120;1:2u", 1),
+        ("\x1b[200~", 1),
+        ("\x1b[120;1:3u", 0),
+        ("\x1b[?62;4c\x1b[5;3R\x1b[?1u\x1b]11;rgb:1/1/1\x07\x1b[<35;3;3M\x1b[I", 0),
+    ],
+)
+def test_keys_of_which_nothing_is_passed_on_are_counted_once(data: str, dropped: int) -> None:
+    parser = InputParser()
+    parser.feed(data)
+    assert parser.take_dropped_keys() == dropped
+    assert parser.take_dropped_keys() == 0

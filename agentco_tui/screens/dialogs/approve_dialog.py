@@ -200,6 +200,8 @@ class BatchQuestion(TaskQuestion):
         self.number_line = StatusLine(classes="dialog--number")
         self._label = labels([*tasks, *(left.task for left in aside)])
         self._early: dict[str, float] = {}  # characters that came too soon to be meant, and when
+        self._digit_at = float("-inf")  # when the last digit came
+        self._other_key_at = float("-inf")  # when the last key came that is no digit
 
     def body(self) -> ComposeResult:
         yield self.pane
@@ -286,13 +288,10 @@ class BatchQuestion(TaskQuestion):
         typed, at = event.character, self.key_app.presses.at
         is_name = self.is_named and self.typed != self.wanted and event.is_printable
         is_digit = typed is not None and typed in "0123456789"
-        if is_digit and not self.is_named and self.came_in_burst(at):
-            # Each digit must come alone, as the `y` must. A name is not held to that: people type
-            # words faster; the `y` after it is.
-            event.stop()
-            self.typed = ""
-            self._show_number()
+        if not self.is_named and self._came_mixed(at, is_digit=is_digit, key=event.key):
             self.ignore_burst()
+            if is_digit:
+                event.stop()
             return
         if typed is not None and (is_name or is_digit):
             # One that was pressed before the question could be read was not meant, nor are those
@@ -309,6 +308,27 @@ class BatchQuestion(TaskQuestion):
         event.stop()
         self._show_number()
         self._show_keys("")
+
+    def _came_mixed(self, at: float, *, is_digit: bool, key: str) -> bool:
+        """Whether a digit and a key that is none came together, the later of them at that time.
+
+        The digits of a number may come together, as from quick fingers or over a slow line; with
+        anything else they are part of a text that was not typed here. The `y` comes alone anyway.
+        """
+        if key == "backspace":
+            return False
+        arrivals = self.key_app.arrivals
+        if is_digit:
+            self._digit_at = at
+            return arrivals.came_together(self._other_key_at, at)
+        self._other_key_at = at
+        return arrivals.came_together(self._digit_at, at)
+
+    def ignore_burst(self) -> None:
+        """Ignore the number in the burst, too: it must be typed again."""
+        super().ignore_burst()
+        self.typed = ""
+        self._show_number()
 
     def accept(self) -> None:
         if self.typed == self.wanted:
