@@ -24,10 +24,10 @@ from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_notes import READ_AFTER, resolution_note
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.list_view import MANY
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
@@ -116,7 +116,7 @@ class TasksView(TaskLines[Task]):
     _counted_for: tuple[object, ...] = ()
     _counts: Mapping[str, int] = {}  # tasks by status, those that wait as PENDING
 
-    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         """A view is of all tasks if its filter names their status, else of those that wait."""
         if shown_as is not None and STATUS_NAMED.search(shown_as.filter):
             self.showing, self.lists = ALL, (FeedName.TASKS,)
