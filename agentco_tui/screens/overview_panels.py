@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from agentco_tui.live.insight import NOT_AT_WORK, Level
 from agentco_tui.live.need_words import NeedWords
 from agentco_tui.live.needs import Need
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
-from agentco_tui.model import Agent, Budget, BudgetScope, Task, Trace
+from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
@@ -106,9 +106,8 @@ def about_of(record: model.Record, look: Look) -> SafeText:
     return joined(known, ", ")
 
 
-def staff(agents: Iterable[Agent]) -> SafeText:
-    """How many there are, and how many of them don't work: "8 agents, 1 paused"."""
-    states = Counter(agent.state for agent in agents)
+def staff(states: Counter[AgentState | None]) -> SafeText:
+    """How many agents there are, and how many of them do not work: "8 agents, 1 paused"."""
     words = [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
     return plain(", ".join([f"{fmt.count(states.total())} agents", *words]) if states else "")
 
@@ -147,7 +146,7 @@ def money_of(session: DashboardWorkspace, most: int) -> list[Budget]:
     head = [*store.budget, *companies] if scope is None else companies
     needs = (need.record for need in session.needs.shown)
     worst = [b for b in needs if isinstance(b, Budget) and b.scope is BudgetScope.AGENT]
-    rest = list(session.needs.of_scope(store.agent_budgets))
+    rest = list(islice(session.needs.of_scope(store.agent_budgets), FEW + 1))
     if len(rest) <= FEW:
         worst = sorted(rest, key=look.badness, reverse=True)
     kept = max(3, most - min(len(worst), most // 3))

@@ -362,7 +362,7 @@ class OverviewView(TaskLines[Need]):
             oldest = f", the oldest {self.look.wait(queue.oldest)}" if queue.oldest else ""
             cells.append(Cell(plain(f" {fmt.count(queue.count)} tasks wait{oldest}")))
         cells += told_cells(pending.listing, len(pending))
-        if agents := staff(self.session.store.agents):
+        if agents := staff(self.session.needs.agents.by_state):
             right.append(Cell(plain(f"{agents} "), Tone.DIM))
         return cells, right
 

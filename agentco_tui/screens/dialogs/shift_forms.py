@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -118,7 +119,8 @@ def state_of(session: DashboardWorkspace) -> list[SafeText]:
         f"{fmt.count(critical)} critical, {fmt.count(warning)} warnings, "
         f"{fmt.count(len(needs.snoozed))} snoozed",
         f"{fmt.count(needs.queue.count)} tasks wait{oldest}",
-        staff(session.needs.of_scope(store.agents)) or "no agents are known",
+        staff(Counter(agent.state for agent in needs.of_scope(store.agents)))
+        or "no agents are known",
     ]
     old = [feed for feed in FEEDS if store.freshness[feed].phase is not Phase.LIVE]
     if old:
