@@ -96,7 +96,7 @@ class Platform:
         assert self.model.agents.by_company["c1"]
         assert sum(self.model.statuses.counts(None).values()) == len(self.store.tasks)
 
-    def calls_for(self, change: Callable[[], object]) -> int:
+    def calls_for(self, change: Callable[[Platform], None]) -> int:
         """How many calls of our functions a change and the refresh after it take."""
         calls = 0
 
@@ -106,7 +106,7 @@ class Platform:
 
         sys.setprofile(count)
         try:
-            change()
+            change(self)
             self.refresh()
         finally:
             sys.setprofile(None)
@@ -137,7 +137,6 @@ def test_a_change_costs_as_many_calls_among_many_tasks_as_among_few(
 ) -> None:
     calls = {}
     for task_count in (FEW, MANY):
-        platform = Platform(task_count)
-        calls[task_count] = platform.calls_for(lambda platform=platform: change(platform))
+        calls[task_count] = Platform(task_count).calls_for(change)
     assert calls[MANY] <= 1.1 * calls[FEW], calls
     assert calls[FEW] < 500, calls
