@@ -24,11 +24,12 @@ MAY_IMPORT = {
     "live": LEAVES | {"model", "api", "reading", "history", "config"},
     "history": LEAVES | {"model", "api", "reading", "live", "config"},
     "actions": LEAVES | {"model", "api", "live", "history", "reading"},
+    "workspace": LEAVES | {"model", "api", "live", "history", "reading", "actions", "config"},
     "textual_patches": LEAVES,
     "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
     | {"model", "reading", "api", "live", "history", "actions", "widgets"}
-    | {"textual_patches", "config"},
+    | {"textual_patches", "config", "workspace"},
     "commands": LEAVES
     | {
         "model",
@@ -41,6 +42,7 @@ MAY_IMPORT = {
         "demo",
         "terminal",
         "cli",
+        "workspace",
     },
     "config": LEAVES | {"model", "reading", "api"},
     "terminal": LEAVES | {"textual_patches"},
@@ -50,7 +52,7 @@ MAY_IMPORT = {
 
 NO_TEXTUAL = (
     *("text", "system", "keys", "model"),
-    *("reading", "api", "live", "history", "actions", "config", "commands", "demo"),
+    *("reading", "api", "live", "history", "actions", "config", "workspace", "commands", "demo"),
 )
 
 

@@ -158,7 +158,7 @@ def _run_dashboards(
             key = None if settings.key is None else KeyInUse(settings.key)
             again = partial(_reread, of_profile(settings.profile, first, given, env))
             record = given.get("record")
-            ended = _run_dashboard(settings, history, key, record, by=by, reread=again)
+            ended = _run_dashboard(settings, history, key, record, begun_by=by, reread=again)
         except (SettingsError, CredentialError) as error:
             if by is None or not is_other:
                 raise
@@ -226,7 +226,7 @@ def _run_replay(settings: Settings, recording: Recording) -> int:
     if refusal := check().refusal:
         raise UsageError(refusal)
     settings = _fitted(settings)
-    from agentco_tui.app import run_replay
+    from agentco_tui.cli.replay_dashboard import run_replay
 
     with logged(settings):
         return run_replay(settings, recording)
@@ -257,7 +257,7 @@ def _run_dashboard(
         with ground_asked(not is_named and check().colours > 16) as typed:
             about = settings.company, settings.base_url, settings.key
             start = Prefetch.begin(*about, recorder=recorder, **settings.line)
-            from agentco_tui.app import run_dashboard
+            from agentco_tui.cli.dashboard import run_dashboard
 
         return run_dashboard(settings, key, start, recorder, history, typed=bytes(typed), **shown)
 

@@ -27,7 +27,6 @@ from agentco_tui.api.errors import (
     Unreadable,
 )
 from agentco_tui.api.origin import platform_of
-from agentco_tui.commands.naming import company_or_words
 from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.keys.commands import COMMANDS
@@ -47,6 +46,7 @@ from agentco_tui.system.clipboard import tools
 from agentco_tui.system.state_folder import state_folder
 from agentco_tui.terminal.fitness import Fitness, check
 from agentco_tui.text import SafeText, fit, plain, safe, signs
+from agentco_tui.workspace.named_records import company_id_or_words
 
 if TYPE_CHECKING:
     from agentco_tui.api.pseudonyms import Pseudonyms
@@ -122,7 +122,7 @@ async def examine(
     async with connected(settings) as client:
         client.transport.recorder = recorder
         # A bundle is of all companies: their ids are others in it.
-        company = None if recorder else await company_or_words(settings, client)
+        company = None if recorder else await company_id_or_words(settings, client)
         found: dict[str, str | None] = {} if company is None else {"company": company}
 
         def of_all(ask: Callable[[str | None], Awaitable[Listing[object]]]) -> Ask:
@@ -449,7 +449,7 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
     told: dict[str, object] = {}
     failed = False
     async with connected(settings) as client:
-        company = await company_or_words(settings, client)
+        company = await company_id_or_words(settings, client)
         for name, kind in mappable().items():
             scoped = company is not None and name in ("agent", "task", "agent_budget")
             params = (("company_id", str(company)),) if scoped else ()

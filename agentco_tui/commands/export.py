@@ -11,7 +11,6 @@ from pathlib import Path
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.naming import learn_names
 from agentco_tui.commands.running import Exit, OutputError, complain, connected, running, write
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import Query
@@ -20,6 +19,7 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.system.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.text import safe
+from agentco_tui.workspace.named_records import read_names
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
@@ -45,7 +45,7 @@ async def _exported(client: Client, given: Given) -> AsyncIterator[AsyncIterator
     """The platform's export as it comes, with names beside ids where they are wanted."""
     store = Store()
     if given["names"]:
-        complain(*await learn_names(client, store, Query()))
+        complain(*await read_names(client, store, Query()))
     async with client.export_activity(given["format"]) as chunks:
         yield with_names(chunks, Names(store)) if given["names"] else chunks
 

@@ -22,9 +22,8 @@ from agentco_tui.commands.get_selection import (
     with_id_or_name,
     with_status,
 )
-from agentco_tui.commands.naming import agent_of
 from agentco_tui.commands.running import Exit, complain, running, say, say_json, write
-from agentco_tui.commands.watch import watching
+from agentco_tui.commands.with_workspace import opened
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.filtered_log import FilteredLog
@@ -33,12 +32,13 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.needs import of_company
 from agentco_tui.live.record_export import as_json, columns, csv_row, flat, flat_names, text_of
 from agentco_tui.live.store import Collection
-from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.text import plain, safe
 from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse
 from agentco_tui.text.width import cell_width, fit
+from agentco_tui.workspace.named_records import agent_id_of
+from agentco_tui.workspace.workspace import Workspace
 
 # fmt: off
 FEEDS: Final[Mapping[str, tuple[FeedName, ...]]] = {
@@ -93,50 +93,50 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 async def _get(settings: Settings, given: Given) -> int:
     what = given["what"]
     kind = {"companies": "company", "trace": "step"}.get(what, what.removesuffix("s"))
-    async with watching(replace(settings, history=False)) as watcher:
-        query = watcher.poller.query
+    async with opened(replace(settings, history=False)) as workspace:
+        query = workspace.poller.query
         agent_id: str | None = None
         if given["agent"] is not None:
-            agent_id = await agent_of(given["agent"], watcher.poller.client, query.company)
+            agent_id = await agent_id_of(given["agent"], workspace.client, query.company)
         log = FilteredLog(
-            watcher.poller.client,
-            watcher.clock,
+            workspace.client,
+            workspace.clock,
             ActivityFilter(company=query.company, agent=agent_id, limit=given["limit"]),
-            watcher.names,
+            workspace.names,
         )
         if what == "trace":
-            records = await _steps(watcher, given["id"])
+            records = await _steps(workspace, given["id"])
             code = Exit.OK
         else:
             # Names of companies and agents stand beside their ids, where they can be read.
             named_beside = NAMES - {*FEEDS[kind]} if kind != "company" else ()
-            await asyncio.gather(*map(watcher.poller.read_again, named_beside))
-            records, code = await _read(watcher, kind, given, log)
+            await asyncio.gather(*map(workspace.poller.read_again, named_beside))
+            records, code = await _read(workspace, kind, given, log)
     if given["id"] is not None and what != "trace":
         if not records:
             return Exit.NO_ANSWER
-        rows = [(records[0], as_json(records[0], watcher.names))]
-        _write(given, kind, rows, watcher.names, one=True)
+        rows = [(records[0], as_json(records[0], workspace.names))]
+        _write(given, kind, rows, workspace.names, one=True)
         return code
     if agent_id is not None:
         records = of_agent(records, agent_id)
     status = given["status"] or (WAITING if kind == "task" else ALL)
     records = with_status(records, kind, status)
-    rows = [(record, as_json(record, watcher.names)) for record in records]
-    rows = _filtered(rows, kind, given["filter"] or "", watcher.clock.now())
-    _write(given, kind, rows[: given["limit"]], watcher.names, one=False)
+    rows = [(record, as_json(record, workspace.names)) for record in records]
+    rows = _filtered(rows, kind, given["filter"] or "", workspace.clock.now())
+    _write(given, kind, rows[: given["limit"]], workspace.names, one=False)
     return code
 
 
-async def _steps(watcher: Watcher, task_id: str) -> list[Any]:
+async def _steps(workspace: Workspace, task_id: str) -> list[Any]:
     """The steps of a task's trace. Raises UsageError if no list has the task, and ApiError."""
     try:
-        return list((await watcher.poller.client.task_trace(task_id)).steps)
+        return list((await workspace.client.task_trace(task_id)).steps)
     except (Invalid, NotFound, NotSent):
         # A task may have no trace.
         for feed in FEEDS["task"]:
-            freshness = await watcher.poller.read_again(feed)
-            collection = watcher.store.collections[feed]
+            freshness = await workspace.poller.read_again(feed)
+            collection = workspace.store.collections[feed]
             may_be_elsewhere = freshness.failure is not None or not collection.listing.whole
             if may_be_elsewhere or collection.get(task_id) is not None:
                 raise
@@ -144,7 +144,7 @@ async def _steps(watcher: Watcher, task_id: str) -> list[Any]:
 
 
 async def _read(
-    watcher: Watcher, kind: str, given: Given, log: FilteredLog
+    workspace: Workspace, kind: str, given: Given, log: FilteredLog
 ) -> tuple[list[Any], Exit]:
     """The records of a kind in scope, or the one with the wanted id or name, and the exit code.
 
@@ -152,8 +152,8 @@ async def _read(
     not be read. Raises UsageError if it is in no list, or if several have the name.
     """
     wanted = given["id"]
-    store = watcher.store
-    company = watcher.poller.query.company
+    store = workspace.store
+    company = workspace.poller.query.company
     code = Exit.OK
     is_whole = True
     records: list[Any] = []
@@ -164,7 +164,7 @@ async def _read(
             failure = await _failure_of(log)
         else:
             collection = store.collections[feed]
-            failure = (await watcher.poller.read_again(feed)).failure
+            failure = (await workspace.poller.read_again(feed)).failure
         if failure is not None:
             complain(f"{feed}: {failure}")
             code = Exit.NO_ANSWER
@@ -188,7 +188,7 @@ async def _read(
     if is_whole:
         raise unknown_id(kind, wanted, records)
     if code is Exit.OK and kind in ("company", "agent"):
-        return [await _ask_for_one(watcher, kind, wanted, records)], code
+        return [await _ask_for_one(workspace, kind, wanted, records)], code
     complain(f"no {kind} that was read has the id or name {safe(wanted)}")
     return [], Exit.NO_ANSWER
 
@@ -202,9 +202,11 @@ async def _failure_of(log: FilteredLog) -> ApiError | None:
     return None
 
 
-async def _ask_for_one(watcher: Watcher, kind: str, wanted: str, records: Sequence[Any]) -> Record:
+async def _ask_for_one(
+    workspace: Workspace, kind: str, wanted: str, records: Sequence[Any]
+) -> Record:
     """A record that a list may lack because it isn't whole. Raises UsageError and ApiError."""
-    client = watcher.poller.client
+    client = workspace.client
     try:
         return await (client.company(wanted) if kind == "company" else client.agent(wanted))
     except (Invalid, NotFound, NotSent):

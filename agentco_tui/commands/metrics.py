@@ -15,10 +15,10 @@ from pathlib import Path
 
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.running import Exit, complain, write
-from agentco_tui.commands.watch import SECONDS, watched
-from agentco_tui.config import Given, Settings
-from agentco_tui.live.watcher import Watcher
+from agentco_tui.commands.with_workspace import run_polling
+from agentco_tui.config import Given
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.workspace.workspace import FIRST_ANSWERS, Workspace
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
@@ -29,11 +29,11 @@ def run(given: Given, env: Mapping[str, str]) -> int:
         )
     if given["listen"] and given["textfile"]:
         raise UsageError("--listen or --textfile, not both")
-    goes_on = given["listen"] is not None or given["textfile"] is not None
-    return watched(given, env, partial(_tell, given), goes_on=goes_on)
+    is_endless = given["listen"] is not None or given["textfile"] is not None
+    return run_polling(given, env, partial(_export, given), is_endless=is_endless)
 
 
-async def _tell(given: Given, watcher: Watcher, settings: Settings) -> int:
+async def _export(given: Given, workspace: Workspace) -> int:
     """Serve, or write again and again, until cancelled; else print once."""
     from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 (an extra)
     from prometheus_client.openmetrics.exposition import generate_latest  # noqa: PLC0415
@@ -41,7 +41,7 @@ async def _tell(given: Given, watcher: Watcher, settings: Settings) -> int:
     from agentco_tui.commands.series import Series  # noqa: PLC0415 (imports the extra)
 
     registry = CollectorRegistry()
-    registry.register(Series(watcher))
+    registry.register(Series(workspace))
     if given["listen"] is not None:
         host, port = given["listen"]
         try:
@@ -51,10 +51,10 @@ async def _tell(given: Given, watcher: Watcher, settings: Settings) -> int:
         host = f"[{host}]" if ":" in host else host
         complain(f"serving http://{host}:{server.server_port}/metrics")
         await asyncio.get_running_loop().create_future()
-    await watcher.first_answers(asyncio.get_running_loop().time() + SECONDS)
+    await workspace.first_answers(asyncio.get_running_loop().time() + FIRST_ANSWERS)
     if given["textfile"] is None:
         write(await asyncio.to_thread(generate_latest, registry))
-        is_up = any(each.answered_at for each in watcher.store.freshness.values())
+        is_up = any(each.answered_at for each in workspace.store.freshness.values())
         return Exit.OK if is_up else Exit.NO_ANSWER
     told: str | None = None  # why it can't be written, as it was said last; "" if it can
     while True:
@@ -65,7 +65,7 @@ async def _tell(given: Given, watcher: Watcher, settings: Settings) -> int:
         if why and told is None:
             return Exit.FAILED
         told = why
-        await asyncio.sleep(settings.refresh)
+        await asyncio.sleep(workspace.settings.refresh)
 
 
 def _put(path: Path, text: bytes) -> str:

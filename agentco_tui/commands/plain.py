@@ -18,8 +18,8 @@ from agentco_tui.commands.running import Exit, running, say
 from agentco_tui.commands.writing import opened, settled
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.need_words import sentence_of
-from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Record, Task
+from agentco_tui.workspace.workspace import Workspace
 
 PROMPT = "number, a N approve, t N trace, r refresh, q quit> "
 SENT_AT_ONCE = "a yes is sent at once and can't be taken back"
@@ -35,52 +35,61 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 async def _ask(settings: Settings) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # asyncio would wait for the line
-    async with opened(settings) as (watcher, services):
+    async with opened(settings) as (workspace, services):
         typed = "r"
         while typed != "q":
             verb, _, number = typed.rpartition(" ")
-            at = int(number) - 1 if number.isdecimal() else -1
-            record = watcher.needs[at].record if 0 <= at < len(watcher.needs) else None
+            record = _record_at(workspace, number)
             if typed == "r":
-                await _tell(watcher)
+                await _print_needs(workspace)
             elif verb == "" and record is not None:
-                say(*lines_of(record, watcher.names))
+                say(*lines_of(record, workspace.names))
             elif verb in ("a", "t") and isinstance(record, Task):
-                await (_approve if verb == "a" else _trace)(record, watcher, services)
+                await (_approve if verb == "a" else _trace)(record, workspace, services)
             else:
                 say(f"nothing can be done with “{typed}”")
             typed = _line(PROMPT)
 
 
-async def _tell(watcher: Watcher) -> None:
-    """Read everything, and tell what needs a person."""
-    await watcher.first_answers()
-    await watcher.look()
-    names, outlook, now = watcher.names, watcher.outlook, watcher.clock.now()
-    for number, need in enumerate(watcher.needs, 1):
-        say(f"{number}. {need.level.name.lower()}: {sentence_of(need, names, outlook, now)}")
-    failed = {str(each.failure) for each in watcher.store.freshness.values() if each.failure}
-    waiting = watcher.needs_model.queue.count
-    say(*sorted(failed), f"{len(watcher.needs)} need a person, {waiting} tasks wait")
+def _record_at(workspace: Workspace, number: str) -> Record | None:
+    """The record of the need with that number; None if there is none."""
+    needs = workspace.ranked_needs
+    if not number.isdecimal() or not 1 <= int(number) <= len(needs):
+        return None
+    return needs[int(number) - 1].record
 
 
-async def _approve(task: Task, watcher: Watcher, services: Services) -> None:
+async def _print_needs(workspace: Workspace) -> None:
+    """Read every feed, and print what needs the user."""
+    await workspace.first_answers()
+    await workspace.refresh_needs()
+    needs = workspace.ranked_needs
+    waiting = workspace.needs.queue.count
+    now = workspace.clock.now()
+    for number, need in enumerate(needs, 1):
+        words = sentence_of(need, workspace.names, workspace.outlook, now)
+        say(f"{number}. {need.level.name.lower()}: {words}")
+    failures = {str(each.failure) for each in workspace.store.freshness.values() if each.failure}
+    say(*sorted(failures), f"{len(needs)} need a person, {waiting} tasks wait")
+
+
+async def _approve(task: Task, workspace: Workspace, services: Services) -> None:
     """Show all of it, and send it by the dashboard's flow after a typed yes.
 
     Nothing holds it back as in the dashboard, where `u` takes a yes back: nobody could type that
     while lines are being read out, and a word in full is no slip of a finger. The prompt says so.
     """
-    say(*lines_of(task, watcher.names))
+    say(*lines_of(task, workspace.names))
     _forget_typed_ahead()
     if _line(f'{SENT_AT_ONCE}; approve "{task.title}"? type yes: ') == "yes":
         outcome = await settled(Approval(services, task), WAIT)
         say(outcome_sentence(outcome))
 
 
-async def _trace(task: Task, watcher: Watcher, services: Services) -> None:
+async def _trace(task: Task, workspace: Workspace, services: Services) -> None:
     try:
         steps: Sequence[Record] = (await services.client.task_trace(task.id)).steps
-        say(*(line for step in steps for line in ("", *lines_of(step, watcher.names))))
+        say(*(line for step in steps for line in ("", *lines_of(step, workspace.names))))
     except ApiError as error:
         say(str(error))
 

@@ -12,9 +12,9 @@ from agentco_tui.history.forecast import Forecast
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import NeedKind
-from agentco_tui.live.watcher import FEEDS, Watcher
 from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.text import safe
+from agentco_tui.workspace.workspace import FEEDS, Workspace
 
 PATIENCE: Final = 10.0  # seconds for what is told of the picture
 MOST: Final = 10_000  # series that are told
@@ -71,8 +71,8 @@ class Told:
 class Series:
     """Of one platform that is watched; prometheus_client collects what is to be told of it."""
 
-    def __init__(self, watcher: Watcher) -> None:
-        self._watcher, self._loop = watcher, asyncio.get_running_loop()
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace, self._loop = workspace, asyncio.get_running_loop()
 
     def collect(self) -> Iterable[Metric]:
         """For prometheus_client, which asks in a thread of its own."""
@@ -80,14 +80,14 @@ class Series:
 
     async def _collected(self) -> Iterable[Metric]:
         """What is known now, also of feeds that fail by now."""
-        told, watcher = Told(), self._watcher
-        freshness, monotonic = watcher.store.freshness, watcher.clock.monotonic()
+        told, workspace = Told(), self._workspace
+        freshness, monotonic = workspace.store.freshness, workspace.clock.monotonic()
         for feed in FEEDS:
             told.add("feed_up", int(freshness[feed].phase is Phase.LIVE), feed)
             told.add("feed_age_seconds", freshness[feed].age(monotonic), feed)
-        await watcher.look()
+        await workspace.refresh_needs()
         self._tell_needs(told)
-        for budget in watcher.budgets():
+        for budget in workspace.budgets():
             self._tell_budget(told, budget)
         return told.families()
 
@@ -95,9 +95,12 @@ class Series:
         """What needs a person, by the rules of the dashboard, and what waits of all and of each
         company.
         """
-        watcher, store, waits = self._watcher, self._watcher.store, self._watcher.needs_model.queue
-        scope, now = watcher.poller.query.company, watcher.clock.now()
-        found = watcher.needs_model.counts(now)
+        workspace = self._workspace
+        store = workspace.store
+        waits = workspace.needs.queue
+        scope = workspace.poller.query.company
+        now = workspace.clock.now()
+        found = workspace.needs.counts(now)
         for level in (Level.WARNING, Level.CRITICAL):
             for kind in NeedKind:
                 told.add("needs", found[level, kind], level.name.lower(), kind)
@@ -112,11 +115,11 @@ class Series:
                 told.add("oldest_wait_seconds", oldest, *whom, name)
 
     def _tell_budget(self, told: Told, budget: Budget) -> None:
-        watcher, names = self._watcher, self._watcher.names
+        workspace, names = self._workspace, self._workspace.names
         of, sum_ = budget.scope, budget.limit or budget.spent
         company = names.company_of(budget) if of is BudgetScope.AGENT else None
         owner, currency = company and names.company(company), sum_ and sum_.currency
-        forecast, burn = watcher.outlook.of(budget).forecast, watcher.outlook.of(budget).burn
+        forecast, burn = workspace.outlook.of(budget).forecast, workspace.outlook.of(budget).burn
         figures: dict[str, object] = {
             "limit": budget.limit and budget.limit.amount,
             "spent": budget.spent and budget.spent.amount,
@@ -130,7 +133,7 @@ class Series:
                 "forecast_low": forecast.low,
                 "forecast_high": forecast.high,
                 "hit_probability_ratio": forecast.hit,
-                "gone_seconds": gone and max(0.0, gone[1] - watcher.clock.now()),
+                "gone_seconds": gone and max(0.0, gone[1] - workspace.clock.now()),
             }
         for name, value in figures.items():
             told.add(

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.commands.running import error_json, running, say, say_json
-from agentco_tui.commands.watch import SECONDS, watching
+from agentco_tui.commands.with_workspace import opened
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.feeds import FeedName
@@ -29,6 +29,7 @@ from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.model import format as figures
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.workspace.workspace import FIRST_ANSWERS
 
 MOST_SUMS = 3  # companies whose sums stand in the first line, where no total was sent
 TOLD = 20  # how many reasons are written out below the first line; `--json` has all of them
@@ -104,16 +105,20 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 async def _look(settings: Settings) -> Judgement:
     """Read each feed once, by the same rules as the dashboard's."""
-    until = asyncio.get_running_loop().time() + SECONDS  # monitoring gives up after a while
+    until = asyncio.get_running_loop().time() + FIRST_ANSWERS  # monitoring gives up after a while
     remembered = settings.history and (state_folder() / HISTORY_FILE).exists()
-    async with watching(replace(settings, history=remembered)) as watcher:
-        await watcher.first_answers(until, PARTS)
-        store, late = watcher.store, TimedOut(plain(f"no answer within {SECONDS:g} seconds"))
-        asked = ((feed, store.freshness[feed]) for feed in PARTS)
-        failed = {on: it.failure or late for on, it in asked if it.answered_at is None}
-        await watcher.look()
-        company = watcher.poller.query.company
-        return judge(watcher.outlook, watcher.needs_model, failed, company, watcher.clock.now())
+    async with opened(replace(settings, history=remembered)) as workspace:
+        await workspace.first_answers(until, PARTS)
+        late = TimedOut(plain(f"no answer within {FIRST_ANSWERS:g} seconds"))
+        freshness = {feed: workspace.store.freshness[feed] for feed in PARTS}
+        failed = {
+            feed: state.failure or late
+            for feed, state in freshness.items()
+            if state.answered_at is None
+        }
+        await workspace.refresh_needs()
+        company = workspace.poller.query.company
+        return judge(workspace.outlook, workspace.needs, failed, company, workspace.clock.now())
 
 
 def judge(

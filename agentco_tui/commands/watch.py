@@ -1,68 +1,59 @@
-"""`agentco-tui watch`: calls as the dashboard does, without a screen; others share its watcher."""
+"""`agentco-tui watch`: notifies as the dashboard does, without a screen."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.api.origin import platform_of
-from agentco_tui.commands.naming import company_or_words
-from agentco_tui.commands.running import Exit, complain, connected, logged, say, say_json
-from agentco_tui.config import Given, Settings
-from agentco_tui.config.resolve import load
-from agentco_tui.history.history import History
-from agentco_tui.history.snooze import Snoozes
+from agentco_tui.commands.running import complain, say, say_json
+from agentco_tui.commands.with_workspace import run_polling
+from agentco_tui.config import Given
 from agentco_tui.live.notified import Notified, NotifiedFile
 from agentco_tui.live.notifier import Cause, CriticalCommand, Notifier
-from agentco_tui.live.watcher import FEEDS, GLANCE, Watcher
 from agentco_tui.model.format import stamp
-from agentco_tui.system.state_folder import HISTORY_FILE, NOTIFIED_FILE, SNOOZED_FILE, state_folder
+from agentco_tui.system.state_folder import NOTIFIED_FILE, state_folder
+from agentco_tui.workspace.workspace import FEEDS, FIRST_ANSWERS, LONGEST_PAUSE, Workspace
 
-SECONDS: Final = 25.0  # for the first answers, before anything is written
-SAVE_EVERY: Final = 300.0  # seconds after which what still stands is written as standing again
-CLOSING: Final = 10.0  # seconds in which what is to be remembered is written at the end
-
-Tell = Callable[[Watcher, Settings], Coroutine[Any, Any, int]]
+SAVE_EVERY: Final = 300.0  # seconds after which needs that still exist are written again
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """Print a line for each call until SIGINT, SIGTERM or SIGHUP, then 0."""
-    return watched(given, env, partial(_tell, given, env))
+    """Print a line for each notification until SIGINT, SIGTERM or SIGHUP; returns 0."""
+    return run_polling(given, env, partial(_watch, given, env))
 
 
-async def _tell(given: Given, env: Mapping[str, str], watcher: Watcher, settings: Settings) -> int:
+async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> int:
+    settings = workspace.settings
     words = given["on_critical"] or settings.notify.on_critical
-    origin = platform_of(str(settings.base_url))
-    scope = watcher.poller.query.company or ""
-    memory = NotifiedFile(state_folder() / NOTIFIED_FILE, origin, scope, *words)
+    scope = workspace.poller.query.company or ""
+    path = state_folder() / NOTIFIED_FILE
+    memory = NotifiedFile(path, platform_of(workspace.origin), scope, *words)
     remembered = await asyncio.to_thread(memory.load)
     notify = settings.notify
-    notifier = Notifier(watcher.outlook, notify, at_start=True, remembered=remembered)
-    about = {"AGENTCO_PROFILE": settings.profile, "AGENTCO_BASE_URL": str(settings.base_url)}
-    command = CriticalCommand({**env, **about}, watcher.key.redact)
+    notifier = Notifier(workspace.outlook, notify, at_start=True, remembered=remembered)
+    about = {"AGENTCO_PROFILE": workspace.profile, "AGENTCO_BASE_URL": workspace.origin}
+    command = CriticalCommand({**env, **about}, workspace.key.redact)
     command.on_trouble = complain
     command.waiting += [Cause(*fields) for fields in remembered.unsent]
     complain(f"watching {settings.base_url} ({settings.profile})")
     calls = _Calls(command, words, notifier, memory, remembered)
-    until = asyncio.get_running_loop().time() + SECONDS
-    first_answers = asyncio.create_task(watcher.first_answers(until))
-    first_answers.add_done_callback(lambda _done: watcher.look_soon())
+    until = asyncio.get_running_loop().time() + FIRST_ANSWERS
+    first_answers = asyncio.create_task(workspace.first_answers(until))
+    first_answers.add_done_callback(lambda _done: workspace.refresh_soon())
     was_complete = False
     try:
         async with asyncio.TaskGroup() as running:
             while True:
                 is_complete = first_answers.done()
-                await watcher.next_look(min(GLANCE, max(1.0, notify.outage / 2)))
+                await workspace.next_refresh(min(LONGEST_PAUSE, max(1.0, notify.outage / 2)))
                 causes = notifier.look(
-                    watcher.needs,
-                    {feed: watcher.store.freshness[feed] for feed in FEEDS},
-                    asked_since=watcher.poller.asked_since(),
+                    workspace.ranked_needs,
+                    {feed: workspace.store.freshness[feed] for feed in FEEDS},
+                    asked_since=workspace.poller.asked_since(),
                     is_complete=is_complete,
                 )
                 about_feeds = [each for each in causes if each.kind == "feed"]
@@ -144,56 +135,3 @@ class _Calls:
             if self._memory.trouble is not None and self._memory.trouble != self._trouble:
                 complain(self._memory.trouble)
             self._trouble = self._memory.trouble
-
-
-def watched(given: Given, env: Mapping[str, str], tell: Tell, *, goes_on: bool = True) -> int:
-    """Poll, remember and look ahead until all is told: its exit code; where it `goes_on`, 0 after
-    SIGINT, SIGTERM or SIGHUP. Raises SettingsError, also where there is no such company.
-    """
-    settings = load(given, env)
-    key = None if settings.key is None else KeyInUse(settings.key)
-
-    async def until_told() -> int:
-        async with watching(settings, key) as watcher:
-            telling = asyncio.create_task(tell(watcher, settings))
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if goes_on else ():
-                asyncio.get_running_loop().add_signal_handler(number, telling.cancel)
-            async with asyncio.TaskGroup() as tasks:
-                polling = tasks.create_task(watcher.run(remembers=goes_on))
-                await asyncio.wait((telling,))
-                polling.cancel()
-            return Exit.OK if telling.cancelled() else telling.result()
-
-    with logged(settings, key):
-        return asyncio.run(until_told())
-
-
-@asynccontextmanager
-async def watching(
-    settings: Settings, key: KeyInUse | None = None, tell: Callable[[str], object] = complain
-) -> AsyncIterator[Watcher]:
-    """A watcher as the settings want it, still to be run. Raises SettingsError as `watched`."""
-    async with connected(settings, key) as client:
-        company, history, place = settings.company, None, settings.key_place
-        folder, origin = state_folder(), str(settings.base_url)
-        if settings.history:
-            most, redact = settings.history_mb * 1_000_000, client.transport.key.redact
-            about = folder / HISTORY_FILE, settings.profile, origin
-            history = History(*about, redact=redact, most_bytes=most)
-            history.on_trouble = tell
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS):
-                company = await company_or_words(settings, client)
-        try:
-            yield Watcher(
-                client,
-                company=company,
-                refresh=settings.refresh,
-                limits=settings.alerts,
-                history=history,
-                snoozes=Snoozes(folder / SNOOZED_FILE, platform_of(origin)),
-                key_in_file=None if place is None else place.in_file,
-            )
-        finally:
-            if history is not None:
-                await asyncio.to_thread(history.close, CLOSING)

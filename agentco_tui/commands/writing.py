@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.creations import TaskCreation
 from agentco_tui.actions.form_check import check_form
-from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.limit_change import LimitChange
 from agentco_tui.actions.limit_text import check_limit
 from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind, Reason, Verb
@@ -25,19 +24,19 @@ from agentco_tui.actions.task_resolution import decision_about
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving
-from agentco_tui.commands.naming import named_agent
 from agentco_tui.commands.running import Exit, complain, running, say, say_json
-from agentco_tui.commands.watch import watching
+from agentco_tui.commands.with_workspace import opened as opened_for_reading
 from agentco_tui.config import Given, Settings, off_by
 from agentco_tui.config.api_key import API_KEY
 from agentco_tui.config.resolve import CONFIG, VARIABLES
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.live.watcher import Watcher
 from agentco_tui.model import Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.content import SIZE
-from agentco_tui.system.state_folder import state_folder
+from agentco_tui.system.state_folder import JOURNAL_FILE, state_folder
 from agentco_tui.text import plain, safe
+from agentco_tui.workspace.named_records import named_agent
+from agentco_tui.workspace.workspace import Workspace
 
 # fmt: off
 CODES: Final = {
@@ -123,19 +122,18 @@ def _limit(text: str, argument: str) -> Decimal:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[tuple[Watcher, Services]]:
-    """What is read and written without a screen; in the end it tells what it leaves unsettled."""
-    async with watching(settings) as watcher:
-        client = watcher.poller.client
-        journal = Journal(state_folder() / "journal.jsonl", client.transport.key.redact)
-        services = Services(client, watcher.poller, journal, origin=str(settings.base_url),
-            profile=settings.profile, permissions=Permissions(off_by(settings)))  # fmt: skip
+async def opened(settings: Settings) -> AsyncIterator[tuple[Workspace, Services]]:
+    """A workspace, and what its writes need; at the end what is left unsettled goes to stderr."""
+    async with opened_for_reading(settings) as workspace:
+        services = workspace.open_services(
+            state_folder() / JOURNAL_FILE, Permissions(off_by(settings))
+        )
         try:
-            yield watcher, services
+            yield workspace, services
         finally:
-            await services.close()
-            journal.close()
-            complain(*leaving(journal, time.time()))
+            await workspace.aclose()
+            services.journal.close()
+            complain(*leaving(services.journal, time.time()))
 
 
 async def settled(write: Write[Any], wait: float) -> Outcome:
@@ -189,8 +187,8 @@ async def _find_task(services: Services, task_id: str, company: str | None) -> _
 
 async def _run(settings: Settings, given: Given) -> Outcome:
     """Raises UsageError, SettingsError and ApiError before anything is sent."""
-    async with opened(replace(settings, history=False)) as (watcher, services):
-        client, company = services.client, watcher.poller.query.company
+    async with opened(replace(settings, history=False)) as (workspace, services):
+        client, company = services.client, workspace.poller.query.company
         if given["command"] == "approve":
             task_id = given["id"]
             expect = given["expect"].strip().casefold()

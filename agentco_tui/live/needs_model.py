@@ -19,6 +19,7 @@ from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.period import HOUR
 from agentco_tui.history.snooze import Snoozes
+from agentco_tui.live.agent_counts import AgentCounts
 from agentco_tui.live.due_times import DueTimes
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, alert_level, is_failing, task_level, waiting_since
@@ -34,6 +35,7 @@ from agentco_tui.live.needs import (
 )
 from agentco_tui.live.sorted_keys import SortedKeys
 from agentco_tui.live.spend_rate import FastSpend
+from agentco_tui.live.status_counts import StatusCounts
 from agentco_tui.live.store import Change
 from agentco_tui.live.subject_needs import (
     StuckTask,
@@ -47,7 +49,7 @@ from agentco_tui.live.subject_needs import (
     patience,
 )
 from agentco_tui.live.waiting_queue import HIGH, WaitingQueue, agent_id_of, urgency_of
-from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Ref, Task
+from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Task
 from agentco_tui.system.background import in_slices
 
 R = TypeVar("R", Task, Agent, Budget, Alert)
@@ -88,7 +90,8 @@ class NeedsModel:
         come first.
         """
         self.queue = WaitingQueue()
-        self._next_queue = self.queue  # takes the changes; another one while all starts over
+        self.agents = AgentCounts()
+        self.statuses = StatusCounts(outlook.store)
         self.levels = Counter[Level]()
         """How many needs there are; tasks that are alike count each, what is snoozed does not."""
         self.money_levels = Counter[Level]()
@@ -115,12 +118,14 @@ class NeedsModel:
         self._now = -inf
         self._is_ours = of_company(self._store, None)
         self._has_agents = False
+        # The counts that changes go to: others than those shown while all is computed again.
+        self._next_queue = self.queue
+        self._next_agents = self.agents
         # What is still to be taken in.
         self._changes: deque[tuple[FeedName, Iterator[str]]] = deque()
         self._stale: dict[Topic, None] = {}
         self._due = DueTimes[Topic]()
         # What was taken in.
-        self._company_by_agent: dict[str, str] = {}
         self._topic_by_alert: dict[str, Topic] = {}
         self._alerts_by_topic: dict[Topic, dict[str, None]] = {}
         self._alarms: dict[Topic, FastSpend] = {}
@@ -207,7 +212,7 @@ class NeedsModel:
         self._changes.clear()
         self._stale.clear()
         self._due.clear()
-        self._company_by_agent = {}
+        self._next_agents = AgentCounts()
         self._topic_by_alert = {}
         self._alerts_by_topic = {}
         self._log = _LogTopics()
@@ -270,11 +275,12 @@ class NeedsModel:
 
     def _take_agent(self, agent_id: str) -> None:
         agent = self._store.agents.get(agent_id)
-        company_id = ((agent.company or Ref()).id or "") if agent is not None else ""
+        company_before = self._next_agents.company_of(agent_id)
+        self._next_agents.update(agent_id, agent)
         self._stale[BudgetScope.AGENT, agent_id] = None
-        if self._company_by_agent.get(agent_id, "") == company_id:
+        company_id = self._next_agents.company_of(agent_id)
+        if company_id == company_before:
             return
-        self._company_by_agent[agent_id] = company_id
         self._next_queue.set_company(agent_id, company_id)
         if self._scope is not None:
             self._stale |= dict.fromkeys((NeedKind.FAILURES, each) for each in self._log.failures)
@@ -435,6 +441,7 @@ class NeedsModel:
 
     def _publish(self, now: float) -> None:
         self._now = now
+        self.agents = self._next_agents
         self.queue = self._next_queue
         self.queue.settle()
         self._find_snoozed(now)

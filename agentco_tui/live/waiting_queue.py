@@ -151,8 +151,12 @@ class WaitingQueue:
         self._by_urgency[urgency_of(task)].add((inf if since is None else since, task.id))
         for owner in self._owners(task):
             self.waiting_by_owner[owner] += 1
-            if since is not None and owner != EVERYTHING:
-                self._waits_by_owner.setdefault(owner, _Minimum()).add(since)
+            if since is None or owner is EVERYTHING:
+                continue
+            waits = self._waits_by_owner.get(owner)
+            if waits is None:
+                waits = self._waits_by_owner[owner] = _Minimum()
+            waits.add(since)
 
     def _remove(self, task: Task) -> None:
         if not self._is_counted(task):
@@ -161,7 +165,7 @@ class WaitingQueue:
         self._by_urgency[urgency_of(task)].remove((inf if since is None else since, task.id))
         for owner in self._owners(task):
             self.waiting_by_owner[owner] -= 1
-            if since is not None and owner != EVERYTHING:
+            if since is not None and owner is not EVERYTHING:
                 self._waits_by_owner[owner].remove(since)
             if not self.waiting_by_owner[owner]:
                 del self.waiting_by_owner[owner]

@@ -7,7 +7,7 @@ from typing import Final
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.text import SafeText, plain
 
 LEAST: Final = 2 * 3_600.0  # seconds without a sign of a person, from which on one was away
@@ -18,7 +18,7 @@ TOLD_FOR: Final = 20.0  # seconds that the notice stands
 class Absence:
     """The last one, and since when the shift goes; times by the platform's clock."""
 
-    def __init__(self, session: Session, left_at: float | None) -> None:
+    def __init__(self, session: DashboardWorkspace, left_at: float | None) -> None:
         """`left_at`: when the dashboard was left the last time."""
         self._session, self._is_begun = session, False
         self.sign = left_at  # when there was the last sign of a person

@@ -19,9 +19,9 @@ from agentco_tui.model import Alert, Budget, BudgetScope
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import ListTable, bindings_of
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.trends import TrendView, spending_items, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
@@ -67,7 +67,7 @@ class BudgetView(TrendView[Budget]):
     }
     """
 
-    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         self._places: dict[str, Place] = {}
         super().__init__(session, shown_as)
         look = session.look

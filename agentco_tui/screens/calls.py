@@ -9,8 +9,8 @@ from math import inf
 
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.insight import Level
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.key_app import KeyApp
-from agentco_tui.screens.session import Session
 from agentco_tui.system import osc
 from agentco_tui.text import plain, safe
 from agentco_tui.widgets.workers import start_worker
@@ -21,7 +21,7 @@ HERE, APART = 60.0, 60.0  # seconds for which a key shows a person; and between 
 class Calls:
     """Takes what stands for seen, and calls for what comes from now on."""
 
-    def __init__(self, app: KeyApp, session: Session) -> None:
+    def __init__(self, app: KeyApp, session: DashboardWorkspace) -> None:
         from agentco_tui.live.notifier import CriticalCommand, Notifier  # noqa: PLC0415 (later)
 
         self._app, self._session, self._tells_focus = app, session, False

@@ -21,9 +21,9 @@ from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
 from agentco_tui.reading.kinds import PATHS, mappable
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import link_to, whole_title
 from agentco_tui.screens.dialogs.base import Dialog
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
 from agentco_tui.system import clipboard, osc
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
@@ -116,7 +116,7 @@ async def copy(frame: MainScreen, text: str) -> None:
 
 
 def list_of(
-    record: Record, session: Session, log: ActivityFilter = NO_LOG_FILTER
+    record: Record, session: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
 ) -> tuple[str, dict[str, str]]:
     """The kind of list that a record stands in, and the query that this was asked with; `log` is
     the filter of the screen that shows the activity.
@@ -140,7 +140,9 @@ def list_of(
     return kind, {name: str(value) for name, value in asked.items() if value is not None}
 
 
-def curl_line(record: Record, session: Session, log: ActivityFilter = NO_LOG_FILTER) -> str:
+def curl_line(
+    record: Record, session: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
+) -> str:
     """A GET of the record itself, else of its list, for a shell, which puts the key in."""
     kind, filters = list_of(record, session, log)
     address = session.origin + PATHS[kind]

@@ -30,7 +30,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import BudgetScope, Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import TONES, level_sign, spent_text
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.system.background import beside
 from agentco_tui.text import SafeText, cell_width, clip, plain, safe, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Item
@@ -46,13 +46,13 @@ LONGEST: Final = 22  # columns of a name
 FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
 
 
-async def read_precedents(session: Session, tasks: Sequence[Task]) -> KnownPast:
+async def read_precedents(session: DashboardWorkspace, tasks: Sequence[Task]) -> KnownPast:
     """What is known of tasks like these; off the event loop. Raises nothing: no decision is to fail
     for want of it.
     """
     journal, here = list[Earlier](), dict[str, TaskLife]()
     with suppress(JournalError):
-        journal = await session.journaled(session.journal.latest, session.origin)
+        journal = await session.services.journaled(session.services.journal.latest, session.origin)
     for one in journal:
         if one.settled is not None and one.settled.outcome == OutcomeKind.APPROVED_HERE:
             here[one.attempt.subject] = life_of(one)
@@ -153,7 +153,9 @@ def without_precedent(titles: Sequence[SafeText]) -> str:
 class DecisionFacts:
     """For the question about these tasks; `show` is called when more is known."""
 
-    def __init__(self, session: Session, tasks: Sequence[Task], show: Callable[[], None]) -> None:
+    def __init__(
+        self, session: DashboardWorkspace, tasks: Sequence[Task], show: Callable[[], None]
+    ) -> None:
         self.session, self.tasks, self._show = session, tasks, show
         self.known: KnownPast | None = None
         ages = {feed: self._age(feed) for feed in FEEDS}

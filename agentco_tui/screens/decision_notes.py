@@ -24,7 +24,7 @@ from agentco_tui.actions.task_resolution import decision_about, resolution_of, s
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.screens.cells import warned
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
@@ -45,7 +45,7 @@ SETTLES: Final = frozenset(
 MOST_FIELDS: Final = 3  # changed fields that a line names
 
 
-def line_note(session: Session, decision: Decision) -> Cell:
+def line_note(session: DashboardWorkspace, decision: Decision) -> Cell:
     """Return what a task's line shows of a decision about it."""
     if decision.outcome is not None:
         return _outcome_note(decision.outcome)
@@ -84,7 +84,7 @@ def _outcome_note(outcome: Outcome) -> Cell:
             return warned(str(outcome.kind))
 
 
-def settled_as(session: Session, task_id: str) -> Cell | None:
+def settled_as(session: DashboardWorkspace, task_id: str) -> Cell | None:
     """Return what is known here to have become of a task, whatever the lists still show; None if
     nothing is.
     """
@@ -94,7 +94,7 @@ def settled_as(session: Session, task_id: str) -> Cell | None:
     return _outcome_note(decision.outcome)
 
 
-def may_approve(session: Session, task: Task) -> bool:
+def may_approve(session: DashboardWorkspace, task: Task) -> bool:
     """Whether approving a task makes sense: it waits, and is not approved or being approved."""
     decision = session.decisions.by_task.get(task.id)
     is_open = decision is None or decision.outcome is not None
@@ -102,7 +102,7 @@ def may_approve(session: Session, task: Task) -> bool:
     return waits and is_open and settled_as(session, task.id) is None
 
 
-def resolution_note(session: Session, task_id: str) -> Cell:
+def resolution_note(session: DashboardWorkspace, task_id: str) -> Cell:
     """Return what became of a task that waits no more, by what was done here and by the log."""
     decisions = session.decisions
     decision = decisions.by_task.get(task_id)
@@ -123,14 +123,14 @@ def resolution_note(session: Session, task_id: str) -> Cell:
     return Cell(plain(f"{resolution.decision} elsewhere"), Tone.DIM)
 
 
-def text_of(session: Session, decision: Decision) -> SafeText:
+def text_of(session: DashboardWorkspace, decision: Decision) -> SafeText:
     """Return a decision in a sentence: its outcome, or what is being done now."""
     if decision.outcome is None:
         return line_note(session, decision).text
     return sentence_with_platform_words(decision.outcome)
 
 
-def decision_items(session: Session, decision: Decision) -> list[Item]:
+def decision_items(session: DashboardWorkspace, decision: Decision) -> list[Item]:
     """Return what the detail of a task shows of a decision about it."""
     outcome = decision.outcome
     if outcome is None:

@@ -16,21 +16,20 @@ from textual.widget import AwaitMount
 
 from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Step, Verb
-from agentco_tui.api.errors import KeyRejected
 from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
-from agentco_tui.live.names import named
 from agentco_tui.live.store import Change
 from agentco_tui.model import Task
 from agentco_tui.screens.absence import TOLD_FOR, Absence
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.base import HelpScreen
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.own_commands import OwnCommands
 from agentco_tui.screens.prompts import GoToWords
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import Target
+from agentco_tui.screens.theme_choice import named_theme
 from agentco_tui.screens.trail import MOST_BEHIND, Spot
 from agentco_tui.screens.views import made, memory_of, open_views
 from agentco_tui.system.state_folder import Remembered
@@ -43,7 +42,7 @@ from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.router import DialogRouter
-    from agentco_tui.screens.reload_key import KeyRenewal
+    from agentco_tui.screens.reload_key import ReloadKey
 
 ABOVE_LIST = 3  # lines of the header, the tabs and the title
 BENEATH = 0.5  # seconds after which lines that stand beneath a dialog say what has become of them
@@ -64,7 +63,11 @@ class MainScreen(OwnCommands):
     """
 
     def __init__(
-        self, session: Session, place: Place, remembered: Remembered, row: str | None = None
+        self,
+        session: DashboardWorkspace,
+        place: Place,
+        remembered: Remembered,
+        row: str | None = None,
     ) -> None:
         super().__init__()
         self.session, self.place, self.kept = session, place, remembered  # of the run before
@@ -94,6 +97,8 @@ class MainScreen(OwnCommands):
         store = self.session.store
         store.subscribe(self.take)
         store.on_freshness = self.take_freshness
+        self.session.on_company_found = self.take_company
+        self.session.on_key_renewed = self.say_key_renewed
         self.session.decisions.subscribe(self.take_decisions)
         self.session.needs_refresh.start(self)
         self.view = made(self, self.place)
@@ -125,13 +130,6 @@ class MainScreen(OwnCommands):
 
     def take(self, change: Change) -> None:
         late, session = self.session.decisions.take(change), self.session
-        scope = session.poller.query.company
-        if change.feed is FeedName.COMPANIES and scope is not None:
-            found = named(scope, session.store.companies)
-            if len(found) == 1 and found[0].id != scope:
-                # The settings have its name, the platform is asked by its id.
-                self.behind = self._last = ()
-                self.call_later(self.set_scope, found[0].id)
         with self.app.batch_update():
             about = list[str]()  # tasks of which the log has something new
             if change.feed is FeedName.ACTIVITY:
@@ -190,17 +188,23 @@ class MainScreen(OwnCommands):
         if feed in (*self.view.lists, *self.view.beside, *self.view.figures_from):
             self.view.show_head()
         self.show_frame()
-        if isinstance(self.session.store.freshness[feed].failure, KeyRejected):
-            start_worker(self, self.key_renewal.refused, "look for another key")
+
+    def take_company(self, company_id: str) -> None:
+        """Ask by the id of the company in scope: the settings have its name."""
+        self.behind = ()
+        self._last = ()
+        self.call_later(self.set_scope, company_id)
+
+    def say_key_renewed(self) -> None:
+        self.say("the key was read again: another one is used from now on")
 
     def tick(self) -> None:
         self._seconds += 1
         self.look_for_absence(is_here=False)
         self.session.poller.mark_late()
         if self._seconds % SECONDS_BETWEEN_AGES == 0:
-            self.session.needs_refresh.start(
-                self
-            )  # for what the clock, the log and the outlook make one
+            # For what the clock, the log and the forecasts make a need.
+            self.session.needs_refresh.start(self)
             self.open_views()
         self.await_snooze_end()
         if not self.session.thin or self._seconds % SECONDS_BETWEEN_AGES == 0:
@@ -359,7 +363,7 @@ class MainScreen(OwnCommands):
     def choose_theme(self, name: str) -> None:
         """Show it now, and from the next start on until the settings name another."""
         self.app.theme = name
-        over = self.session.named_theme
+        over = named_theme(self.session.settings)
         self.kept = replace(self.kept, theme=name, theme_over=over)
 
     def set_paces(self) -> None:
@@ -412,7 +416,7 @@ class MainScreen(OwnCommands):
         self.view.bring_up_to_date()
         self.view.poll_now()
         self.session.poller.poll_now()
-        start_worker(self, self.key_renewal.asked, "read the key again")
+        start_worker(self, self.reload_key.run, "read the key again")
 
     def action_take_back(self) -> None:
         """Take back the yes to the task under the cursor, else the newest that is held."""
@@ -424,6 +428,20 @@ class MainScreen(OwnCommands):
             self.return_to(task)
             title = self.session.titled(task.title, task)
             self.say(f"{signs.good} {title}: taken back, nothing was sent")
+
+    def take_back_all(self, again: str) -> bool:
+        """Take back every yes that is held; False if there is none.
+
+        `again` is the verb for what doing the same once more does: "leaves".
+        """
+        held = self.session.decisions.take_all_back()
+        if not held:
+            return False
+        self.return_to(held[-1])
+        titles = ", ".join(self.session.titled(task.title, task) for task in held)
+        words = f"taken back, nothing was sent (once more {again}): {titles}"
+        self.say(f"{signs.good} {words}", bad=True)
+        return True
 
     def return_to(self, task: Task) -> None:
         """Put the cursor back on a task whose approval was not sent, in every list that shows it.
@@ -475,11 +493,11 @@ class MainScreen(OwnCommands):
         return DialogRouter(self)
 
     @cached_property
-    def key_renewal(self) -> KeyRenewal:
-        """Reads the key again; imported here, and only here, when that is first wanted."""
-        from agentco_tui.screens.reload_key import KeyRenewal  # noqa: PLC0415
+    def reload_key(self) -> ReloadKey:
+        """Reads the key again on request; imported when that is first wanted."""
+        from agentco_tui.screens.reload_key import ReloadKey  # noqa: PLC0415
 
-        return KeyRenewal(self.session, self.say)
+        return ReloadKey(self.session, self.say)
 
     async def _follow_journal(self) -> None:
         """Tell of other dashboards, settle what other runs left, say when the journal fails; with
@@ -488,14 +506,14 @@ class MainScreen(OwnCommands):
         told, snoozes = set[str](), self.session.snoozes
         while True:
             try:
-                found = await self.session.follow()
-                if await self.session.journaled(snoozes.sync):
+                found = await self.session.services.follow()
+                if await self.session.services.journaled(snoozes.sync):
                     self.session.needs_refresh.start(self)
             except JournalError as error:
                 self.say(f"{signs.warning} {error.sentence}", bad=True)
                 return
             self.session.decisions.follow(found.elsewhere)
-            if found.left and (left := await self.session.claim(found.left)):
+            if found.left and (left := await self.session.services.claim(found.left)):
                 work = partial(self.dialogs.take_up, left)
                 start_worker(self, work, "settle what another run left open", group="writes")
             troubles = {*filter(None, (found.trouble, snoozes.trouble))}

@@ -14,7 +14,7 @@ from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.model import Listing, Moment
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.views import count_cell
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.model import TableModel
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def header_cells(
-    session: Session, feeds: Iterable[FeedName], width: int
+    session: DashboardWorkspace, feeds: Iterable[FeedName], width: int
 ) -> tuple[list[Cell], list[Cell]]:
     """Left program, profile and company scope, where what is not as usual stands out; right how
     fresh these feeds are, and how much needs a person. Where it is narrow the profile comes first.
@@ -95,7 +95,7 @@ def environment(settings: Settings) -> Environment:
 
 
 def tab_cells(
-    session: Session, at: str, lists: Mapping[str, ListView[Any]], width: int
+    session: DashboardWorkspace, at: str, lists: Mapping[str, ListView[Any]], width: int
 ) -> list[Cell]:
     """The screens and the views, each with its key and, where that is known, its count."""
     store = session.store
@@ -199,7 +199,11 @@ OLD_FILTER = 3_600.0  # seconds
 
 
 def misleads(
-    session: Session, error: str | None, rows: TableModel[Any], since: float, recalled: bool
+    session: DashboardWorkspace,
+    error: str | None,
+    rows: TableModel[Any],
+    since: float,
+    recalled: bool,
 ) -> Iterator[Item]:
     """What a list must say, lest it misleads: that what was asked for does not exist, and that a
     filter of an earlier time hides something.

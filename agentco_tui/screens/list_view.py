@@ -29,11 +29,11 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Company, Record
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import limit_of, limit_refused
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import details, link_to
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
 from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
 from agentco_tui.screens.prompts import FilterWords
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import AGENT_LOG, Spot, crumbs, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
@@ -81,7 +81,7 @@ class ListView(Widget, Generic[R]):
     }
     """
 
-    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         """`shown_as`: the view that it is; without one, and a name, the screen's own list."""
         super().__init__(id=None if shown_as else self.place)
         self.shown_as = shown_as or ViewSettings(name="", screen=self.place)

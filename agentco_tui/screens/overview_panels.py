@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -15,11 +15,11 @@ from agentco_tui.live.insight import NOT_AT_WORK, Level
 from agentco_tui.live.need_words import NeedWords
 from agentco_tui.live.needs import Need
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
-from agentco_tui.model import Agent, Budget, BudgetScope, Task, Trace
+from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.trends import (
     ahead_in,
     entries_trend,
@@ -49,7 +49,9 @@ def one_line(*texts: SafeText | None) -> SafeText:
     return plain("  ".join(" ".join(clip(text, MOST).split()) for text in texts if text))
 
 
-def preview_items(need: Need, words: NeedWords, session: Session, width: int) -> list[Item]:
+def preview_items(
+    need: Need, words: NeedWords, session: DashboardWorkspace, width: int
+) -> list[Item]:
     """What follows if nobody acts and what ranks it here, and in two lines, of which the first says
     most, what the record under the cursor is about.
     """
@@ -104,19 +106,18 @@ def about_of(record: model.Record, look: Look) -> SafeText:
     return joined(known, ", ")
 
 
-def staff(agents: Iterable[Agent]) -> SafeText:
-    """How many there are, and how many of them don't work: "8 agents, 1 paused"."""
-    states = Counter(agent.state for agent in agents)
+def staff(states: Counter[AgentState | None]) -> SafeText:
+    """How many agents there are, and how many of them do not work: "8 agents, 1 paused"."""
     words = [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
     return plain(", ".join([f"{fmt.count(states.total())} agents", *words]) if states else "")
 
 
-def agent_of(budget: Budget, session: Session) -> Agent | None:
+def agent_of(budget: Budget, session: DashboardWorkspace) -> Agent | None:
     is_one = budget.scope is BudgetScope.AGENT
     return session.store.agents.get(budget.id) if is_one else None
 
 
-def at_work(agent: Agent | None, session: Session) -> SafeText:
+def at_work(agent: Agent | None, session: DashboardWorkspace) -> SafeText:
     """Whether an agent works, and how many of its tasks wait for a person."""
     if agent is None:
         return plain("")
@@ -137,7 +138,7 @@ def day_of(budget: Budget, now: float) -> SafeText:
     return joined([words, plain(f"day {int(passed * days) + 1} of {round(days)}")], ", ")
 
 
-def money_of(session: Session, most: int) -> list[Budget]:
+def money_of(session: DashboardWorkspace, most: int) -> list[Budget]:
     """The budgets to tell of in so many lines: the whole, companies, and the worst of agents."""
     store, scope, look = session.store, session.poller.query.company, session.look
     companies = [b for b in store.company_budgets if scope is None or b.id == scope]
@@ -145,14 +146,14 @@ def money_of(session: Session, most: int) -> list[Budget]:
     head = [*store.budget, *companies] if scope is None else companies
     needs = (need.record for need in session.needs.shown)
     worst = [b for b in needs if isinstance(b, Budget) and b.scope is BudgetScope.AGENT]
-    rest = list(session.needs.of_scope(store.agent_budgets))
+    rest = list(islice(session.needs.of_scope(store.agent_budgets), FEW + 1))
     if len(rest) <= FEW:
         worst = sorted(rest, key=look.badness, reverse=True)
     kept = max(3, most - min(len(worst), most // 3))
     return [*head[:kept], *worst][:most]
 
 
-def money_items(budgets: list[Budget], session: Session, width: int) -> list[Item]:
+def money_items(budgets: list[Budget], session: DashboardWorkspace, width: int) -> list[Item]:
     """A line for each: how bad, whose it is, its gauge, its last day, its sums, and what lies ahead
     of it.
     """
@@ -197,7 +198,7 @@ def money_items(budgets: list[Budget], session: Session, width: int) -> list[Ite
     return items
 
 
-def trend_items(session: Session, room: int) -> list[Item]:
+def trend_items(session: DashboardWorkspace, room: int) -> list[Item]:
     """What waited and what happened in the last 24 hours, a line each; as graphs, and with where
     the money goes, as far as there is room in so many lines; nothing of the unknown.
     """

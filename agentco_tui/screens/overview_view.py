@@ -25,6 +25,7 @@ from agentco_tui.model import Budget, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_notes import text_of
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import bindings_of
@@ -40,7 +41,6 @@ from agentco_tui.screens.overview_panels import (
     staff,
     trend_items,
 )
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, cell_width, plain, safe, signs
 from agentco_tui.text.width import fit_ends
@@ -92,7 +92,7 @@ class OverviewView(TaskLines[Need]):
     }
     """
 
-    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         super().__init__(session, shown_as)
         self.spend_title = StatusLine(classes="view--title")
         self.latest_title = StatusLine(classes="view--title")
@@ -362,7 +362,7 @@ class OverviewView(TaskLines[Need]):
             oldest = f", the oldest {self.look.wait(queue.oldest)}" if queue.oldest else ""
             cells.append(Cell(plain(f" {fmt.count(queue.count)} tasks wait{oldest}")))
         cells += told_cells(pending.listing, len(pending))
-        if agents := staff(self.session.store.agents):
+        if agents := staff(self.session.needs.agents.by_state):
             right.append(Cell(plain(f"{agents} "), Tone.DIM))
         return cells, right
 

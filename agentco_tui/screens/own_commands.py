@@ -16,8 +16,8 @@ from agentco_tui.config import OwnCommand
 from agentco_tui.keys.commands import Place
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.model import Activity
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.base import Dialog, Question, SizedScreen, title_of
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import name_of
 from agentco_tui.system.background import while_wanted
 from agentco_tui.system.child_process import CommandError, how_it_ended, run_for_output
@@ -32,7 +32,7 @@ LIMIT = 60.0  # seconds of a command in the background
 class OwnCommands(SizedScreen[None]):
     """The part of the frame that has to do with them."""
 
-    session: Session
+    session: DashboardWorkspace
     place: Place
     view: Any
     say: Callable[..., None]

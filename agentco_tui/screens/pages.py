@@ -17,9 +17,9 @@ from agentco_tui.model import Activity, Agent, Budget, Company, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import about_the_id, field, is_listed, link, when
 from agentco_tui.screens.overview_panels import log_lines
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.trail import AGENT_LOG
 from agentco_tui.screens.trends import entries_trend, spending_items, together, waiting_trend
 from agentco_tui.text import plain, safe, signs
@@ -33,7 +33,7 @@ GAUGE, SMALL_GAUGE = 24, 15
 BLANK = Cell(plain(" "))  # the cursor's place
 
 
-def company_page(company: Company, session: Session) -> list[Item]:
+def company_page(company: Company, session: DashboardWorkspace) -> list[Item]:
     look, names, outlook = session.look, session.names, session.outlook
     of = company.id
 
@@ -67,7 +67,7 @@ def company_page(company: Company, session: Session) -> list[Item]:
     ]
 
 
-def agent_page(agent: Agent, session: Session) -> list[Item]:
+def agent_page(agent: Agent, session: DashboardWorkspace) -> list[Item]:
     look, of = session.look, agent.id
     status, budget = cells.agent_status_cell(agent), look.budget_of(agent)
     tasks = [t for t in _waiting(look) if t.agent is not None and t.agent.id == of]
@@ -144,7 +144,7 @@ def _waiting_part(tasks: list[Task], look: Look, more: str = "") -> list[Item]:
     return _part(words, lines, more=more, none=none)
 
 
-def _money_part(budget: Budget | None, session: Session) -> list[Item]:
+def _money_part(budget: Budget | None, session: DashboardWorkspace) -> list[Item]:
     look, items = session.look, list[Item]()
     if budget is not None:
         if (used := look.used(budget, GAUGE)).text:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from functools import partial
@@ -19,7 +18,7 @@ from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, SEVERITY_LEVELS, in_scope
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.live.store import Change, Collection
-from agentco_tui.model import Activity, Agent, Company, Ref
+from agentco_tui.model import Activity, Agent, BudgetScope, Company, Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
@@ -30,7 +29,6 @@ from agentco_tui.screens.pages import agent_page, company_page
 from agentco_tui.screens.trail import Spot
 from agentco_tui.screens.trends import TrendView, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
-from agentco_tui.text.memoized import memoized
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Gap, Heading, Item, Text
@@ -50,26 +48,34 @@ class CompaniesView(TrendView[Company]):
     BINDINGS = bindings_of("companies")
 
     def columns(self) -> list[Column[Company]]:
-        look, store, names = self.look, self.look.store, self.look.names
+        look, store = self.look, self.look.store
         budget_of = look.budget_of
 
-        @memoized(2)
-        def owners(records: Collection[Any], *_versions: object) -> Counter[str | None]:
-            return Counter(ref.id for ref in map(names.company_of, records) if ref)
+        needs = self.session.needs
 
-        def ours(records: Collection[Any], company: Company) -> int | None:
-            """How many are the company's, counted here where they are read."""
-            scope = self.session.poller.query.company
-            if not len(records) or scope not in (None, company.id):
-                return None
-            found = owners(records, records.version, store.agents.version)[company.id]
-            return found if found or records.listing.whole else None
+        def agents_of(company: Company) -> int:
+            return needs.agents.by_company[company.id]
+
+        def waiting_of(company: Company) -> int:
+            return needs.queue.waiting_by_owner[BudgetScope.COMPANY, company.id]
 
         def counted(
-            key: str, sent: Callable[[Company], int | None], records: Collection[Any]
+            key: str,
+            sent: Callable[[Company], int | None],
+            records: Collection[Any],
+            count_of: Callable[[Company], int],
         ) -> Column[Company]:
+            """What the platform says, else what is counted here where the records are read."""
+
             def number(company: Company) -> int | None:
-                return ours(records, company) if (own := sent(company)) is None else own
+                told = sent(company)
+                if told is not None:
+                    return told
+                scope = self.session.poller.query.company
+                if not len(records) or scope not in (None, company.id):
+                    return None
+                count = count_of(company)
+                return count if count or records.listing.whole else None
 
             def cell(company: Company) -> Cell:
                 found = number(company)
@@ -88,8 +94,8 @@ class CompaniesView(TrendView[Company]):
                 lambda c: cells.name_cell(c, c.name or safe(c.sent_id)), grow=1,
                 sort_key=lambda c: (c.name or c.sent_id).casefold(), aliases=("company",)),
             cells.text_column("status", "STATUS", (9, 6), lambda c: c.status, priority=3),
-            counted("agents", lambda c: c.agent_count, store.agents),
-            counted("waiting", lambda c: c.pending_count, store.pending),
+            counted("agents", lambda c: c.agent_count, store.agents, agents_of),
+            counted("waiting", lambda c: c.pending_count, store.pending, waiting_of),
             cells.money_column("spent", "SPENT", (10, 9),
                 lambda c: b.spent if (b := budget_of(c)) else None, priority=1, ticks=True,
                 sort_key=None),

@@ -1,91 +1,63 @@
-"""A key that was replaced where it is kept, taken up without a new start.
-
-A file is read by itself while the key is refused. A command or a keyring may want something of
-the person, a touch or a passphrase: only when the person asks.
-"""
+"""Says on the screen what became of reading the API key again."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable
 
-from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
-from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.config.validators import WrongError
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.screens.session import Session
-from agentco_tui.system.background import while_wanted
-
-log = logging.getLogger(__name__)
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 
 
-class KeyRenewal:
-    """Reads the key again for one dashboard, and has another one used if there is another."""
+class ReloadKey:
+    """Reads the key again when the user asks for it, and says what came of it."""
 
-    def __init__(self, session: Session, say: Callable[..., None]) -> None:
-        self._session, self._say = session, say
-        self._one_at_a_time = asyncio.Lock()
+    def __init__(self, session: DashboardWorkspace, say: Callable[..., None]) -> None:
+        self._session = session
+        self._say = say
 
-    async def asked(self) -> None:
-        place, transport = self._session.settings.key_place, self._session.client.transport
-        too_little = bool(self._session.permissions.missing) or self._refusing()
-        if place is None or not too_little or self._one_at_a_time.locked():
+    async def run(self) -> None:
+        """Read the key again, if the one in use is refused or lacks a permission."""
+        place = self._session.settings.key_place
+        renewal = self._session.key_renewal
+        lacks_permission = bool(self._session.permissions.missing)
+        if place is None or renewal.is_reading or not (lacks_permission or self._refused_feeds()):
             return
         if not place.can_change:
             words = "can't change while this runs: start again with another key"
-            await self._nothing_new(f"{place.words} {words}")
+            await self._say_unless_accepted(f"{place.words} {words}")
             return
         if not place.is_file:
             self._say(f"reading the key again: {place.words}")
-        found = await self._read(place)
-        if isinstance(found, WrongError):
-            words = transport.key.redact(str(found))
+        try:
+            is_renewed = await renewal.read_again(place)
+        except WrongError as wrong:
+            words = self._session.key.redact(str(wrong))
             self._say(f"{place.words}: {words}", bad=True)
-        elif not self._take(found, place):
+            return
+        if not is_renewed:
             key = shown_key("app.refresh", self._session.settings.keys)
             words = f"put another into {place.words}, then press {key}"
-            await self._nothing_new(f"the key is still the one that was refused: {words}")
+            await self._say_unless_accepted(f"the key is still the one that was refused: {words}")
 
-    async def refused(self) -> None:
-        """A poll was refused: another key may be in its file by now, or is just being written."""
-        place = self._session.settings.key_place
-        if place is None or not place.is_file or self._one_at_a_time.locked():
-            return
-        found = await self._read(place)
-        if isinstance(found, ApiKey):
-            self._take(found, place)
+    def _refused_feeds(self) -> list[FeedName]:
+        """The polled feeds whose last request was refused because of the key."""
+        freshness = self._session.store.freshness
+        return [
+            feed
+            for feed in FeedName
+            if self._session.poller.pace(feed) is not Pace.OFF
+            and isinstance(freshness[feed].failure, KeyRejected)
+        ]
 
-    def _refusing(self) -> list[FeedName]:
-        known, poller = self._session.store.freshness, self._session.poller
-        polled = (feed for feed in FeedName if poller.pace(feed) is not Pace.OFF)
-        return [feed for feed in polled if isinstance(known[feed].failure, KeyRejected)]
-
-    async def _nothing_new(self, words: str) -> None:
-        """Say so, unless the platform takes the key by now: it was asked again meanwhile."""
-        lacks = bool(self._session.permissions.missing)
-        if not lacks and (refusing := self._refusing()):
-            freshness = await self._session.poller.read_again(refusing[0])
-            lacks = isinstance(freshness.failure, KeyRejected)
-        if lacks:
+    async def _say_unless_accepted(self, words: str) -> None:
+        """Say it, unless the platform accepts the key by now: it is asked once more."""
+        is_refused = bool(self._session.permissions.missing)
+        refused_feeds = self._refused_feeds()
+        if not is_refused and refused_feeds:
+            freshness = await self._session.poller.read_again(refused_feeds[0])
+            is_refused = isinstance(freshness.failure, KeyRejected)
+        if is_refused:
             self._say(words, bad=True)
-
-    def _take(self, found: ApiKey, place: KeyPlace) -> bool:
-        in_use = self._session.client.transport.key
-        if found == in_use.key:
-            return False
-        in_use.replace(found)
-        log.info("the key was read again from %s", place.words)
-        self._session.permissions.key_changed()
-        self._session.poller.poll_now()
-        self._say("the key was read again: another one is used from now on")
-        return True
-
-    async def _read(self, place: KeyPlace) -> ApiKey | WrongError:
-        async with self._one_at_a_time:
-            try:
-                return await while_wanted(lambda until: place.read(apart=True, until=until))
-            except WrongError as wrong:
-                return wrong

@@ -14,9 +14,9 @@ from agentco_tui.live.insight import Level
 from agentco_tui.live.replay import SPEEDS, ReplayClock, ReplayPoller
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import bindings_of
-from agentco_tui.screens.session import Session
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
@@ -33,7 +33,7 @@ class ReplayScreen(MainScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("replay")
     DEFAULT_CSS = "ReplayScreen .frame--timeline { background: $surface; }"
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: DashboardWorkspace, place: Place) -> None:
         super().__init__(session, place, Remembered())
         self.timeline = StatusLine(classes="frame--timeline")
         assert isinstance(session.poller, ReplayPoller)

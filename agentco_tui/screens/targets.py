@@ -14,7 +14,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import is_open
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Alert, Company, Task
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 
 MOST: Final = 100  # found ones that are kept of each rank
@@ -60,7 +60,7 @@ def status_target(status: str) -> Target:
     return Target("status", safe(f"tasks {status}"), f"tasks {status}")
 
 
-def targets(session: Session, place: Place) -> Iterator[Target]:
+def targets(session: DashboardWorkspace, place: Place) -> Iterator[Target]:
     """All there are, the fewest first: of the commands the screen's own, the moves last."""
     store = session.store
     every = (*COMMANDS, *(own.command for own in session.settings.commands))
@@ -171,7 +171,7 @@ def nowhere(words: str, among: Iterable[Target]) -> SafeText:
     return plain(f"nothing here is called {safe(words.strip(), 40)}{hint}")
 
 
-def about(target: Target, session: Session, denied: Mapping[str, str]) -> SafeText:
+def about(target: Target, session: DashboardWorkspace, denied: Mapping[str, str]) -> SafeText:
     """What tells it from others of its name."""
     names, of = session.names, target.of
     match of:

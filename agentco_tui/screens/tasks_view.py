@@ -24,10 +24,10 @@ from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_notes import READ_AFTER, resolution_note
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.list_view import MANY
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
@@ -113,10 +113,8 @@ class TasksView(TaskLines[Task]):
     _reading: tuple[Task, Timer] | None = None  # what stands in the detail, until it counts as read
     marks: Mapping[str, Task] = {}  # all marked tasks, also while another list is shown
     _choosing = False  # whether the next key chooses a tab
-    _counted_for: tuple[object, ...] = ()
-    _counts: Mapping[str, int] = {}  # tasks by status, those that wait as PENDING
 
-    def __init__(self, session: Session, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         """A view is of all tasks if its filter names their status, else of those that wait."""
         if shown_as is not None and STATUS_NAMED.search(shown_as.filter):
             self.showing, self.lists = ALL, (FeedName.TASKS,)
@@ -168,18 +166,16 @@ class TasksView(TaskLines[Task]):
         """The statuses that can be shown, in their order, each with its count if that is known."""
         session, scope = self.session, self.session.poller.query.company
         tasks, known = session.store.tasks, session.store.freshness
-        wanted = tasks.version, session.store.agents.version, scope
-        if self._counted_for != wanted:
-            few = () if len(tasks) > MANY else tasks
-            ours = tasks if scope is None else filter(session.is_in_scope, few)
-            self._counted_for, counts = wanted, Counter[str]()
-            for words, number in Counter(map(attrgetter("status", "state"), ours)).items():
-                counts[PENDING if words[1] is TaskState.PENDING else word_of(*words)] += number
-            self._counts = counts | {ALL: counts.total()}
+        counts = Counter[str]()
+        if scope is None or len(tasks) <= MANY:
+            for (status, state), number in session.needs.statuses.counts(scope).items():
+                word = PENDING if state is TaskState.PENDING else word_of(status, state)
+                counts[word] += number
+        counts[ALL] = counts.total()
         age = known[FeedName.TASKS].age(session.clock.monotonic())
         is_old = FeedName.TASKS not in self.lists and (age is None or age > OLD)
         more = "" if tasks.listing.whole else "+"
-        found = {word: plain(f"{fmt.count(number)}{more}") for word, number in self._counts.items()}
+        found = {word: plain(f"{fmt.count(number)}{more}") for word, number in counts.items()}
         if is_old or known[FeedName.TASKS].awaited or (scope is not None and len(tasks) > MANY):
             found = dict.fromkeys(found, signs.missing)
         waits = known[FeedName.PENDING].answered_at is not None and session.is_scope_shown()

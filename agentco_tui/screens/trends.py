@@ -15,9 +15,9 @@ from agentco_tui.live.consequence import about, consequence, own_forecast, rate_
 from agentco_tui.model import Agent, Budget, Company
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
-from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, plain, signs
 from agentco_tui.widgets.graph import Plot, spark
 from agentco_tui.widgets.table.layout import Column, R
@@ -98,7 +98,7 @@ class Trend(msgspec.Struct, frozen=True):
         )
 
 
-def waiting_trend(session: Session, company: str | None) -> Trend:
+def waiting_trend(session: DashboardWorkspace, company: str | None) -> Trend:
     return Trend(session.outlook.of_company(company).waiting_by_hour, sums=False)
 
 
@@ -106,13 +106,13 @@ def entries_trend(day: Day) -> Trend:
     return Trend(day, noun=" entries")
 
 
-def spending_trend(session: Session, budget: Budget) -> Trend:
+def spending_trend(session: DashboardWorkspace, budget: Budget) -> Trend:
     known = session.outlook.of(budget)
     figure = partial(about, budget, derived=False)
     return Trend(known.spent_by_hour, figure, seconds=known.spent_seconds or None)
 
 
-def ahead_in(budget: Budget, session: Session, room: int) -> SafeText:
+def ahead_in(budget: Budget, session: DashboardWorkspace, room: int) -> SafeText:
     """What lies ahead of it in at most so many columns, if that can be: what the platform says
     gives way first, then the limit, which stands elsewhere.
     """
@@ -134,7 +134,7 @@ def together(days: Iterable[Day]) -> Day:
     return tuple(sum(figures) if figures else None for figures in known)
 
 
-def spending_items(budget: Budget, session: Session, name: str = "") -> list[Item]:
+def spending_items(budget: Budget, session: DashboardWorkspace, name: str = "") -> list[Item]:
     """A budget's last 24 hours, where it goes, and the graph of its period."""
     outlook, now = session.outlook, session.clock.now()
     items = spending_trend(session, budget).items(name)

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agentco_tui.actions.journal import Journal
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Settings, ViewSettings
-from agentco_tui.live.feeds import Clock
-from agentco_tui.live.poller import Poller
-from agentco_tui.live.store import Store
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.views import list_class, wrong_in
+from agentco_tui.system.state_folder import JOURNAL_FILE
+from agentco_tui.workspace.opening import snoozes_for
 
 NOWHERE = BaseUrl.parse("http://127.0.0.1:9")
 """An address for lists that are never asked for anything."""
@@ -30,21 +28,21 @@ def wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
 
 
 async def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
+    # The lists are not asked for anything, and the demo remembers nothing.
+    settings = Settings(profile="demo", base_url=NOWHERE)
     client = open_client(NOWHERE, UNUSED)
-    found = list[tuple[str, str]]()
+    found: list[tuple[str, str]] = []
     with TemporaryDirectory() as folder:
-        journal = Journal(Path(folder) / "journal.jsonl", client.transport.key.redact)
-        poller = Poller(client, Store(), Clock())
-        # As for the demo, nothing is remembered.
-        settings = Settings(profile="demo", base_url=NOWHERE)
-        session = Session(settings, client, poller, journal)
+        workspace = DashboardWorkspace(
+            settings, client, Path(folder) / JOURNAL_FILE, snoozes=snoozes_for(settings, None)
+        )
         try:
             for view in views:
-                shown = list_class(view.screen)(session, view)
+                shown = list_class(view.screen)(workspace, view)
                 wrong = wrong_in(view, shown)
                 found += [(f"views.{view.name}.{setting}", why) for setting, why in wrong]
         finally:
-            await session.close()
-            journal.close()
+            await workspace.aclose()
+            workspace.close()
             await client.transport.aclose()
     return found

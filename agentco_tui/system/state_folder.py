@@ -30,6 +30,7 @@ REMEMBERED_FILE = "remembered.json"
 HISTORY_FILE = "history.sqlite3"
 SNOOZED_FILE = "snoozed.json"
 NOTIFIED_FILE = "notified.json"
+JOURNAL_FILE = "journal.jsonl"
 LONGEST_FILTER = 200
 MOST_PROFILES = 50
 

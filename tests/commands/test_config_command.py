@@ -35,21 +35,21 @@ def test_path_is_only_the_path(command: Command) -> None:
     }
 
 
-def test_check_tells_every_problem_and_exits_2(command: Command) -> None:
+def test_check_reports_every_problem_and_exits_2(command: Command) -> None:
     path = _config(command, "thme = 1\n[profiles.p]\nbase_url = 'https://x'\nrefresh = 0\n")
     ran = command("config", "check", env={"AGENTCO_API_KEY": KEY})
     assert ran.code == 2
     assert ran.lines[0] == f"{path}:1: thme: unknown setting (nearest valid name: theme)"
     assert ran.lines[1].startswith(f"{path}:4: profiles.p.refresh: must be a number")
-    told = json.loads(command("config", "check", "--json").out)
-    assert [problem["line"] for problem in told["problems"]] == [1, 4, None]
+    shown = json.loads(command("config", "check", "--json").out)
+    assert [problem["line"] for problem in shown["problems"]] == [1, 4, None]
     assert path.read_text().startswith("thme")
     path = _config(command, 'theme = "nord"\n')
     ran = command("config", "check")
     assert (ran.code, ran.out) == (0, f"{path}: nothing is wrong\n")
 
 
-def test_problems_are_told_clean_and_beside_what_can_be_shown(command: Command) -> None:
+def test_problems_are_cleaned_and_do_not_hide_the_settings(command: Command) -> None:
     _config(command, '"x\\u001b]0;owned\\u0007" = 1\nthme = 1\n')
     ran = command("config", "show")
     assert ran.code == 2
@@ -58,7 +58,7 @@ def test_problems_are_told_clean_and_beside_what_can_be_shown(command: Command) 
     assert "\x1b" not in ran.err + command("config", "check").out
 
 
-def test_show_tells_every_setting_with_its_source_and_masks_the_key(command: Command) -> None:
+def test_show_has_every_setting_with_its_source_and_masks_the_key(command: Command) -> None:
     path = _config(
         command,
         '[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "K"\nrefresh = 2\n'
@@ -79,8 +79,44 @@ def test_show_tells_every_setting_with_its_source_and_masks_the_key(command: Com
     assert rows["keys.tasks.approve"] == f"A  (config file, {path}:8)"
     assert rows["keys.tasks.mark"].startswith("no key")
     assert KEY not in ran.out
-    told = json.loads(command("config", "show", "--json", env=env).out)
-    assert {"name": "refresh", "value": "2", "source": f"profile x, {path}:4"} in told["settings"]
+    shown = json.loads(command("config", "show", "--json", env=env).out)
+    assert {"name": "refresh", "value": "2", "source": f"profile x, {path}:4"} in shown["settings"]
+
+
+def test_show_has_what_a_file_adds_and_the_source_of_each_setting(command: Command) -> None:
+    path = _config(
+        command,
+        """theme = "nord"
+[profiles.x]
+base_url = "https://x.example"
+theme = "dracula"
+money.currency = "eur"
+fields.task.title = "headline"
+[profiles.other]
+label = "Other"
+[notify]
+bell = false
+quiet = ["22:00-06:30"]
+[views.mine]
+screen = "tasks"
+columns = ["task", "id"]
+[commands.ticket]
+run = ["open", "a b"]
+scope = "task"
+""",
+    )
+    ran = command("config", "show", "--json", "--profile", "x", env={"AGENTCO_API_KEY": KEY})
+    rows = {row["name"]: (row["value"], row["source"]) for row in json.loads(ran.out)["settings"]}
+    assert rows["theme"] == ("dracula", f"profile x, {path}:4"), "it beats the top of the file"
+    assert rows["label"] == (None, "default"), "what another profile says does not count"
+    assert rows["money.currency"] == ("EUR", f"profile x, {path}:5")
+    assert rows["fields.task.title"] == ("headline", f"profile x, {path}:6")
+    assert rows["notify.bell"] == ("false", f"config file, {path}:10")
+    assert rows["notify.title"] == ("true", "default"), "its table is in the file, and it is not"
+    assert rows["notify.quiet"] == ("22:00-06:30", f"config file, {path}:11")
+    assert rows["views.mine.columns"] == ("task, id", f"config file, {path}:14")
+    assert rows["commands.ticket.run"] == ("open 'a b'", f"config file, {path}:16")
+    assert "api_key_env" not in rows
 
 
 def test_profiles_that_are_not_in_use_are_checked_and_no_command_is_run(command: Command) -> None:
@@ -93,8 +129,8 @@ def test_profiles_that_are_not_in_use_are_checked_and_no_command_is_run(command:
         'base_url = "https://a.example"\n[profiles.b]\nbase_url = "http://b.example"\n'
         'api_key_file = "key"\nca_file = "none.pem"\n',
     )
-    told = json.loads(command("config", "check", "--json").out)
-    assert [problem["line"] for problem in told["problems"]] == [6, 7, 8]
+    shown = json.loads(command("config", "check", "--json").out)
+    assert [problem["line"] for problem in shown["problems"]] == [6, 7, 8]
     assert not touched.exists()
 
 
@@ -117,9 +153,9 @@ def test_keys_are_listed_as_they_are_bound_now(command: Command) -> None:
     assert set(rows) == {one.id for one in COMMANDS if one.tooltip}
     assert rows["tasks.approve"].split()[1:3] == ["f5", "A"]
     assert "no key" in rows["tasks.trace"]
-    told = json.loads(command("config", "keys", "--json").out)
-    assert (told["config"], told["problems"]) == (str(path), [])
-    assert next(one for one in told["keys"] if one["name"] == "tasks.approve")["keys"] == [
+    shown = json.loads(command("config", "keys", "--json").out)
+    assert (shown["config"], shown["problems"]) == (str(path), [])
+    assert next(one for one in shown["keys"] if one["name"] == "tasks.approve")["keys"] == [
         "f5",
         "A",
     ]

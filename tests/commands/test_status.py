@@ -10,7 +10,6 @@ import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
-from agentco_tui.commands.naming import id_of
 from agentco_tui.commands.status import Judgement, headline, judge
 from agentco_tui.config import AlertLimits, SettingsError
 from agentco_tui.history.database import HistoryDatabase
@@ -39,6 +38,7 @@ from agentco_tui.model import (
 from agentco_tui.system.background import at_once
 from agentco_tui.system.state_folder import HISTORY_FILE
 from agentco_tui.text import plain
+from agentco_tui.workspace.named_records import id_of
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform
 from tests.live.stage import ChoosyPlatform

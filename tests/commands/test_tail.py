@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Iterable
 from queue import Empty, Queue
+from types import SimpleNamespace
 from typing import IO, Any, cast
 
 import pytest
@@ -16,12 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
-from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.commands.tail import News
+from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
+from agentco_tui.commands.tail import NewEntries
 from agentco_tui.config import Settings
+from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Ref
 from agentco_tui.text import plain
+from agentco_tui.workspace.workspace import Workspace
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform
 
@@ -234,6 +237,9 @@ class Log:
         self.newest_first = True
         self.agent: Ref | None = None
         self.asked: list[str] = []
+        self.transport = SimpleNamespace(
+            key=KeyInUse(ApiKey.parse("ag_unused_0000")), measured=SimpleNamespace(clock_skew=None)
+        )
 
     async def activity(self, *_: Any, limit: int, once: bool = False) -> Listing[Activity]:
         ordered = sorted(self.numbers)[-limit:]
@@ -266,7 +272,9 @@ class Feed:
     def __init__(self, limit: int) -> None:
         self.log = Log()
         settings = Settings(base_url=BaseUrl.parse("http://127.0.0.1:1"))
-        self._news = News(settings, {"follow": True, "limit": limit, "agent": None})
+        client = cast("Client", self.log)
+        workspace = Workspace(settings, client, snoozes=Snoozes(None, ""))
+        self._new_entries = NewEntries(workspace, None, limit)
 
     def poll(self, numbers: Iterable[int]) -> list[int | str]:
         """The numbers that are told, with "gap" where some may be missing."""
@@ -274,7 +282,7 @@ class Feed:
 
     async def ask(self, numbers: Iterable[int]) -> list[int | str]:
         self.log.numbers = list(numbers)
-        entries = await self._news.poll(cast("Client", self.log))
+        entries = await self._new_entries.poll()
         return ["gap" if is_gap(entry) else int(entry.id[1:]) for entry in entries]
 
 

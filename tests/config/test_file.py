@@ -1,4 +1,4 @@
-"""The config file: everything that is wrong with it, each with its line; and single values."""
+"""The config file: every mistake is reported with its line; and the check of single values."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_problem_names_file_line_setting_and_what_to_do(
         (b"a = 1\n# \xff\n", 2),
     ],
 )
-def test_what_is_no_toml_is_told_with_its_line(tmp_path: Path, raw: bytes, line: int) -> None:
+def test_invalid_toml_is_reported_with_its_line(tmp_path: Path, raw: bytes, line: int) -> None:
     path = tmp_path / "c.toml"
     path.write_bytes(raw)
     read = ConfigFile(path)
@@ -115,15 +115,17 @@ def test_what_is_no_toml_is_told_with_its_line(tmp_path: Path, raw: bytes, line:
         (b"\xef\xbb\xbftheme = 'nord'\r\n", None),
     ],
 )
-def test_absurd_files_are_refused_in_words(tmp_path: Path, raw: bytes, words: str | None) -> None:
+def test_absurd_files_are_refused_with_a_reason(
+    tmp_path: Path, raw: bytes, words: str | None
+) -> None:
     path = tmp_path / "c.toml"
     path.write_bytes(raw)
-    told = [problem.text for problem in ConfigFile(path).problems]
-    assert len(told) == (words is not None)
-    assert all(words in text for text in told if words)
+    reasons = [problem.text for problem in ConfigFile(path).problems]
+    assert len(reasons) == (words is not None)
+    assert all(words in text for text in reasons if words)
 
 
-def test_a_file_that_is_not_there_is_an_empty_one_unless_it_was_named(tmp_path: Path) -> None:
+def test_a_missing_file_counts_as_empty_unless_it_was_named(tmp_path: Path) -> None:
     path = tmp_path / "none.toml"
     assert ConfigFile(path).problems == []
     (problem,) = ConfigFile(path, must_exist=True).problems

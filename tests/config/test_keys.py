@@ -77,8 +77,8 @@ def test_printable_characters_are_named_as_textual_names_them() -> None:
 
 def test_keys_come_out_as_textual_compares_them() -> None:
     keymap, wrong = read_keys({"list.down": ["J", " Down "], "app.help": "?,f1", "tasks.mark": ""})
-    told = {"list.down": "J,down", "app.help": "question_mark,f1", "tasks.mark": UNBOUND}
-    assert (keymap, wrong) == (told, [])
+    expected = {"list.down": "J,down", "app.help": "question_mark,f1", "tasks.mark": UNBOUND}
+    assert (keymap, wrong) == (expected, [])
     assert read_keys({"tasks": {"approve": "A"}}) == ({"tasks.approve": "A"}, [])
 
 
@@ -112,7 +112,7 @@ def test_keys_of_other_programs_are_refused(key: str) -> None:
         ({"app.suspend_process": "c"}, "unknown key binding"),
     ],
 )
-def test_what_cannot_be_is_told(table: dict[str, object], words: str) -> None:
+def test_what_cannot_be_bound_is_reported(table: dict[str, object], words: str) -> None:
     texts = [text for _, text in read_keys(table)[1]]
     assert any(words in text for text in texts), texts
 
@@ -132,8 +132,8 @@ def test_what_only_looks_like_a_clash_is_allowed(table: dict[str, object]) -> No
     assert read_keys(table)[1] == []
 
 
-def own(**told: object) -> OwnCommand:
-    given = {"name": "note", "run": ("note",), "scope": ("task",), "key": "N", **told}
+def own(**changes: object) -> OwnCommand:
+    given = {"name": "note", "run": ("note",), "scope": ("task",), "key": "N", **changes}
     return OwnCommand(**given)  # type: ignore[arg-type]
 
 
@@ -159,10 +159,10 @@ def own(**told: object) -> OwnCommand:
 )
 def test_keys_of_own_commands(commands: list[OwnCommand], keys: dict[str, str], words: str) -> None:
     keymap, wrong = read_keys(keys, commands)
-    told = "; ".join(f"{setting}: {text}" for setting, text in wrong)
-    assert words in told
-    assert bool(words) is bool(told), told
-    assert {one.command.id for one in commands} <= {*keymap} or told
+    problems = "; ".join(f"{setting}: {text}" for setting, text in wrong)
+    assert words in problems
+    assert bool(words) is bool(problems), problems
+    assert {one.command.id for one in commands} <= {*keymap} or problems
 
 
 def test_an_own_command_is_where_its_records_may_be() -> None:

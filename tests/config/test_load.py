@@ -36,7 +36,8 @@ trust_env = true
 KEYS = {"PROD_KEY": f"{KEY}p", "LAB_KEY": f"{KEY}l"}
 
 
-def _told(flags: Given, env: dict[str, str]) -> str:
+def _problems_of(flags: Given, env: dict[str, str]) -> str:
+    """What is wrong with these settings, a line for each problem."""
     with pytest.raises(SettingsError) as refused:
         load(flags, env)
     return "\n".join(str(problem) for problem in refused.value.problems)
@@ -105,21 +106,21 @@ def test_the_only_profile_or_default_needs_no_name(write: Write) -> None:
     env = {"AGENTCO_API_KEY": KEY}
     path = write(PROFILES + '[profiles.default]\nbase_url = "https://d.example"\n')
     assert load({"config": str(path)}, env).profile == "default"
-    assert "--profile NAME (prod, lab)" in _told({"config": str(write(PROFILES))}, env)
+    assert "--profile NAME (prod, lab)" in _problems_of({"config": str(write(PROFILES))}, env)
 
 
 def test_an_unknown_profile_names_the_nearest(write: Write) -> None:
     config = str(write(PROFILES))
-    told = _told({"config": config, "profile": "prd"}, {})
-    assert '--profile: there is no profile "prd" (nearest valid name: prod' in told
-    told = _told({"config": config}, {"AGENTCO_PROFILE": "lb"})
-    assert "AGENTCO_PROFILE: " in told
-    assert "nearest valid name: lab" in told
-    told = _told({"config": str(write('profile = "prd"' + PROFILES))}, {})
-    assert "config.toml:1: profile: there is no profile" in told
+    problems = _problems_of({"config": config, "profile": "prd"}, {})
+    assert '--profile: there is no profile "prd" (nearest valid name: prod' in problems
+    problems = _problems_of({"config": config}, {"AGENTCO_PROFILE": "lb"})
+    assert "AGENTCO_PROFILE: " in problems
+    assert "nearest valid name: lab" in problems
+    problems = _problems_of({"config": str(write('profile = "prd"' + PROFILES))}, {})
+    assert "config.toml:1: profile: there is no profile" in problems
 
 
-def test_nothing_at_all_is_told_apart() -> None:
+def test_a_first_start_has_an_error_of_its_own() -> None:
     with pytest.raises(NothingSetError):
         load({}, {"AGENTCO_BASE_URL": "", "AGENTCO_READ_ONLY": "1"})
 
@@ -134,47 +135,47 @@ def test_half_of_it_names_the_other_half(name: str) -> None:
     assert other in problem.text
 
 
-def test_all_problems_come_together(write: Write) -> None:
+def test_all_problems_are_reported_together(write: Write) -> None:
     env = {"AGENTCO_READ_ONLY": "maybe", "AGENTCO_BASE_URL": "ftp://x"}
-    told = _told({"config": str(write("thme = 1\n"))}, env)
+    problems = _problems_of({"config": str(write("thme = 1\n"))}, env)
     for words in ("AGENTCO_READ_ONLY", "AGENTCO_BASE_URL", "config.toml:1: thme", "no API key"):
-        assert words in told
+        assert words in problems
 
 
 def test_an_ill_typed_value_is_not_called_missing_as_well(write: Write) -> None:
     path = write("[profiles.x]\nbase_url = 5\napi_key_file = 5\n")
-    assert _told({"config": str(path)}, {}).count("\n") == 1
-    assert "no address" not in _told({"config": str(write("x = \n"))}, {})
+    assert _problems_of({"config": str(path)}, {}).count("\n") == 1
+    assert "no address" not in _problems_of({"config": str(write("x = \n"))}, {})
 
 
 def test_a_named_config_file_must_exist(tmp_path: Path) -> None:
-    assert "there is no config file at" in _told({"profile": "prod"}, dict(ENV))
-    assert "--log-file" in _told({"log_file": "~no-such-user-here/x"}, dict(ENV))
+    assert "there is no config file at" in _problems_of({"profile": "prod"}, dict(ENV))
+    assert "--log-file" in _problems_of({"log_file": "~no-such-user-here/x"}, dict(ENV))
     for flags, env in (
         ({"config": str(tmp_path / "no")}, {}),
         ({}, {"AGENTCO_CONFIG": str(tmp_path / "no")}),
     ):
-        assert "does not exist" in _told(flags, {**ENV, **env})
+        assert "does not exist" in _problems_of(flags, {**ENV, **env})
 
 
 def test_plain_http_is_for_this_machine_unless_the_profile_says_so(write: Write) -> None:
     config = str(write(PROFILES))
     assert load({"config": config, "profile": "lab"}, KEYS).base_url.scheme == "http"
     assert load({"base_url": "http://127.0.0.1:9"}, ENV).base_url.port == 9
-    assert "plain http" in _told({"base_url": "http://lab.example"}, dict(ENV))
+    assert "plain http" in _problems_of({"base_url": "http://lab.example"}, dict(ENV))
 
 
 def test_a_key_that_cannot_be_one_is_not_shown(write: Write) -> None:
-    told = _told({}, {**ENV, "AGENTCO_API_KEY": f"{KEY} \x00"})
-    assert told.startswith("AGENTCO_API_KEY: ")
-    assert KEY not in told
+    problems = _problems_of({}, {**ENV, "AGENTCO_API_KEY": f"{KEY} \x00"})
+    assert problems.startswith("AGENTCO_API_KEY: ")
+    assert KEY not in problems
     path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "ag_oops"\n')
-    told = _told({"config": str(path)}, {})
-    assert "ag_oops" not in told
-    assert f"{path}:3: profiles.x.api_key_env" in told
+    problems = _problems_of({"config": str(path)}, {})
+    assert "ag_oops" not in problems
+    assert f"{path}:3: profiles.x.api_key_env" in problems
 
 
-def test_files_in_the_config_are_meant_from_its_folder(write: Write, tmp_path: Path) -> None:
+def test_relative_paths_in_the_config_start_in_its_folder(write: Write, tmp_path: Path) -> None:
     (tmp_path / "key").write_text(KEY)
     (tmp_path / "key").chmod(0o600)
     (tmp_path / "ca.pem").write_text("x")
@@ -184,10 +185,12 @@ def test_files_in_the_config_are_meant_from_its_folder(write: Write, tmp_path: P
     settings = load({"config": str(path)}, {})
     assert settings.ca_file == tmp_path / "ca.pem"
     (tmp_path / "ca.pem").unlink()
-    assert f"{path}:4: profiles.x.ca_file: there is no file" in _told({"config": str(path)}, {})
+    assert f"{path}:4: profiles.x.ca_file: there is no file" in _problems_of(
+        {"config": str(path)}, {}
+    )
     (tmp_path / "key").chmod(0o644)
     path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_file = "~/key"\n')
-    assert f"chmod 600 {tmp_path / 'key'}" in _told({"config": str(path)}, {})
+    assert f"chmod 600 {tmp_path / 'key'}" in _problems_of({"config": str(path)}, {})
 
 
 def test_alerts_and_keys(write: Write) -> None:
@@ -212,12 +215,12 @@ def test_the_history_is_switched_off_and_bounded(write: Write) -> None:
     settings = load({"config": str(write(f"history_mb = 10\n{where}history = false\n"))}, env)
     assert (settings.history, settings.history_mb) == (False, 10)
     for wrong in ("history_mb = 9", "history_mb = true", 'history = "no"'):
-        assert f":1: {wrong.split()[0]}: must be" in _told(
+        assert f":1: {wrong.split()[0]}: must be" in _problems_of(
             {"config": str(write(f"{wrong}\n{where}"))}, env
         )
 
 
-def test_the_demo_takes_looks_and_keys_but_no_profile(write: Write) -> None:
+def test_the_demo_uses_theme_and_keys_but_no_profile(write: Write) -> None:
     path = write('theme = "nord"\n[keys]\napp.quit = "Q"\n' + PROFILES)
     here = BaseUrl.parse("http://127.0.0.1:1")
     flags = {"config": str(path), "refresh": 1.0}
@@ -252,7 +255,7 @@ def test_own_commands_come_with_their_keys(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "problem"),
     [
         ('key = "q"', ":3: commands.note.key: the key q is taken by app.quit"),
         ('key = "ctrl+s"', ":3: commands.note.key: ctrl+s belongs to the terminal's own"),
@@ -262,16 +265,14 @@ def test_own_commands_come_with_their_keys(write: Write) -> None:
         ("wirtes = true", ":6: commands.note.wirtes: unknown setting"),
     ],
 )
-def test_what_is_wrong_with_an_own_command_has_its_line(
-    written: str, told: str, write: Write
-) -> None:
+def test_a_mistake_in_an_own_command_has_its_line(written: str, problem: str, write: Write) -> None:
     name = written.partition(" ")[0]
     lines = [written if line.startswith(f"{name} =") else line for line in OWN.split("\n")]
     text = "\n".join(lines).replace("writes = true", written if name == "wirtes" else "")
-    assert told in _told({"config": str(write(text))}, ENV)
+    assert problem in _problems_of({"config": str(write(text))}, ENV)
 
 
-def test_another_profile_gets_nothing_of_what_was_given_for_the_first(write: Write) -> None:
+def test_flags_and_environment_for_the_first_profile_do_not_apply_to_another(write: Write) -> None:
     path = write(PROFILES)
     platform = {"base_url": "https://flag.example", "company": "cmp_9"}
     given: Given = {"config": str(path), **platform, "refresh": 3.0, "read_only": True}
@@ -281,7 +282,7 @@ def test_another_profile_gets_nothing_of_what_was_given_for_the_first(write: Wri
     lab = load(*of_profile("lab", "prod", given, env))
     assert (str(lab.base_url), lab.key) == ("http://lab.example", ApiKey(KEYS["LAB_KEY"]))
     assert lab.company is None
-    assert (lab.refresh, lab.read_only) == (3.0, True), "what is of the person stays"
+    assert (lab.refresh, lab.read_only) == (3.0, True), "what is not about the platform stays"
     back = load(*of_profile("prod", "prod", given, env))
     assert (str(back.base_url), back.key, back.company) == (
         "https://flag.example",
@@ -336,7 +337,7 @@ def test_a_start_by_the_environment_alone_can_be_come_back_to(write: Write) -> N
     )
 
 
-def test_what_is_saved_later_is_taken_over_but_for_what_a_dashboard_begins_with(
+def test_what_is_saved_later_takes_effect_except_where_a_start_is_needed(
     write: Write,
 ) -> None:
     given, env = {"config": str(write(PROFILES)), "profile": "lab"}, dict(KEYS)
@@ -366,7 +367,7 @@ def test_what_is_saved_later_is_taken_over_but_for_what_a_dashboard_begins_with(
         reread(later, *of_profile("lab", "lab", given, env))
 
 
-def test_a_theme_file_that_is_wrong_keeps_no_other_setting_back(write: Write) -> None:
+def test_a_wrong_theme_file_delays_no_other_setting(write: Write) -> None:
     path = write(PROFILES)
     given, env = {"config": str(path), "profile": "lab"}, dict(KEYS)
     now = load(given, env)

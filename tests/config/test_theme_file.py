@@ -45,7 +45,7 @@ def test_the_roles_are_those_that_a_theme_is_made_of(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem_text"),
     [
         (RIGHT.replace('"#87d787"', '"green"'), ":8: good: must be a colour such as"),
         (f"{RIGHT}red = 1\n", ":14: red: unknown setting (nearest valid name:"),
@@ -54,14 +54,16 @@ def test_the_roles_are_those_that_a_theme_is_made_of(tmp_path: Path) -> None:
         ("text = ", ":1: is not valid TOML"),
     ],
 )
-def test_what_is_wrong_in_a_theme_has_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_in_a_theme_has_its_line(
+    tmp_path: Path, text: str, problem_text: str
+) -> None:
     path = theme_file(tmp_path, text)
     (problem, *_) = ThemeFile(path).problems
-    assert str(problem).startswith(f"{path}{told}")
+    assert str(problem).startswith(f"{path}{problem_text}")
     config = tmp_path / "config.toml"
     config.write_text('\ntheme = "mine"\n')
     (problem,) = ConfigFile(config).problems
-    assert str(problem).startswith(f"{config}:2: theme: cannot be used: {path}{told}")
+    assert str(problem).startswith(f"{config}:2: theme: cannot be used: {path}{problem_text}")
 
 
 def test_a_theme_of_ones_own_is_one_of_those_that_can_be_named(tmp_path: Path) -> None:

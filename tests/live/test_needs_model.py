@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +18,7 @@ from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import LogFindings, Repeated
 from agentco_tui.live.needs_model import NeedsModel
+from agentco_tui.live.ownership import company_of
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -239,6 +241,21 @@ class NeedsFollowChanges(RuleBasedStateMachine):
         fresh = self.new_model()
         at_once(fresh.refresh_steps())
         assert content(self.model, self.now) == content(fresh, self.now)
+        agents = [*self.store.agents]
+        assert +self.model.agents.by_state == Counter(agent.state for agent in agents)
+        refs = [agent.company or Ref() for agent in agents]
+        assert +self.model.agents.by_company == Counter(ref.id or "" for ref in refs)
+
+    @invariant()
+    def the_counts_of_all_tasks_are_right(self) -> None:
+        companies = [company_of(task, self.store.agents.records) for task in self.store.tasks]
+        owners = [None if company is None else company.id for company in companies]
+        statuses = Counter(
+            (task.status, task.state)
+            for task, owner in zip(self.store.tasks, owners, strict=True)
+            if self.scope in (None, owner)
+        )
+        assert self.model.statuses.counts(self.scope) == statuses
 
 
 def content(model: NeedsModel, now: float) -> dict[str, object]:

@@ -26,19 +26,20 @@ from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.recording import Recorder
 from agentco_tui.api.transport import Limits, Measured
-from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp, make_session
+from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp
 from agentco_tui.config import Settings
 from agentco_tui.keys.commands import Place
 from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace, write_permissions
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
-from agentco_tui.screens.session import Session
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.workspace.opening import snoozes_for
 from tests.actions.office import QUICK
 from tests.embedded import EmbeddedPlatform, Seen
 
@@ -103,7 +104,7 @@ class Stage:
     """A running dashboard, the platform beneath it, and hands and eyes for a test."""
 
     platform: EmbeddedPlatform
-    session: Session
+    session: DashboardWorkspace
     app: DashboardApp
     pilot: Pilot[None]
 
@@ -354,7 +355,15 @@ async def stage(
     client.transport.measured = SteadyLatency()
     client.transport.recorder = recorder
     client.transport._clock = platform.world.time
-    session = make_session(settings, client, folder / "journal.jsonl", clock, timing)
+    session = DashboardWorkspace(
+        settings,
+        client,
+        folder / "journal.jsonl",
+        snoozes=snoozes_for(settings, None if settings.profile == "demo" else folder),
+        clock=clock,
+        permissions=write_permissions(settings, folder),
+        timing=timing or Timing(hold_one=settings.hold),
+    )
     steady(session.poller)
     app = DashboardApp(session, place, remembered)
     try:
@@ -364,7 +373,8 @@ async def stage(
                 await stage.loaded()
             yield stage
     finally:
-        await session.close()
+        await session.aclose()
+        session.close()
         await client.transport.aclose()
         # What was closed lets go of its socket in the loop's next turn, and the loop ends here.
         await asyncio.sleep(0)

@@ -148,13 +148,13 @@ async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(quiet: Quie
     async with quiet("tasks") as (s, _):
         assert " thin" not in s.lines[0]
         SPEED.slow = True
-        s.app._look_at_the_line()
+        s.app.check_line_speed()
         await s.sees("painting less")
         assert " thin" in s.lines[0]
         assert s.view.table.view.thin
         assert s.view.detail.display, "nothing jumps by itself"
         SPEED.slow = False
-        s.app._look_at_the_line()
+        s.app.check_line_speed()
         await s.sees("everything is painted")
         assert " thin" not in s.lines[0]
         assert not s.view.table.view.thin

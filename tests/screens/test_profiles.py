@@ -60,7 +60,7 @@ async def test_settings_that_were_saved_take_effect_at_once(on: Staging) -> None
         await s.sees("Shop", "read-only", "f1 help")
         await s.wait_until(lambda: s.session.needs.levels[Level.CRITICAL] > before, "the needs")
         assert s.app.theme == "agentco-light"
-        assert (s.session.timing.hold_one, s.session.poller.refresh) == (9.0, 30.0)
+        assert (s.session.services.timing.hold_one, s.session.poller.refresh) == (9.0, 30.0)
         assert s.main.header.filled is not None
         await s.press("f1")
         await s.sees("Keys on")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentco_tui.api.recording import Recorder, Recording
-from agentco_tui.app import replay_app
+from agentco_tui.cli.replay_dashboard import replay_app
 from agentco_tui.commands.replay_command import begun, settings_for
 from agentco_tui.keys.commands import COMMANDS, Place
 from agentco_tui.live.feeds import FeedName, Phase
@@ -50,12 +50,13 @@ async def replay(platform: EmbeddedPlatform, folder: Path) -> AsyncIterator[Stag
     """Its replay, standing still at the beginning."""
     opened = Recording(folder / "a.rec")
     app = replay_app(settings_for(opened.about, {}, {}), opened, folder / "replay")
-    app.session.client.transport.measured = SteadyLatency()
-    poller_of(app.session.poller).set(paused=True)
+    app.workspace.client.transport.measured = SteadyLatency()
+    poller_of(app.workspace.poller).set(paused=True)
     async with app.run_test(size=(120, 41), notifications=True) as pilot:
-        yield Stage(platform, app.session, app, pilot)
-    await app.session.close()
-    await app.session.client.aclose()
+        yield Stage(platform, app.workspace, app, pilot)
+    await app.workspace.aclose()
+    app.workspace.close()
+    await app.workspace.client.aclose()
 
 
 def poller_of(poller: object) -> ReplayPoller:

@@ -53,7 +53,7 @@ async def test_a_need_is_put_off_with_a_promise(on: Staging, platform: EmbeddedP
         line = next(line for line in s.lines if line.startswith("▌  "))
         assert "back 18:13" in line
         assert "▲" not in line
-        folder = s.session.journal.path.parent
+        folder = s.session.services.journal.path.parent
         await s.wait_until((folder / "snoozed.json").exists, "the file")
         s.view.table.move_cursor_to(need_at(s, NeedKind.TASK, Level.CRITICAL).key)
         await s.press("z")

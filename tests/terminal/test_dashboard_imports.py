@@ -67,10 +67,10 @@ def test_a_command_does_not_import_the_screens(
 def test_what_no_first_picture_needs_is_not_read_before_it() -> None:
     told = ran(
         "-c",
-        "import sys, agentco_tui.app;"
+        "import sys, agentco_tui.cli.dashboard;"
         "import agentco_tui.screens.tasks_view, agentco_tui.screens.overview_view;"
         f"print([name for name in {LATER!r} if name in sys.modules]);"
-        "agentco_tui.app.read_the_rest();"
+        "from agentco_tui.screens.preload import preload_dialogs; preload_dialogs();"
         "print([name for name in sys.modules if name in"
         " ('agentco_tui.screens.dialogs.router', 'agentco_tui.actions.recovery')]);"
         "print([name for name in sys.modules if name.startswith('agentco_tui.demo')])",

@@ -24,20 +24,21 @@ from agentco_tui.config.validators import WrongError
 from agentco_tui.live.insight import Level
 from agentco_tui.live.need_words import sentence_of
 from agentco_tui.live.needs import Need, RankReason
-from agentco_tui.live.watcher import FEEDS, Watcher
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.base import WholeScreen, key_cells
 from agentco_tui.screens.header_footer import Environment, environment, health_cells, worst
 from agentco_tui.screens.key_app import ListTable
-from agentco_tui.screens.session import Session
 from agentco_tui.system.background import while_wanted
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Cells
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
+from agentco_tui.workspace.opening import opened_workspace
+from agentco_tui.workspace.workspace import FEEDS, Workspace
 
 WIDEST = 24  # columns of what a platform is called
 RANKS = [*RankReason]
@@ -56,13 +57,13 @@ class Line(NamedTuple):
 class Platform:
     """One profile, watched in a task of its own; `trouble` says why it is not."""
 
-    def __init__(self, profile: str, session: Session) -> None:
+    def __init__(self, profile: str, session: DashboardWorkspace) -> None:
         self.profile, self._session = profile, session
         self.label, self.refresh = Environment(plain(f" {safe(profile, WIDEST)} ")), 5.0
-        self.watcher: Watcher | None = None
+        self.workspace: Workspace | None = None
         self.trouble: SafeText | None = None
 
-    async def run(self, watching: Any) -> None:
+    async def run(self) -> None:
         """Until cancelled, or until something of it can't be used."""
         here, key = self._session.settings, self._session.client.transport.key
         asked = of_profile(self.profile, "", {"config": str(here.config_path)}, os.environ)
@@ -75,11 +76,12 @@ class Platform:
                 own = KeyInUse(await while_wanted(lambda until: read(until=until)))
                 key.secrets += own.secrets  # no report and no log has it
                 key = own
-            async with watching(settings, key) as watcher, asyncio.TaskGroup() as work:
-                self.watcher = watcher
-                work.create_task(watcher.run(remembers=False))
+            opening = opened_workspace(settings, key, on_trouble=log.warning)
+            async with opening as workspace, asyncio.TaskGroup() as work:
+                self.workspace = workspace
+                work.create_task(workspace.run_without_screen(remembers=False))
                 while True:
-                    await watcher.next_look()
+                    await workspace.next_refresh()
         except (SettingsError, CredentialError, WrongError) as error:
             self.trouble = safe(str(error).removeprefix(f"{here.config_path}:"), 400)
         except Exception:
@@ -87,9 +89,9 @@ class Platform:
             self.trouble = plain("stopped by an error in the program")
 
     def lines(self) -> Iterator[Line]:
-        if (watcher := self.watcher) is not None and self.trouble is None:
-            about = watcher.names, watcher.outlook, watcher.clock.now()
-            for need in watcher.needs:
+        if (workspace := self.workspace) is not None and self.trouble is None:
+            about = workspace.names, workspace.outlook, workspace.clock.now()
+            for need in workspace.ranked_needs:
                 if need.snooze is None:
                     yield Line(self, need, sentence_of(need, *about))
 
@@ -98,11 +100,11 @@ class Platform:
         left = [self.label, Cell(plain(" " * (WIDEST + 3 - len(self.label.text))))]
         if self.trouble is not None:
             left.append(Cell(plain(f"{signs.critical} {self.trouble}"), Tone.CRITICAL))
-        elif (watcher := self.watcher) is None:
+        elif (workspace := self.workspace) is None:
             left.append(Cell(plain(f"{signs.unknown} reading the key"), Tone.DIM))
         else:
-            freshness = worst(watcher.store.freshness[feed] for feed in FEEDS)
-            left += health_cells(freshness, None, watcher.clock.monotonic(), refresh=self.refresh)
+            freshness = worst(workspace.store.freshness[feed] for feed in FEEDS)
+            left += health_cells(freshness, None, workspace.clock.monotonic(), refresh=self.refresh)
             for level, sign in ((Level.CRITICAL, signs.critical), (Level.WARNING, signs.warning)):
                 count = sum(line.need.level is level for line in self.lines())
                 left += [Cell(plain(f"  {sign} {fmt.count(count)}"), TONES[level])] * bool(count)
@@ -116,7 +118,7 @@ class AllProfiles(WholeScreen[None]):
     AllProfiles RecordTable { height: 1fr; }
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: DashboardWorkspace) -> None:
         super().__init__([Cell(plain(" all profiles"), Tone.STRONG)])
         self.platforms = [Platform(profile, session) for profile in session.settings.profiles]
         self.pane.can_focus = False
@@ -134,7 +136,6 @@ class AllProfiles(WholeScreen[None]):
         yield from (self.pane, self.table)
 
     def on_mount(self) -> None:
-        app: Any = self.app
         self.keys_line.show(key_cells({"enter": " decide there   ", "esc": " back"}))
         self.table.focus()
         # One that hangs, as a keyring or the name of a host may, takes no thread from another.
@@ -143,7 +144,7 @@ class AllProfiles(WholeScreen[None]):
         self.set_interval(1.0, self.show, name="ages")
         self.show()
         for each in self.platforms:
-            start_worker(self, partial(each.run, app.watching), f"watch {safe(each.profile)}")
+            start_worker(self, each.run, f"watch {safe(each.profile)}")
 
     def show(self) -> None:
         self.pane.show([each.told() for each in self.platforms])

@@ -27,6 +27,7 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import priority_cell
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_facts import DecisionFacts
 from agentco_tui.screens.decision_notes import READ_AFTER, line_note, text_of
 from agentco_tui.screens.detail_pane import substance, sums_of, warning, whole_title
@@ -34,7 +35,6 @@ from agentco_tui.screens.dialogs.base import PHONE_WIDTH, Dialog, Question, key_
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
 from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
-from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Cells, FieldLine, Gap, Heading, Item, Text
@@ -58,7 +58,9 @@ HEADINGS = {
 class TaskQuestion(Question):
     """Tasks as they are when it opens: if one changes or is decided, it says so, and `y` is off."""
 
-    def __init__(self, session: Session, tasks: Sequence[Task], what: SafeText, yes: str) -> None:
+    def __init__(
+        self, session: DashboardWorkspace, tasks: Sequence[Task], what: SafeText, yes: str
+    ) -> None:
         super().__init__(title_of(session.settings, "APPROVE", what), (), yes)
         self.session = session
         self.ended: dict[str, tuple[str, ...]] = {}  # what happened since then, by id
@@ -107,7 +109,7 @@ class TaskQuestion(Question):
     def tried_before(self, task_id: str) -> str | None:
         """What became of what was sent for a task before, from here or by an earlier run."""
         decision = self.session.decisions.by_task.get(task_id)
-        earlier = self.session.earlier(Verb.APPROVE, task_id)
+        earlier = self.session.services.earlier(Verb.APPROVE, task_id)
         if decision is not None:
             return f"tried before: {text_of(self.session, decision)}"
         if earlier is None or earlier.settled is None:
@@ -118,7 +120,9 @@ class TaskQuestion(Question):
 class ApproveQuestion(TaskQuestion):
     """Whether to approve one task; `note` stands above it."""
 
-    def __init__(self, session: Session, task: Task, note: SafeText | None = None) -> None:
+    def __init__(
+        self, session: DashboardWorkspace, task: Task, note: SafeText | None = None
+    ) -> None:
         super().__init__(session, [task], plain("1 task"), "approve")
         self.look, self.subject = session.look, task
         self.trace: Trace | ApiError | None = None
@@ -184,7 +188,7 @@ class BatchQuestion(TaskQuestion):
 
     def __init__(
         self,
-        session: Session,
+        session: DashboardWorkspace,
         tasks: Sequence[Task],
         aside: Sequence[Aside],
         hidden: Mapping[str, SafeText],
@@ -369,7 +373,7 @@ class BatchProgress(Dialog[bool]):
     # The box stands still: what happens in it changes it four times a second.
     DEFAULT_CSS = "BatchProgress .dialog--body { height: 12; }"
 
-    def __init__(self, session: Session, batch: BatchApproval) -> None:
+    def __init__(self, session: DashboardWorkspace, batch: BatchApproval) -> None:
         tasks = [item.task for item in batch.items]
         super().__init__(title_of(session.settings, "APPROVING", tasks_of(tasks)))
         self.decision = batch

@@ -174,7 +174,7 @@ def new_task(ask: FormRequest) -> FormPlan:
         FormField("title", "title", "", "what is to be done"),
         FormField("priority", "priority", "", seen, lambda typed, _: completed(typed, priorities)),
     )
-    send = ask.writes(lambda meant: TaskCreation(session, meant))
+    send = ask.writes(lambda meant: TaskCreation(session.services, meant))
     return FormPlan(ask.title("CREATE", plain("1 task")), fields, read, send, question, "create it")
 
 
@@ -191,7 +191,7 @@ def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
         title, name = ask.title("CLONE", what), FormField("name", "new name", f"{what} 2")
     old = (source and source.mission) or ""
     fields = (name, *template, FormField("mission", "mission", old, mission))
-    send = ask.writes(lambda meant: CompanyCreation(session, meant, source))
+    send = ask.writes(lambda meant: CompanyCreation(session.services, meant, source))
     return FormPlan(title, fields, checked, send, _fields_of, verb)
 
 
@@ -259,7 +259,7 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         company = shown.company if shown is not None else None
         company = company or (agent.company if agent is not None else None)
         ref = Ref(id=agent_id, name=name)
-        return LimitChange(session, ref, amount, shown=shown, company=company)
+        return LimitChange(session.services, ref, amount, shown=shown, company=company)
 
     def again(amount: Decimal) -> Sequence[Item]:
         """Whether so much more than until now is meant."""

@@ -211,7 +211,7 @@ class DialogRouter:
                 self._say(f"{signs.unknown} {title}: {words}", bad=True)
 
         if await decisions.hold(task):
-            outcome = await Approval(self._session, task).run(reached)
+            outcome = await Approval(self._session.services, task).run(reached)
             decisions.tell(task, outcome)
             self.tell(outcome)
             self._return_after(task, outcome, stood_at)
@@ -219,7 +219,7 @@ class DialogRouter:
     async def read_after_all(self, decision: Decision) -> None:
         before = decision.outcome
         assert before is not None
-        approval = Approval(self._session, decision.task)
+        approval = Approval(self._session.services, decision.task)
         was_refused = before.kind not in DOUBTFUL and before.kind is not OutcomeKind.GONE
         outcome = await approval.read_after_leaving(before.attempt_id, was_refused=was_refused)
         if outcome is not None:
@@ -250,7 +250,7 @@ class DialogRouter:
 
         def then(yes: bool | None) -> None:
             if yes:
-                batch = BatchApproval(session, chosen, session.decisions)
+                batch = BatchApproval(session.services, chosen, session.decisions)
                 progress = BatchProgress(session, batch)
                 work = partial(self._approve_many, batch, progress)
                 name = f"approve {len(chosen)} tasks"
@@ -283,7 +283,7 @@ class DialogRouter:
         kinds: Counter[OutcomeKind] = Counter()
 
         async def settle(attempt: Attempt) -> None:
-            outcome = await recover(self._session, attempt)
+            outcome = await recover(self._session.services, attempt)
             if outcome is None:
                 return
             kinds[outcome.kind] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -16,11 +17,11 @@ from agentco_tui.live.needs_model import FEEDS
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.copying import copy
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.since_dialog import gather
 from agentco_tui.screens.overview_panels import staff
-from agentco_tui.screens.session import Session
 from agentco_tui.screens.targets import completed
 from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
 
@@ -109,7 +110,7 @@ async def handover_of(frame: MainScreen, since: float) -> str:
     return markdown(joined([safe(session.profile, 60), scope], ", "), plain(about), chapters, now)
 
 
-def state_of(session: Session) -> list[SafeText]:
+def state_of(session: DashboardWorkspace) -> list[SafeText]:
     """How things are: what needs a person, what waits, and who works."""
     needs, store, look = session.needs, session.store, session.look
     critical, warning = needs.levels[Level.CRITICAL], needs.levels[Level.WARNING]
@@ -118,7 +119,8 @@ def state_of(session: Session) -> list[SafeText]:
         f"{fmt.count(critical)} critical, {fmt.count(warning)} warnings, "
         f"{fmt.count(len(needs.snoozed))} snoozed",
         f"{fmt.count(needs.queue.count)} tasks wait{oldest}",
-        staff(session.needs.of_scope(store.agents)) or "no agents are known",
+        staff(Counter(agent.state for agent in needs.of_scope(store.agents)))
+        or "no agents are known",
     ]
     old = [feed for feed in FEEDS if store.freshness[feed].phase is not Phase.LIVE]
     if old:

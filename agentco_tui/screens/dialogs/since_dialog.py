@@ -47,7 +47,7 @@ async def gather(frame: MainScreen, since: float) -> list[Section]:
     if past is None:
         read_to = began_at(store.freshness[FeedName.ACTIVITY], session.clock)
         past = held(tuple(store.activity), since, read_to, why)
-    journal = await session.journaled(session.journal.latest, session.origin)
+    journal = await session.services.journaled(session.services.journal.latest, session.origin)
     sent, limits = sent_from_here(journal, since, now - time.time()), session.settings.alerts
     return await beside(lambda: happened(past, store, limits, (since, now), sent))
 

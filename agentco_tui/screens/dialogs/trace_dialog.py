@@ -15,11 +15,11 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import Look
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, may_approve, settled_as
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.base import HelpScreen, Searched, WholeScreen, key_cells
 from agentco_tui.screens.key_app import DetailPane
-from agentco_tui.screens.session import Session
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Laid, Text, broken
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
@@ -132,7 +132,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         Binding("question_mark", "help", "Help", show=False, id="app.help"),
     ]
 
-    def __init__(self, session: Session, task: Task) -> None:
+    def __init__(self, session: DashboardWorkspace, task: Task) -> None:
         super().__init__(
             [Cell(plain(" TRACE "), Tone.STRONG), Cell(task.title)],
             [Cell(session.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],

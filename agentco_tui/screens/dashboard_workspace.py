@@ -1,88 +1,98 @@
-"""What every screen is given: the services of the actions, settings, and what was read."""
+"""The workspace of a dashboard: with what its screens need besides the picture of the platform."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from pathlib import Path
+from typing import Final
 
 from msgspec.structs import replace
 
 from agentco_tui.actions.decisions import Decisions
-from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.services import Services
+from agentco_tui.actions.services import Permissions, Timing
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unwritable
-from agentco_tui.api.origin import platform_of
 from agentco_tui.config import Settings, off_by
-from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.history import History
 from agentco_tui.history.snooze import Snoozes
 from agentco_tui.keys.commands import shown_key
-from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.names import Names, named
-from agentco_tui.live.needs_model import NeedsModel
+from agentco_tui.live.feeds import Clock, FeedName, Phase
+from agentco_tui.live.names import named
 from agentco_tui.live.poller import Poller
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
 from agentco_tui.screens.cells import Look
 from agentco_tui.screens.found_needs import NeedsRefresh
 from agentco_tui.system.child_process import without_key
-from agentco_tui.system.state_folder import SNOOZED_FILE
+from agentco_tui.system.state_folder import why_not_writable
 from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.workspace.workspace import Workspace
 
-TRACES_KEPT = 20
+TRACES_KEPT: Final = 20
 
 
-class Session(Services):
+def write_permissions(settings: Settings, folder: Path) -> Permissions:
+    """What may be written: nothing in read-only, or if the journal's folder can't be written."""
+    off = off_by(settings)
+    if off is None:
+        why = why_not_writable(folder)
+        if why is not None:
+            off = plain(
+                f"writing is off: the state folder {safe(str(folder), 200)} can't be written "
+                f"({why}), and nothing is sent without the journal; mend that and start again"
+            )
+    return Permissions(off)
+
+
+class DashboardWorkspace(Workspace):
+    """A workspace with a journal, for the screens of one dashboard."""
+
     def __init__(
         self,
         settings: Settings,
         client: Client,
-        poller: Poller,
-        journal: Journal,
+        journal_path: Path,
         *,
+        snoozes: Snoozes,
         history: History | None = None,
-        **options: Any,
+        clock: Clock | None = None,
+        poller_class: type[Poller] = Poller,
+        permissions: Permissions | None = None,
+        timing: Timing | None = None,
     ) -> None:
-        origin, profile = str(settings.base_url), settings.profile
-        super().__init__(client, poller, journal, origin=origin, profile=profile, **options)
-        self.settings = settings
-        self.names = Names(self.store)
-        self.history = history  # None where nothing is remembered
-        self.outlook = ForecastService(self.store, history, self.clock, settings.alerts)
-        self.decisions = Decisions(self)
-        self.look = Look(self.store, self.names, self.clock, settings.alerts)
-        self.thin = settings.thin  # whether less is painted; also while the terminal is slow
-        # The embedded platform begins anew each time.
-        kept = None if profile == "demo" else journal.path.parent / SNOOZED_FILE
-        self.snoozes = Snoozes(kept, platform_of(origin))
-        self.snoozes.sync()
-        self.needs = NeedsModel(
-            self.outlook,
-            self.snoozes,
-            lambda: poller.query.company,
-            lambda: [decision.task for decision in self.decisions.open],
+        """`permissions` and `timing` are those of the writes."""
+        super().__init__(
+            settings,
+            client,
+            snoozes=snoozes,
+            history=history,
+            clock=clock,
+            poller_class=poller_class,
         )
+        self.permissions = permissions or Permissions()
+        self.services = self.open_services(journal_path, self.permissions, timing)
+        self.decisions = Decisions(self.services)
+        self.look = Look(self.store, self.names, self.clock, settings.alerts)
+        self.thin = settings.thin  # whether less is painted, as also while the terminal is slow
+        self.snoozes.sync()
         self.needs_refresh = NeedsRefresh(self.needs)
         self.traces: dict[str, Trace | ApiError] = {}  # the last ones read, by their tasks' ids
-        self.read: dict[str, bytes] = {}  # tasks that stood open long enough, with their digests
+        self.read: dict[str, bytes] = {}
+        """The digests of the tasks that were open long enough to be read, by their ids."""
+
+    def decided_tasks(self) -> list[Task]:
+        return [decision.task for decision in self.decisions.open]
 
     def take_settings(self, settings: Settings) -> None:
-        """Use others from now on, of the same platform; what can't be written stays so."""
-        self.settings = settings
-        self.look.limits = self.outlook.limits = settings.alerts
-        self.poller.refresh = settings.refresh
-        self.timing = replace(self.timing, hold_one=settings.hold)
+        """Use other settings of the same platform; what can't be written stays so."""
+        super().take_settings(settings)
+        self.look.limits = settings.alerts
+        self.services.timing = replace(self.services.timing, hold_one=settings.hold)
         self.permissions.off = self.permissions.off or off_by(settings)
 
     def child_environment(self, **about: str) -> dict[str, str]:
-        """For commands of the person's own, which get `about`, too."""
+        """The environment of the user's own commands, with the variables `about` and no key."""
         about |= {"AGENTCO_PROFILE": self.profile, "AGENTCO_BASE_URL": self.origin}
-        return without_key({**os.environ, **about}, self.client.transport.key.redact)
-
-    @property
-    def named_theme(self) -> str | None:
-        """The one that a flag, the config file or the environment names."""
-        return self.settings.theme or os.environ.get("TEXTUAL_THEME")
+        return without_key({**os.environ, **about}, self.key.redact)
 
     async def trace_of(self, task: Task) -> Trace | ApiError:
         """The trace of a task, or why there is none; kept for those looked at last."""

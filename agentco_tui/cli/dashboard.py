@@ -1,0 +1,115 @@
+"""Runs a dashboard from its settings to its end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from agentco_tui.api.credentials import KeyInUse
+from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp
+from agentco_tui.config import Settings, Switch
+from agentco_tui.keys.commands import SCREENS, Place
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace, write_permissions
+from agentco_tui.system.state_folder import (
+    JOURNAL_FILE,
+    REMEMBERED_FILE,
+    made_state_folder,
+    recall,
+    remember,
+    state_folder,
+)
+from agentco_tui.terminal.guard import TerminalGuard
+from agentco_tui.textual_patches import compositor
+from agentco_tui.textual_patches.driver import JobControlDriver
+from agentco_tui.workspace.opening import client_for, history_for, snoozes_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentco_tui.api.fetcher import Prefetch
+    from agentco_tui.api.recording import Recorder
+    from agentco_tui.screens.settings_watch import Reread
+
+THREAD_SLICE: Final = 0.001
+"""Seconds that a thread which reads a long answer may keep the event loop waiting."""
+
+
+def run_dashboard(
+    settings: Settings,
+    key: KeyInUse | None,
+    prefetch: Prefetch | None = None,
+    recorder: Recorder | None = None,
+    history_path: Path | None = None,
+    *,
+    begun_by: Switch | None = None,
+    reread: Reread | None = None,
+    typed: bytes = b"",
+) -> int | Switch:
+    """Run the dashboard to its end; returns the exit code, or which profile comes next.
+
+    `prefetch` is the first request, which was sent before. `key` is used from the start, and holds
+    any other that replaces it. The demo has a history only if there is a path for it. `begun_by`
+    and `reread` are the app's; `typed` was read from the terminal already.
+    """
+    sys.setswitchinterval(THREAD_SLICE)
+    compositor.install_partial_paint()
+    folder = state_folder()
+    # The embedded platform begins again each time, and so does what is remembered of it.
+    is_remembered = settings.profile != "demo"
+    client = client_for(settings, key, attempts=1, recorder=recorder)
+    client.prefetch = prefetch
+    history = None
+    if is_remembered or history_path is not None:
+        history = history_for(settings, client, history_path)
+    workspace = DashboardWorkspace(
+        settings,
+        client,
+        folder / JOURNAL_FILE,
+        snoozes=snoozes_for(settings, folder if is_remembered else None),
+        history=history,
+        permissions=write_permissions(settings, folder),
+    )
+    remembered = NOTHING_REMEMBERED
+    if is_remembered:
+        remembered = recall(folder / REMEMBERED_FILE).get(settings.profile, NOTHING_REMEMBERED)
+    place = known_place(settings.screen or remembered.screen)
+    if begun_by is not None and begun_by.need:
+        place = "overview"
+    app = DashboardApp(workspace, place, remembered, begun_by, reread)
+
+    def keep() -> None:
+        if is_remembered and app.main_screen is not None:
+            remember(folder / REMEMBERED_FILE, settings.profile, app.main_screen.remembered())
+        if history is not None:
+            history.close()
+
+    try:
+        JobControlDriver.typed = typed
+        guard = TerminalGuard(
+            app, crash_folder=made_state_folder, redact=workspace.key.redact, on_end=keep
+        )
+        code = guard.run()
+        if app.switch is None or code != 0:
+            return code
+        guard.close()
+        return app.switch
+    finally:
+        workspace.close()
+        _complain_of_unsettled(workspace)
+
+
+def _complain_of_unsettled(workspace: DashboardWorkspace) -> None:
+    """Say what was sent and is not settled; the dashboard is gone from the terminal."""
+    # Only a dashboard that ends needs these.
+    from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415
+    from agentco_tui.commands.running import complain  # noqa: PLC0415
+
+    with suppress(OSError):
+        complain(*leaving(workspace.services.journal, time.time()))
+
+
+def known_place(name: str | None) -> Place:
+    """The screen with that name; the overview if there is none."""
+    return next((place for place in SCREENS if place == name), "overview")

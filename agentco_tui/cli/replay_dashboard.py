@@ -1,0 +1,68 @@
+"""Runs a dashboard that shows a recording."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import tempfile
+from pathlib import Path
+
+from textual.screen import Screen
+
+from agentco_tui.api.client import Client
+from agentco_tui.api.credentials import ApiKey, KeyInUse
+from agentco_tui.api.recording import Recording
+from agentco_tui.api.transport import Transport
+from agentco_tui.app import DashboardApp
+from agentco_tui.cli.dashboard import THREAD_SLICE, known_place
+from agentco_tui.config import Settings
+from agentco_tui.live.replay import Player, ReplayClock, ReplayPoller
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace, write_permissions
+from agentco_tui.screens.replay_screen import ReplayScreen
+from agentco_tui.system.state_folder import JOURNAL_FILE, made_state_folder
+from agentco_tui.terminal.guard import TerminalGuard
+from agentco_tui.textual_patches import compositor
+from agentco_tui.workspace.opening import snoozes_for
+
+
+class ReplayApp(DashboardApp):
+    def get_default_screen(self) -> Screen[None]:
+        self.main_screen = ReplayScreen(self.workspace, self.place)
+        return self.main_screen
+
+
+def replay_app(settings: Settings, recording: Recording, folder: Path) -> ReplayApp:
+    """A dashboard that shows a recording, and sends no request.
+
+    `folder` is for the journal, which stays empty, as nothing can be decided.
+    """
+    clock = ReplayClock(recording)
+    transport = Transport(
+        settings.base_url,
+        KeyInUse(ApiKey(secrets.token_hex(20))),
+        attempts=1,
+        clock=clock.time,
+        replay=Player(recording, clock).answer,
+    )
+    workspace = DashboardWorkspace(
+        settings,
+        Client(transport, mapping=settings.mapping),
+        folder / JOURNAL_FILE,
+        snoozes=snoozes_for(settings, folder),
+        clock=clock,
+        poller_class=ReplayPoller,
+        permissions=write_permissions(settings, folder),
+    )
+    return ReplayApp(workspace, known_place(settings.screen))
+
+
+def run_replay(settings: Settings, recording: Recording) -> int:
+    """Show a recording until the user leaves; returns the exit code."""
+    sys.setswitchinterval(THREAD_SLICE)
+    compositor.install_partial_paint()
+    with tempfile.TemporaryDirectory(prefix="agentco-tui-") as folder:
+        app = replay_app(settings, recording, Path(folder))
+        try:
+            return TerminalGuard(app, crash_folder=made_state_folder).run()
+        finally:
+            app.workspace.close()

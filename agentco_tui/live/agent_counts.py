@@ -1,0 +1,35 @@
+"""How many agents there are, by company and by state: counted as changes come."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from agentco_tui.model import Agent, AgentState, Ref
+
+
+class AgentCounts:
+    """All agents that the store has, of whatever company."""
+
+    def __init__(self) -> None:
+        self.by_company = Counter[str]()
+        """By the id of the company; "" for those of which none is known."""
+        self.by_state = Counter[AgentState | None]()
+        self._counted: dict[str, tuple[str, AgentState | None]] = {}
+
+    def company_of(self, agent_id: str) -> str:
+        """The id of an agent's company; "" if that is not known."""
+        counted = self._counted.get(agent_id)
+        return "" if counted is None else counted[0]
+
+    def update(self, agent_id: str, agent: Agent | None) -> None:
+        """Take in what the store has under this id now; None if it has nothing."""
+        before = self._counted.pop(agent_id, None)
+        if before is not None:
+            company_id, state = before
+            self.by_company[company_id] -= 1
+            self.by_state[state] -= 1
+        if agent is not None:
+            company_id = (agent.company or Ref()).id or ""
+            self._counted[agent_id] = company_id, agent.state
+            self.by_company[company_id] += 1
+            self.by_state[agent.state] += 1

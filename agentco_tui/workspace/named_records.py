@@ -1,0 +1,115 @@
+"""Finds the company or agent that a flag or a profile names: the interface wants ids."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
+from agentco_tui.config import Problem, Settings, SettingsError
+from agentco_tui.config.validators import nearest
+from agentco_tui.live.feeds import NAMES, Query
+from agentco_tui.live.fetch import fetch, of_all_companies
+from agentco_tui.live.names import named
+from agentco_tui.live.store import Store
+from agentco_tui.model import Agent, Company, Listing
+from agentco_tui.text import safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.client import Client
+
+R = TypeVar("R", Agent, Company)
+
+_IDS_NAMED = 5  # ids that are listed where several records have one name
+
+
+async def company_id_of(settings: Settings, client: Client) -> str | None:
+    """The id of the company that the settings name; None if they name none.
+
+    Raises SettingsError if there is no such company or several, and ApiError.
+    """
+    words = settings.company
+    if words is None:
+        return None
+    source = settings.sources.get("company", "--company")
+    return await id_of("company", words, source, await client.companies(), client.company)
+
+
+async def company_id_or_words(settings: Settings, client: Client) -> str | None:
+    """The id of the company that the settings name, or their own words if it can't be read.
+
+    Raises SettingsError if there is no such company or several.
+    """
+    with suppress(ApiError):
+        return await company_id_of(settings, client)
+    return settings.company
+
+
+async def agent_id_of(words: str, client: Client, company: str | None) -> str:
+    """The id of the agent that `--agent` names, in a company or in all. Raises as `record_of`."""
+    return (await named_agent(words, client, company)).id
+
+
+async def named_agent(words: str, client: Client, company: str | None) -> Agent:
+    """The agent that `--agent` names, in a company or in all. Raises as `record_of`."""
+    agents = await of_all_companies(client.agents, Store(), company, client.companies)
+    return await record_of("agent", words, "--agent", agents, client.agent)
+
+
+async def id_of(
+    kind: str,
+    words: str,
+    setting: str,
+    listing: Listing[R],
+    read_one: Callable[[str], Awaitable[R]],
+) -> str:
+    """The id of the record with that id or name; parameters and errors as of `record_of`."""
+    return (await record_of(kind, words, setting, listing, read_one)).id
+
+
+async def record_of(
+    kind: str,
+    words: str,
+    setting: str,
+    listing: Listing[R],
+    read_one: Callable[[str], Awaitable[R]],
+) -> R:
+    """The record of a listing with that id or name.
+
+    `setting` is where the words come from. If the listing is incomplete, `read_one` is called with
+    the words as an id. Raises SettingsError if there is no record or several have the name, and
+    ApiError.
+    """
+    matches = named(words, listing.records)
+    if len(matches) == 1:
+        return matches[0]
+    if not matches and not listing.whole:
+        with suppress(NotFound, Invalid, NotSent):
+            return await read_one(words)
+    shown = safe(words, 60)
+    if matches:
+        ids = ", ".join(dict.fromkeys(safe(each.sent_id, 60) for each in matches[:_IDS_NAMED]))
+        text = f"{len(matches)} have the name {shown}: say which by its id ({ids})"
+    else:
+        text = f"no {kind} has the name or id {shown}"
+        names = [record.name or safe(record.id) for record in listing.records]
+        if names:
+            text += f"; the nearest is {nearest(words, names)}"
+    raise SettingsError([Problem(text=text, setting=setting)])
+
+
+async def read_names(client: Client, store: Store, query: Query) -> list[str]:
+    """Read the companies and agents into the store, for their names.
+
+    Returns a sentence for each list that could not be read.
+    """
+    troubles = []
+    for feed in sorted(NAMES):
+        try:
+            take = await fetch(feed, client, store, query)
+        except ApiError as error:
+            troubles.append(f"{error}; so the names of {feed} are left out")
+        else:
+            take()
+    return troubles

@@ -1,0 +1,104 @@
+"""Makes a workspace from settings: its client, its history, and its snoozes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentco_tui.api.client import Client, open_client
+from agentco_tui.api.credentials import CredentialError, KeyInUse
+from agentco_tui.api.origin import platform_of
+from agentco_tui.config import Problem, Settings, SettingsError
+from agentco_tui.history.history import History
+from agentco_tui.history.snooze import Snoozes
+from agentco_tui.system.state_folder import HISTORY_FILE, SNOOZED_FILE, state_folder
+from agentco_tui.text import SafeText
+from agentco_tui.workspace.workspace import CLOSING, Workspace
+
+if TYPE_CHECKING:
+    from agentco_tui.api.recording import Recorder
+
+
+def client_for(
+    settings: Settings,
+    key: KeyInUse | None = None,
+    *,
+    attempts: int | None = None,
+    recorder: Recorder | None = None,
+) -> Client:
+    """A client for the settings' platform, which must be closed. Raises SettingsError.
+
+    `key` is used in place of the settings' own. `attempts` are made for each read, instead of the
+    client's default.
+    """
+    options = dict(settings.line)
+    if attempts is not None:
+        options["attempts"] = attempts
+    try:
+        return open_client(
+            settings.base_url,
+            key or settings.key,
+            mapping=settings.mapping,
+            recorder=recorder,
+            **options,
+        )
+    except CredentialError as error:
+        raise SettingsError([Problem(text=str(error))]) from None
+
+
+def history_for(settings: Settings, client: Client, path: Path | None = None) -> History | None:
+    """The history of the settings' platform; None if the settings want none.
+
+    `path` is its file, instead of the one in the state folder.
+    """
+    if not settings.history:
+        return None
+    return History(
+        path or state_folder() / HISTORY_FILE,
+        settings.profile,
+        str(settings.base_url),
+        redact=client.transport.key.redact,
+        most_bytes=settings.history_mb * 1_000_000,
+    )
+
+
+def snoozes_for(settings: Settings, folder: Path | None) -> Snoozes:
+    """The snoozes of the settings' platform, in a folder, or with None for this run only."""
+    path = None if folder is None else folder / SNOOZED_FILE
+    return Snoozes(path, platform_of(str(settings.base_url)))
+
+
+@asynccontextmanager
+async def opened_workspace(
+    settings: Settings,
+    key: KeyInUse | None = None,
+    *,
+    on_trouble: Callable[[SafeText], object],
+    finds_company: bool = True,
+) -> AsyncIterator[Workspace]:
+    """A workspace, closed at the end; it polls only once its `run` is called.
+
+    `on_trouble` is called with why nothing can be remembered. Unless it `finds_company`, the caller
+    asks for the company that the settings name. Raises SettingsError, also if there is no such
+    company.
+    """
+    client = client_for(settings, key)
+    history = history_for(settings, client)
+    if history is not None:
+        history.on_trouble = on_trouble
+    workspace = Workspace(
+        settings, client, snoozes=snoozes_for(settings, state_folder()), history=history
+    )
+    try:
+        async with client:
+            try:
+                if finds_company:
+                    await workspace.find_company()
+                yield workspace
+            finally:
+                await workspace.aclose()
+    finally:
+        await asyncio.to_thread(workspace.close, CLOSING)

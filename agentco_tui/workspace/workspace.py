@@ -1,0 +1,244 @@
+"""One platform in memory: its client, the current picture, and all that is derived from it.
+
+The dashboard and every command use the same `Workspace`. Several may run in one event loop, and
+none of them prints.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import KeyRejected
+from agentco_tui.config import Settings
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.history import History
+from agentco_tui.history.observations import HistoryError
+from agentco_tui.history.snooze import Snoozes
+from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
+from agentco_tui.live.names import Names, named
+from agentco_tui.live.needs import Need, of_company
+from agentco_tui.live.needs_model import MOST_SHOWN, NeedsModel
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.store import Store
+from agentco_tui.model import Budget, Task
+from agentco_tui.system.background import sleep_unless
+from agentco_tui.workspace.key_renewal import KeyRenewal
+from agentco_tui.workspace.named_records import company_id_or_words
+
+if TYPE_CHECKING:
+    from agentco_tui.actions.services import Permissions, Services, Timing
+
+FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
+"""The feeds that needs, figures and metrics come from."""
+FIRST_ANSWERS: Final = 25.0  # seconds for the first answers, before a command writes anything
+FORECASTS: Final = 10.0  # seconds at most for the forecasts, before a command writes them
+LONGEST_PAUSE: Final = 10.0  # seconds between two refreshes of the needs at most: waits grow
+GATHER: Final = 0.2  # seconds for which changes are gathered into one refresh
+CLOSING: Final = 10.0  # seconds in which a command writes the rest of its history
+
+
+class Workspace:
+    """Everything known of one platform, from its client to what needs the user.
+
+    Close it with `aclose` in the event loop, which ends requests, and then with `close`, which
+    writes its files.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        client: Client,
+        *,
+        snoozes: Snoozes,
+        history: History | None = None,
+        clock: Clock | None = None,
+        poller_class: type[Poller] = Poller,
+    ) -> None:
+        """`history` is None if nothing is remembered."""
+        self.settings = settings
+        self.client = client
+        self.key = client.transport.key
+        self.origin = str(settings.base_url)
+        self.profile = settings.profile
+        self.store = Store()
+        self.names = Names(self.store)
+        self.clock = clock or Clock(lambda: client.transport.measured.clock_skew)
+        self.poller = poller_class(
+            client,
+            self.store,
+            self.clock,
+            refresh=settings.refresh,
+            query=Query(company=settings.company),
+        )
+        self.history = history
+        self.outlook = ForecastService(self.store, history, self.clock, settings.alerts)
+        self.snoozes = snoozes
+        self.needs = NeedsModel(
+            self.outlook, snoozes, lambda: self.poller.query.company, self.decided_tasks
+        )
+        self.ranked_needs: list[Need] = []
+        """The needs as of the last `refresh_needs`: the worst first, with those snoozed."""
+        self.key_renewal = KeyRenewal(
+            self.key, lambda: self.settings.key_place, self._key_was_renewed
+        )
+        self.on_key_renewed: Callable[[], object] | None = None
+        """Called after the key was replaced."""
+        self.on_company_found: Callable[[str], object] = self.set_company
+        """Called with the id of the company in scope, once the platform has the name it had."""
+        self._changed = asyncio.Event()
+        self._services: Services | None = None
+        self.store.follow_freshness(self._freshness_changed)
+
+    # ---- running
+
+    async def run(self, *, remembers: bool = True, history_after: float = 0.0) -> None:
+        """Poll, renew the key and work out forecasts until cancelled.
+
+        If it `remembers`, what is polled is also written to the history. The history is first used
+        `history_after` seconds from now.
+        """
+        async with asyncio.TaskGroup() as work:
+            work.create_task(self.poller.run())
+            work.create_task(self.key_renewal.run())
+            if self.history is not None:
+                work.create_task(self._use_history(self.history, history_after, remembers))
+
+    async def _use_history(self, history: History, after: float, remembers: bool) -> None:
+        await asyncio.sleep(after)
+        if remembers:
+            await self.poller.backfill.remember(history)
+        await self.outlook.run()
+
+    def open_services(
+        self, journal_path: Path, permissions: Permissions, timing: Timing | None = None
+    ) -> Services:
+        """Open the journal, and return what every write needs; to be called once."""
+        # Commands that only read do not import what writes.
+        from agentco_tui.actions.journal import Journal  # noqa: PLC0415
+        from agentco_tui.actions.services import Services  # noqa: PLC0415
+
+        self._services = Services(
+            self.client,
+            self.poller,
+            Journal(journal_path, self.key.redact),
+            origin=self.origin,
+            profile=self.profile,
+            permissions=permissions,
+            timing=timing,
+        )
+        return self._services
+
+    async def aclose(self) -> None:
+        """End the reads of writes that are under way; they must not outlive the client."""
+        if self._services is not None:
+            await self._services.close()
+
+    def close(self, patience: float = 0.5) -> None:
+        """Write what is not written yet, and close the files; `patience` in seconds.
+
+        May be called from any thread, and more than once.
+        """
+        self.snoozes.sync()
+        if self._services is not None:
+            self._services.journal.close()
+        if self.history is not None:
+            self.history.close(patience)
+
+    # ---- without a screen
+
+    async def run_without_screen(self, *, remembers: bool = True) -> None:
+        """As `run`, with every feed polled that needs, figures and metrics come from."""
+        self.outlook.on_change = self._changed.set
+        self.poller.set_paces(dict.fromkeys(FEEDS, Pace.REFRESH))
+        await self.run(remembers=remembers)
+
+    async def next_refresh(self, within: float = LONGEST_PAUSE) -> None:
+        """Refresh the needs after the next change, and after `within` seconds at the latest."""
+        await sleep_unless(self._changed, within, asyncio.sleep)
+        await asyncio.sleep(GATHER)
+        self._changed.clear()
+        await self.refresh_needs()
+
+    async def refresh_needs(self) -> None:
+        """Bring the needs up to date, also with what other programs have snoozed."""
+        await asyncio.to_thread(self.snoozes.sync)
+        await self.needs.refresh()
+        self.ranked_needs = self.needs.ranked(MOST_SHOWN)
+
+    def decided_tasks(self) -> list[Task]:
+        """The tasks that were decided here and are not known to be done: none without a screen."""
+        return []
+
+    def refresh_soon(self) -> None:
+        """End the wait of `next_refresh`."""
+        self._changed.set()
+
+    async def first_answers(
+        self, until: float | None = None, feeds: Iterable[FeedName] = FEEDS
+    ) -> None:
+        """Wait until each feed has been answered or has failed, then work out the forecasts.
+
+        No longer than `until`, a time of the event loop; the forecasts have `FORECASTS` seconds.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await asyncio.gather(*map(self.poller.read_again, feeds))
+        with suppress(HistoryError, TimeoutError):
+            async with asyncio.timeout(FORECASTS):
+                await self.outlook.work_out(self.budgets())
+
+    def budgets(self) -> list[Budget]:
+        """The budgets in scope: the total, companies, then agents, each the most spent first."""
+        is_in_scope = of_company(self.store, self.poller.query.company)
+        budgets: list[Budget] = []
+        for collection in self.store.budgets.values():
+            in_scope = filter(is_in_scope, collection)
+            budgets += sorted(in_scope, key=lambda budget: -(budget.share or 0))
+        return budgets
+
+    # ---- the company in scope
+
+    async def find_company(self) -> None:
+        """Read the id of the company that the settings name, and ask by it from now on.
+
+        Keeps the name if it can't be read within `FIRST_ANSWERS` seconds. Raises SettingsError if
+        there is no such company, or several.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FIRST_ANSWERS):
+                self.set_company(await company_id_or_words(self.settings, self.client))
+
+    def set_company(self, company_id: str | None) -> None:
+        """Ask about one company, or with None about all of them."""
+        if company_id != self.poller.query.company:
+            self.poller.set_query(Query(company=company_id))
+
+    # ---- settings and key
+
+    def take_settings(self, settings: Settings) -> None:
+        """Use other settings of the same platform from now on."""
+        self.settings = settings
+        self.outlook.limits = settings.alerts
+        self.poller.refresh = settings.refresh
+
+    def _freshness_changed(self, feed: FeedName) -> None:
+        self._changed.set()
+        if isinstance(self.store.freshness[feed].failure, KeyRejected):
+            self.key_renewal.note_refusal()
+        company = self.poller.query.company
+        if feed is FeedName.COMPANIES and company is not None:
+            matches = named(company, self.store.companies)
+            if len(matches) == 1 and matches[0].id != company:
+                self.on_company_found(matches[0].id)
+
+    def _key_was_renewed(self) -> None:
+        if self._services is not None:
+            self._services.permissions.key_changed()
+        self.poller.poll_now()
+        if self.on_key_renewed is not None:
+            self.on_key_renewed()
