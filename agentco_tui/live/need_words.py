@@ -18,7 +18,7 @@ from agentco_tui.live.needs import Because, Need, NeedKind
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.spend_rate import FastSpend
-from agentco_tui.live.store import Names
+from agentco_tui.live.store import UNNAMED_BUDGET, Names
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -210,11 +210,9 @@ def _of_fast_spend(
     budget: Budget, fast: FastSpend, need: Need, names: Names, now: float
 ) -> NeedWords:
     """Of a budget whose limit is reached soon: who spends how much a minute, and until when."""
-    owner = names.budget(budget)
-    verb = "spends"
-    if budget.scope is BudgetScope.ALL:
-        owner = plain("all companies")
-        verb = "spend"
+    owner = names.owner(budget)
+    is_total = budget.scope is BudgetScope.ALL and owner != UNNAMED_BUDGET
+    verb = "spend" if is_total else "spends"
     agent = signs.missing
     left = until_limit(fast, now)
     follows = [plain(f"limit reached in {left}")]

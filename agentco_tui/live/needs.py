@@ -388,6 +388,14 @@ class Queue(msgspec.Struct):
     longest: dict[tuple[BudgetScope, str], float] = {}
     """Since when the oldest of each, and of all, waits."""
     worst: list[Need] = []
+    critical: list[Need] = []
+    """The critical tasks that are not snoozed, however many there are; without their counts."""
+
+    def counted(self, need: Need) -> Need:
+        """The need of a task with how many wait for its agent, and whether it waits longest."""
+        owner = BudgetScope.AGENT, _agent_of(need.record)
+        is_longest = need.since is not None and need.since == self.longest.get(owner)
+        return replace(need, count=self.held[owner], longest=is_longest)
 
 
 def queue(
@@ -428,11 +436,19 @@ def queue(
                 rank = min(2.0, priority_rank(task.priority)), inf if since is None else since
                 because = Because.WAIT if rank[0] > 1 else Because.URGENT
                 snooze = snoozes.get(f"{NeedKind.TASK}:{task.id}") if snoozes else None
-                if snooze is not None and snooze.holds(level, now):
-                    snoozed.append(Need(level, NeedKind.TASK, task, because, rank, since=since))
+                is_snoozed = snooze is not None and snooze.holds(level, now)
                 # What comes after the last of those kept can't be among the first.
-                elif last is None or (-level, rank) <= last:
-                    kept.append(Need(level, NeedKind.TASK, task, because, rank, since=since))
+                is_cut = not is_snoozed and last is not None and (-level, rank) > last
+                if is_cut and level < Level.CRITICAL:
+                    continue
+                need = Need(level, NeedKind.TASK, task, because, rank, since=since)
+                if is_snoozed:
+                    snoozed.append(need)
+                    continue
+                if level is Level.CRITICAL:
+                    found.critical.append(need)
+                if not is_cut:
+                    kept.append(need)
         if len(kept) > 2 * most:
             kept = sorted(kept, key=_order)[:most]
             last = -kept[-1].level, kept[-1].rank
@@ -448,9 +464,7 @@ def queue(
         found.longest |= {(scope, of): at for of, at in since_when.items()}
         yield
     for need in (*sorted(kept, key=_order)[:most], *snoozed):
-        agent = _agent_of(need.record)
-        is_longest = need.since is not None and need.since == oldest[agent]
-        found.worst.append(replace(need, count=agents[agent], longest=is_longest))
+        found.worst.append(found.counted(need))
     return found
 
 

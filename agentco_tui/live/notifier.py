@@ -18,7 +18,7 @@ from agentco_tui.child_process import CommandError, run_for_output, without_key
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.need_words import sentence_of, words_of
-from agentco_tui.live.needs import Because, Need, NeedKind
+from agentco_tui.live.needs import Because, Need, NeedKind, Queue
 from agentco_tui.live.notified import MOST_CAUSES, Notified, Outage
 from agentco_tui.live.outlook import Outlook
 from agentco_tui.live.period import HOUR
@@ -35,6 +35,8 @@ LONGEST: Final = 200  # characters of a call; notifications show no more
 LONGEST_SUMMARY: Final = 1_000  # characters of what a command gets for several causes
 SECONDS: Final = 30.0  # that one run of `on_critical` may take
 AN_HOUR: Final = 10  # causes in an hour for which `on_critical` has a run of their own
+RETRIES: Final = (60.0, 300.0, 1_800.0)
+"""Seconds from each failed run of `on_critical` in a row to the next; then it is given up."""
 OUTAGE: Final = "fails:"  # how the key of an outage begins
 LOG_FILE: Final = "on_critical.log"
 LOG_BYTES: Final = 200_000  # from which on the log is begun anew; the one before is kept
@@ -96,12 +98,15 @@ class Notifier:
         needs: Iterable[Need],
         feeds: Mapping[FeedName, Freshness],
         *,
+        waits: Queue | None = None,
         is_here: bool = False,
         asked_since: Mapping[FeedName, float] | None = None,
         is_complete: bool | None = None,
     ) -> list[Cause]:
         """What is new, of the worst needs and the feeds that are polled. Who `is_here` sees it.
 
+        `waits`: the queue, for the critical tasks that are not among the needs, of which there are
+        only the worst.
         `asked_since`: since when, by the steady clock, each feed's answer is waited for.
         `is_complete`: whether all that stands at the start is known; None: once all feeds answered
         or failed.
@@ -115,6 +120,8 @@ class Notifier:
             for need in needs:
                 if need.level is Level.CRITICAL and not need.snooze:
                     standing[need.key] = need
+            for need in () if waits is None else waits.critical:
+                standing.setdefault(need.key, need)
             new_tasks = {
                 f"new {key}": need for key, need in self._arrived.items() if key not in standing
             }
@@ -133,7 +140,7 @@ class Notifier:
         self._stood = before | dict.fromkeys(standing, now)
         if self._begun:
             self._arrived = {}
-        causes = [self._told(standing[key]) for key in new_keys]
+        causes = [self._told(standing[key], waits) for key in new_keys]
         for key, feeds_out in outages.items():
             if key in new_keys:
                 since = min(self._unanswered_since[feed] for feed in feeds_out)
@@ -182,9 +189,11 @@ class Notifier:
         heads = (f"{count} {level}" if len(causes) > 1 else level for level, count in counts)
         return plain(safe(f"{', '.join(heads)}: {causes[0].text}", LONGEST)[:LONGEST])
 
-    def _told(self, what: Need | SafeText) -> Cause:
+    def _told(self, what: Need | SafeText, waits: Queue | None) -> Cause:
         if not isinstance(what, Need):
             return Cause("outage", "feed", what)
+        if waits is not None and what.kind is NeedKind.TASK:
+            what = waits.counted(what)
         level = "critical" if what.level is Level.CRITICAL else "waiting"
         now, names = self._outlook.clock.now(), self._names
         of = names.company(names.company_of(what.record))
@@ -309,7 +318,8 @@ class CriticalCommand:
     """`on_critical`, run one at a time, each with a line in the log of the state folder.
 
     At most AN_HOUR causes an hour have a run of their own; what is more has one run together, one
-    an hour. `waiting` holds what was not run yet.
+    an hour. `waiting` holds what was not run yet. What a run that failed was for is run again
+    together with all else that failed, some times.
     """
 
     def __init__(
@@ -328,6 +338,15 @@ class CriticalCommand:
         self._summary_at = -inf
         self._is_throttled = False
         self.waiting = list[Cause]()
+        self._failed = list[Cause]()
+        self._failed_runs = 0  # in a row
+        self._retry_at = -inf
+        self._log_trouble = ""
+
+    @property
+    def unsent(self) -> list[Cause]:
+        """The causes that it was not run for, or not with success, and is yet to be run for."""
+        return [*self._failed, *self.waiting]
 
     async def run(
         self, command: Sequence[str], causes: Iterable[Cause], *, as_one: bool = False
@@ -349,12 +368,18 @@ class CriticalCommand:
                     await asyncio.to_thread(self._log, "waits for its turn", cause)
 
     async def close(self, command: Sequence[str]) -> None:
-        """Run it once more for all that waits, whatever the limit: the program ends."""
+        """Run it once more for all that is unsent, whatever the limit: the program ends."""
         async with self._turn:
+            self.waiting = self.unsent
+            self._failed = []
             if self.waiting and command:
                 await self._run_next(command, len(self.waiting))
 
     async def _run_waiting(self, command: Sequence[str]) -> None:
+        if self._failed and self._clock() >= self._retry_at:
+            failed = self._failed
+            self._failed = []
+            await self._run_for(command, failed)
         while self.waiting:
             now = self._clock()
             self._runs_at = [at for at in self._runs_at if now - at < HOUR]
@@ -376,22 +401,42 @@ class CriticalCommand:
 
     async def _run_next(self, command: Sequence[str], count: int) -> None:
         """Run it for the first `count` that wait."""
-        cause = summary_of(self.waiting[:count])
+        causes = self.waiting[:count]
         del self.waiting[:count]
+        await self._run_for(command, causes)
+
+    async def _run_for(self, command: Sequence[str], causes: Sequence[Cause]) -> None:
+        """Run it once for all these, and keep them if that fails."""
         # It is run, also where the program is ended meanwhile.
-        run = asyncio.get_running_loop().run_in_executor(None, self._run, command, cause)
-        if trouble := await asyncio.shield(run):
-            self.on_trouble(plain(f"on_critical {safe(trouble)}"))
+        loop = asyncio.get_running_loop()
+        run = loop.run_in_executor(None, self._run, command, summary_of(causes))
+        trouble = await asyncio.shield(run)
+        if trouble:
+            self._keep_failed(causes)
+        else:
+            self._failed_runs = 0
+        if trouble or self._log_trouble:
+            self.on_trouble(plain(f"on_critical {safe(trouble or self._log_trouble)}"))
+
+    def _keep_failed(self, causes: Sequence[Cause]) -> None:
+        """Keep these for another run, unless it failed too often in a row."""
+        if self._failed_runs >= len(RETRIES):
+            self._failed_runs = 0
+            return
+        self._retry_at = self._clock() + RETRIES[self._failed_runs]
+        self._failed_runs += 1
+        self._failed += causes
 
     def _run(self, command: Sequence[str], cause: Cause) -> str:
+        """Run it, and write what became of that into the log; why it failed, or ""."""
         need = {f"AGENTCO_NEED_{name.upper()}": text for name, text in cause._asdict().items()}
         trouble = ""
         try:
             run_for_output(command, {**self._env, **need}, SECONDS, apart=True)
         except CommandError as error:
             trouble = self._redact(str(error))
-        unlogged = self._log(trouble or "ended with exit code 0", cause)
-        return trouble or unlogged
+        self._log_trouble = self._log(trouble or "ended with exit code 0", cause)
+        return trouble
 
     def _log(self, what: str, cause: Cause) -> str:
         """Write a line about a cause into the log; why that failed, or ""."""

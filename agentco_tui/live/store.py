@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from agentco_tui import background, model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
-from agentco_tui.live.whole_budget import company_of_whole
+from agentco_tui.live.whole_budget import company_of_whole, is_less_than_companies
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -306,12 +306,19 @@ class Store:
         """The budgets that say together what is spent in scope; each is shown with its owner.
 
         That is the company's in scope, or the total; where the platform sends no total, those of
-        the companies.
+        the companies, and whatever it sent in the place of the total.
         """
         if company is not None:
             own = self.company_budgets.get(company)
             return [] if own is None else [own]
-        return list(self.budget) or list(self.company_budgets)
+        if self.is_total_known:
+            return list(self.budget)
+        return [*self.budget, *self.company_budgets]
+
+    @property
+    def is_total_known(self) -> bool:
+        """Whether `budget` holds a budget that can be that of all companies."""
+        return any(not is_less_than_companies(each, self.company_budgets) for each in self.budget)
 
     def narrow(self, feed: FeedName, company: str) -> None:
         """Keep, until it is asked for this company, what the answer for all is known to hold of it;
@@ -337,6 +344,8 @@ class Store:
             self.take(feed, Listing(records=()))
 
 
+UNNAMED_BUDGET: Final = SafeText("unnamed budget")
+"""The name of what the platform sent in the place of the total, where it can't be the total."""
 PERSONS: Final = ("user", "human", "person", "operator", "member")
 """What platforms call those who act and are no agents."""
 
@@ -390,9 +399,17 @@ class Names:
 
     def budget(self, budget: Budget) -> SafeText:
         if budget.scope is BudgetScope.ALL:
+            if is_less_than_companies(budget, self._store.company_budgets):
+                return UNNAMED_BUDGET
             return budget.name or SafeText("all")
         of_kind = self.agent if budget.scope is BudgetScope.AGENT else self.company
         return of_kind(Ref(id=budget.id, name=budget.name))
+
+    def owner(self, budget: Budget) -> SafeText:
+        """Whose budget it is, for a sentence."""
+        name = self.budget(budget)
+        is_total = budget.scope is BudgetScope.ALL and name != UNNAMED_BUDGET
+        return SafeText("all companies") if is_total else name
 
     def scope(self, company_id: str | None) -> SafeText:
         if company_id is None:
