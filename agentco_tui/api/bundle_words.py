@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -43,10 +43,16 @@ MEDIA_TYPES: Final = word_set(
 )
 _PRIVATE: Final = word_set(
     """phone phones mobile cell fax tel telephone lat latitude lng lon longitude geo location
-    locations coordinates coords position positions point ip ips ipv4 ipv6 address addresses addr
+    locations coordinates coords position positions point gps msisdn whatsapp sms ip ips ipv4 ipv6
+    address addresses addr
     zip postal postcode ssn birth birthday dob passport iban"""
 )
 """Words of the names of fields below which no figure is shown."""
+SAYS_WHAT: Final = (
+    *("type", "kind", "label", "key", "system", "channel", "medium", "use", "attribute", "field"),
+)
+"""How the folded names of fields end whose value says what the object holds."""
+_MOST_WORDS_OF_A_KIND: Final = 2
 _TEXT_SLOTS: Final = word_set(
     """name role template mission actor owner agent company task target title text description
     subject provider model pause_reason decided_by verb kind tool category type id"""
@@ -121,6 +127,20 @@ def is_figure(field: str, parent: str) -> bool:
 def is_private(field: str) -> bool:
     """Whether a field is named as one that holds a phone number, an address or a position."""
     return not _PRIVATE.isdisjoint(word_parts(field))
+
+
+def says_private(record: Mapping[str, Any]) -> bool:
+    """Whether an object names itself as one of those: {"type": "phone", "value": …}."""
+    return any(
+        isinstance(value, str) and fold(field).endswith(SAYS_WHAT) and _is_private_word(value)
+        for field, value in record.items()
+    )
+
+
+def _is_private_word(text: str) -> bool:
+    """Whether a text is such a word, alone or with one other: "mobile", "work phone"."""
+    parts = word_parts(text)
+    return len(parts) <= _MOST_WORDS_OF_A_KIND and not _PRIVATE.isdisjoint(parts)
 
 
 @memoized(4096)

@@ -26,6 +26,7 @@ from agentco_tui.api.bundle_words import (
     is_id,
     is_private,
     known_fields,
+    says_private,
     status_words,
     vocabulary,
     word_parts,
@@ -54,6 +55,9 @@ _FIGURE: Final = re.compile(
 _MOST_NAME_WORDS: Final = 5  # of a text that is taken for a name
 _LETTERS: Final = "bdfgklmnprst", "aeiou"
 _LONGEST_STATUS: Final = 60
+_LEAST_PRIVATE: Final = 6
+"""Characters of the shortest number that can identify someone; a shorter one is a figure elsewhere
+by chance."""
 _FIRST_NUMBER: Final = 100_000_000
 """The numbers that stand in the place of ids of digits begin here, so that they are all as long."""
 
@@ -77,6 +81,8 @@ class Pseudonyms:
         self._numbers = dict[str, str]()
         """What stands in the place of each id of digits."""
         self._taken = set[int]()
+        self._private_figures = set[str]()
+        """The longer numbers that stand below a private name somewhere, as JSON has them."""
 
     def alter(self, answer: Recorded, body: bytes) -> tuple[Recorded, bytes]:
         """The answer to be written in the place of this one."""
@@ -127,7 +133,7 @@ class Pseudonyms:
     def _body(self, text: str) -> str:
         try:
             body = json.loads(text)
-            self._learn("", body)
+            self._learn("", body, is_private_part=False)
             return json.dumps(self._altered("", "", body, is_shown=True))
         except (ValueError, RecursionError):
             start = "<html>" if looks_like_html(text.encode()) else ""
@@ -135,17 +141,24 @@ class Pseudonyms:
 
     # ---- which words are names
 
-    def _learn(self, field: str, value: Any) -> None:
-        """Note the names and the ids of digits in an answer, before any of it is altered: a word
-        of a verb that is somebody's name is replaced as the name is.
+    def _learn(self, field: str, value: Any, *, is_private_part: bool) -> None:
+        """Note the names, the ids of digits and the private numbers in an answer, before any of it
+        is altered: a word of a verb that is somebody's name is replaced as the name is.
         """
         if isinstance(value, dict):
+            is_private_part = is_private_part or says_private(value)
             for name, each in value.items():
-                self._learn(name, each)
-        elif isinstance(value, list):
+                self._learn(name, each, is_private_part=is_private_part or is_private(name))
+            return
+        if isinstance(value, list):
             for each in value:
-                self._learn(field, each)
-        elif is_id(field) and isinstance(value, str | int) and not isinstance(value, bool):
+                self._learn(field, each, is_private_part=is_private_part)
+            return
+        if is_private_part and not isinstance(value, bool) and value is not None:
+            text = value if isinstance(value, str) else json.dumps(value)
+            if len(text) >= _LEAST_PRIVATE and _FIGURE.fullmatch(text):
+                self._private_figures.add(text.lstrip("+-"))
+        if is_id(field) and isinstance(value, str | int) and not isinstance(value, bool):
             if str(value).isdecimal():
                 self._number(str(value))
         elif isinstance(value, str) and _is_name(field):
@@ -172,6 +185,7 @@ class Pseudonyms:
         self, field: str, value: Mapping[str, Any], is_shown: bool
     ) -> dict[str, Any]:
         altered = dict[str, Any]()
+        is_shown = is_shown and not says_private(value)
         is_map = len(value) > 1 and all(isinstance(each, dict) for each in value.values())
         for name, each in value.items():
             is_known = self._is_known(name)
@@ -205,7 +219,7 @@ class Pseudonyms:
         if text in ("true", "false"):
             return text
         if _FIGURE.fullmatch(text) or _TIME.fullmatch(text):
-            shows = is_shown and self._is_figure(field, parent)
+            shows = is_shown and self._is_figure(field, parent) and not self._is_private(text)
             return text if shows else self._text(text)
         if len(text) <= _LONGEST_STATUS:
             if fold(field).endswith(PLAIN_FIELDS) or fold(parent).endswith(PLAIN_FIELDS):
@@ -219,13 +233,17 @@ class Pseudonyms:
         if is_id(field) and text.isdecimal():
             return int(self._number(text))
         is_plain = fold(field).endswith(PLAIN_FIELDS)
-        if is_shown and (is_plain or self._is_figure(field, parent)):
+        shows = is_shown and (is_plain or self._is_figure(field, parent))
+        if shows and not self._is_private(text):
             return value
         altered = self._text(re.sub(r"[eE].*", "", text)).lstrip("0")
         return type(value)(altered) if re.fullmatch(r"-?\d+(\.\d+)?", altered) else type(value)(0)
 
     def _is_figure(self, field: str, parent: str) -> bool:
         return fold(field) in self._kept or is_figure(field, parent)
+
+    def _is_private(self, figure: str) -> bool:
+        return figure.lstrip("+-") in self._private_figures
 
     def _status(self, text: str) -> str:
         """A word of status, a verb or a type: each part that our tables don't have is replaced,

@@ -25,7 +25,7 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import sentence_of
 from agentco_tui.live.needs import Need, of_company
 from agentco_tui.live.needs_model import NeedsModel
-from agentco_tui.model import Budget, BudgetScope
+from agentco_tui.model import Budget
 from agentco_tui.model import format as figures
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
@@ -160,7 +160,7 @@ def judge(
     warning = levels.count(Level.WARNING)
     by_level = {"critical": critical, "warning": warning, "info": len(levels) - critical - warning}
     budgets = store.budgets_of_scope(company)
-    has_total = company is not None or len(store.budget) > 0
+    has_total = company is not None or store.is_total_known
     return Judgement(
         level=findings[0].level if findings else Level.OK,
         company=company,
@@ -175,7 +175,7 @@ def judge(
         snoozed=len(model.snoozed),
         alerts=None if FeedName.ALERTS in failed else by_level,
         budget=budgets[0] if budgets and has_total else None,
-        sums=tuple((_owner(budget, names), budget) for budget in budgets),
+        sums=tuple((names.owner(budget), budget) for budget in budgets),
         failed=failed,
     )
 
@@ -221,10 +221,6 @@ def _alerts_in_words(count: int) -> str:
     return "1 alert" if count == 1 else f"{figures.count(count)} alerts"
 
 
-def _owner(budget: Budget, names: Names) -> SafeText:
-    return plain("all companies") if budget.scope is BudgetScope.ALL else names.budget(budget)
-
-
 def _sums_in_words(sums: Sequence[tuple[SafeText, Budget]]) -> list[str]:
     """What is spent, each sum with its owner; of many companies the first few."""
     words: list[str] = []
@@ -235,7 +231,7 @@ def _sums_in_words(sums: Sequence[tuple[SafeText, Budget]]) -> list[str]:
         limit = ", no limit" if budget.unlimited else f" of {figures.money(budget.limit)}"
         words.append(f"{owner} spent {spent}{limit}")
     if len(words) > MOST_SUMS:
-        words[MOST_SUMS:] = [f"and {len(words) - MOST_SUMS} more companies"]
+        words[MOST_SUMS:] = [f"and {len(words) - MOST_SUMS} more"]
     return words
 
 

@@ -29,7 +29,8 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> int:
     settings = workspace.settings
     words = given["on_critical"] or settings.notify.on_critical
-    scope = workspace.poller.query.company or ""
+    # As it was given: its id is not known while the platform does not answer.
+    scope = str(settings.company or "")
     path = state_folder() / NOTIFIED_FILE
     memory = NotifiedFile(path, platform_of(workspace.origin), scope, *words)
     remembered = await asyncio.to_thread(memory.load)
@@ -44,7 +45,7 @@ async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> 
     until = asyncio.get_running_loop().time() + FIRST_ANSWERS
     first_answers = asyncio.create_task(workspace.first_answers(until))
     first_answers.add_done_callback(lambda _done: workspace.refresh_soon())
-    was_complete = False
+    first_sight = FirstSight()
     try:
         async with asyncio.TaskGroup() as running:
             while True:
@@ -53,6 +54,7 @@ async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> 
                 causes = notifier.look(
                     workspace.ranked_needs,
                     {feed: workspace.store.freshness[feed] for feed in FEEDS},
+                    critical_tasks=workspace.needs.critical_tasks(),
                     asked_since=workspace.poller.asked_since(),
                     is_complete=is_complete,
                 )
@@ -61,12 +63,37 @@ async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> 
                 for group in (about_needs, about_feeds):
                     if group:
                         _report(group, notifier.words(group), as_json=given["json"])
+                freshness = [workspace.store.freshness[feed] for feed in FEEDS]
+                answered = sum(each.answered_at is not None for each in freshness)
+                is_first_sight = first_sight.note_look(answered, is_complete=is_complete)
                 if causes or not calls.is_busy:
-                    running.create_task(calls.make(causes, as_one=not was_complete))
-                was_complete = is_complete
+                    running.create_task(calls.make(causes, as_one=is_first_sight))
     finally:
         first_answers.cancel()
         await calls.close()
+
+
+class FirstSight:
+    """Knows which looks may find what was there before `watch` could see it: those at the start,
+    and those after the first answer of a feed, which may come late.
+    """
+
+    def __init__(self) -> None:
+        self._was_complete = False
+        self._answered = 0
+        self._answered_before = 0
+
+    def note_look(self, answered: int, *, is_complete: bool) -> bool:
+        """Whether this look is such a one; `answered`: how many feeds have ever answered.
+
+        An answer may come while the needs are being found, so that only the next look finds what it
+        brought. So two looks count for each first answer.
+        """
+        is_first = not self._was_complete or answered > self._answered_before
+        self._was_complete = is_complete
+        self._answered_before = self._answered
+        self._answered = answered
+        return is_first
 
 
 def _report(causes: Sequence[Cause], text: str, *, as_json: bool) -> None:
@@ -120,7 +147,7 @@ class _Calls:
         """Write what was notified, if the file has something else."""
         async with self._saving:
             new = self._notifier.remembered()
-            new.unsent = [tuple(cause) for cause in self._command.waiting]
+            new.unsent = [tuple(cause) for cause in self._command.unsent]
             saved = self._saved
             is_same = (
                 new.stood.keys() == saved.stood.keys()

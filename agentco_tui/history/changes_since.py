@@ -337,7 +337,7 @@ def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[
     whole = sums.get("")
     parts = [sums.get(each.subject) for each in store.company_budgets]
     known = [part for part in parts if part is not None]
-    if whole is None or not known:
+    if whole is None or not known or not store.is_total_known:
         return []
     currency = next((each.spent.currency for each in store.budget if each.spent), None)
     together = Money(sum((part.amount for part in known), Decimal(0)), currency, derived=True)

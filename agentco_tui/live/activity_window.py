@@ -133,9 +133,12 @@ class ActivityWindow:
             merged += ahead_of.get(entry_id, {}).values()
             merged.append(entry)
         merged += waiting.values()
-        last, times = 0.0, list[float]()
-        for entry in merged:  # one without a time keeps its place behind the one before it
-            last = last if entry.at is None else entry.at.at
+        # One without a time keeps its place behind the one before it, the first before the next.
+        last = next((entry.at.at for entry in merged if entry.at is not None), 0.0)
+        times: list[float] = []
+        for entry in merged:
+            if entry.at is not None:
+                last = entry.at.at
             times.append(last)
         return [merged[place] for place in sorted(range(len(merged)), key=times.__getitem__)]
 

@@ -7,12 +7,15 @@ from typing import Final, TypeVar
 
 from agentco_tui.live.ownership import company_of
 from agentco_tui.live.store import Collection, Store
+from agentco_tui.live.whole_budget import is_less_than_companies
 from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Company, Ref, Task
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, safe, signs
 
 Known = TypeVar("Known", Agent, Company)
 
+UNNAMED_BUDGET: Final = SafeText("unnamed budget")
+"""The name of what the platform sent in the place of the total, where it can't be the total."""
 PERSONS: Final = ("user", "human", "person", "operator", "member")
 """The words by which platforms call actors that are not agents."""
 
@@ -70,9 +73,17 @@ class Names:
     def budget(self, budget: Budget) -> SafeText:
         """The name of whom a budget belongs to."""
         if budget.scope is BudgetScope.ALL:
+            if is_less_than_companies(budget, self._store.company_budgets):
+                return UNNAMED_BUDGET
             return budget.name or SafeText("all")
         owner = Ref(id=budget.id, name=budget.name)
         return self.agent(owner) if budget.scope is BudgetScope.AGENT else self.company(owner)
+
+    def owner(self, budget: Budget) -> SafeText:
+        """The name of whom a budget belongs to, as a sentence has it."""
+        name = self.budget(budget)
+        is_total = budget.scope is BudgetScope.ALL and name != UNNAMED_BUDGET
+        return SafeText("all companies") if is_total else name
 
     def scope(self, company_id: str | None) -> SafeText:
         """The name of the company in scope, or "all companies" for None."""

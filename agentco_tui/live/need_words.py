@@ -14,7 +14,7 @@ from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.consequence import own_forecast, per_minute, until_limit
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
-from agentco_tui.live.names import Names
+from agentco_tui.live.names import UNNAMED_BUDGET, Names
 from agentco_tui.live.needs import Need, NeedKind, RankReason
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.spend_rate import FastSpend
@@ -212,11 +212,9 @@ def _of_fast_spend(
     budget: Budget, fast: FastSpend, need: Need, names: Names, now: float
 ) -> NeedWords:
     """Of a budget whose limit is reached soon: who spends how much a minute, and until when."""
-    owner = names.budget(budget)
-    verb = "spends"
-    if budget.scope is BudgetScope.ALL:
-        owner = plain("all companies")
-        verb = "spend"
+    owner = names.owner(budget)
+    is_total = budget.scope is BudgetScope.ALL and owner != UNNAMED_BUDGET
+    verb = "spend" if is_total else "spends"
     agent = signs.missing
     left = until_limit(fast, now)
     follows = [plain(f"limit reached in {left}")]

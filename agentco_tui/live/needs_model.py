@@ -57,6 +57,7 @@ R = TypeVar("R", Task, Agent, Budget, Alert)
 FEEDS: Final = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
 """Only where all of these are live is a need that is not found known to be over."""
 MOST_SHOWN: Final = 500  # needs in the list; the queue counts all
+MOST_CRITICAL: Final = 5_000  # critical tasks for which somebody can be notified
 _CHUNK: Final = 50  # records or subjects between two pauses
 
 RankedNeed = tuple[RankKey, Need]
@@ -76,6 +77,9 @@ def _no_decisions() -> Sequence[Task]:
 
 class NeedsModel:
     """The needs of the company in scope, or of all, as of the last `refresh`."""
+
+    _critical_tasks: Sequence[Need] = ()
+    _critical_known_for: tuple[int, int, tuple[str, ...]] | None = None
 
     def __init__(
         self,
@@ -624,6 +628,28 @@ class NeedsModel:
         found += [known for known in self._task_needs.values() if known[0] < below]
         found.sort(key=itemgetter(0))
         return [need for _, need in found]
+
+    def critical_tasks(self) -> Sequence[Need]:
+        """The critical tasks that wait and are not snoozed, beyond those that `shown` has room for.
+
+        There are at most `MOST_CRITICAL`. The very same sequence until one comes or leaves.
+        """
+        limits = self._outlook.limits
+        count = self.queue.levels(self._now, limits)[Level.CRITICAL]
+        known_for = self.queue.revision, count, tuple(self._snoozed_by_key)
+        if known_for != self._critical_known_for:
+            prefix = f"{NeedKind.TASK}:"
+            snoozed = {key.removeprefix(prefix) for key in self._snoozed_by_key}
+            self._critical_known_for = known_for
+            self._critical_tasks = [
+                self._need_of_task(level, task)[1]
+                for level, tasks in self.queue.worst(
+                    min(count, MOST_CRITICAL), self._now, limits, snoozed
+                )
+                for task in tasks
+                if level is Level.CRITICAL
+            ]
+        return self._critical_tasks
 
     def end_snoozes(self) -> None:
         """Take off the snoozes that ended, and those of needs that are worse by now or are over."""

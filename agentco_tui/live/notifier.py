@@ -36,6 +36,8 @@ LONGEST: Final = 200  # characters of a call; notifications show no more
 LONGEST_SUMMARY: Final = 1_000  # characters of what a command gets for several causes
 SECONDS: Final = 30.0  # that one run of `on_critical` may take
 AN_HOUR: Final = 10  # causes in an hour for which `on_critical` has a run of their own
+RETRIES: Final = (60.0, 300.0, 1_800.0)
+"""Seconds from each failed run of `on_critical` in a row to the next; then it is given up."""
 OUTAGE: Final = "fails:"  # how the key of an outage begins
 LOG_FILE: Final = "on_critical.log"
 LOG_BYTES: Final = 200_000  # from which on the log is begun anew; the one before is kept
@@ -97,12 +99,14 @@ class Notifier:
         needs: Iterable[Need],
         feeds: Mapping[FeedName, Freshness],
         *,
+        critical_tasks: Iterable[Need] = (),
         is_here: bool = False,
         asked_since: Mapping[FeedName, float] | None = None,
         is_complete: bool | None = None,
     ) -> list[Cause]:
         """What is new, of the worst needs and the feeds that are polled. Who `is_here` sees it.
 
+        `critical_tasks`: all of them, because only the worst are among the needs.
         `asked_since`: since when, by the steady clock, each feed's answer is waited for.
         `is_complete`: whether all that stands at the start is known; None: once all feeds answered
         or failed.
@@ -116,6 +120,8 @@ class Notifier:
             for need in needs:
                 if need.level is Level.CRITICAL and not need.snooze:
                     standing[need.key] = need
+            for need in critical_tasks:
+                standing.setdefault(need.key, need)
             new_tasks = {
                 f"new {key}": need for key, need in self._arrived.items() if key not in standing
             }
@@ -310,7 +316,8 @@ class CriticalCommand:
     """`on_critical`, run one at a time, each with a line in the log of the state folder.
 
     At most AN_HOUR causes an hour have a run of their own; what is more has one run together, one
-    an hour. `waiting` holds what was not run yet.
+    an hour. `waiting` holds what was not run yet. What a run that failed was for is run again
+    together with all else that failed, some times.
     """
 
     def __init__(
@@ -329,6 +336,15 @@ class CriticalCommand:
         self._summary_at = -inf
         self._is_throttled = False
         self.waiting = list[Cause]()
+        self._failed = list[Cause]()
+        self._failed_runs = 0  # in a row
+        self._retry_at = -inf
+        self._log_trouble = ""
+
+    @property
+    def unsent(self) -> list[Cause]:
+        """The causes that it was not run for, or not with success, and is yet to be run for."""
+        return [*self._failed, *self.waiting]
 
     async def run(
         self, command: Sequence[str], causes: Iterable[Cause], *, as_one: bool = False
@@ -350,12 +366,18 @@ class CriticalCommand:
                     await asyncio.to_thread(self._log, "waits for its turn", cause)
 
     async def close(self, command: Sequence[str]) -> None:
-        """Run it once more for all that waits, whatever the limit: the program ends."""
+        """Run it once more for all that is unsent, whatever the limit: the program ends."""
         async with self._turn:
+            self.waiting = self.unsent
+            self._failed = []
             if self.waiting and command:
                 await self._run_next(command, len(self.waiting))
 
     async def _run_waiting(self, command: Sequence[str]) -> None:
+        if self._failed and self._clock() >= self._retry_at:
+            failed = self._failed
+            self._failed = []
+            await self._run_for(command, failed)
         while self.waiting:
             now = self._clock()
             self._runs_at = [at for at in self._runs_at if now - at < HOUR]
@@ -377,22 +399,42 @@ class CriticalCommand:
 
     async def _run_next(self, command: Sequence[str], count: int) -> None:
         """Run it for the first `count` that wait."""
-        cause = summary_of(self.waiting[:count])
+        causes = self.waiting[:count]
         del self.waiting[:count]
+        await self._run_for(command, causes)
+
+    async def _run_for(self, command: Sequence[str], causes: Sequence[Cause]) -> None:
+        """Run it once for all these, and keep them if that fails."""
         # It is run, also where the program is ended meanwhile.
-        run = asyncio.get_running_loop().run_in_executor(None, self._run, command, cause)
-        if trouble := await asyncio.shield(run):
-            self.on_trouble(plain(f"on_critical {safe(trouble)}"))
+        loop = asyncio.get_running_loop()
+        run = loop.run_in_executor(None, self._run, command, summary_of(causes))
+        trouble = await asyncio.shield(run)
+        if trouble:
+            self._keep_failed(causes)
+        else:
+            self._failed_runs = 0
+        if trouble or self._log_trouble:
+            self.on_trouble(plain(f"on_critical {safe(trouble or self._log_trouble)}"))
+
+    def _keep_failed(self, causes: Sequence[Cause]) -> None:
+        """Keep these for another run, unless it failed too often in a row."""
+        if self._failed_runs >= len(RETRIES):
+            self._failed_runs = 0
+            return
+        self._retry_at = self._clock() + RETRIES[self._failed_runs]
+        self._failed_runs += 1
+        self._failed += causes
 
     def _run(self, command: Sequence[str], cause: Cause) -> str:
+        """Run it, and write what became of that into the log; why it failed, or ""."""
         need = {f"AGENTCO_NEED_{name.upper()}": text for name, text in cause._asdict().items()}
         trouble = ""
         try:
             run_for_output(command, {**self._env, **need}, SECONDS, apart=True)
         except CommandError as error:
             trouble = self._redact(str(error))
-        unlogged = self._log(trouble or "ended with exit code 0", cause)
-        return trouble or unlogged
+        self._log_trouble = self._log(trouble or "ended with exit code 0", cause)
+        return trouble
 
     def _log(self, what: str, cause: Cause) -> str:
         """Write a line about a cause into the log; why that failed, or ""."""

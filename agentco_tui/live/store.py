@@ -19,7 +19,7 @@ from agentco_tui import model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
 from agentco_tui.live.ownership import company_of
-from agentco_tui.live.whole_budget import company_of_whole
+from agentco_tui.live.whole_budget import company_of_whole, is_less_than_companies
 from agentco_tui.model import (
     Agent,
     Alert,
@@ -301,12 +301,19 @@ class Store:
         """The budgets that say together what is spent in scope; each is shown with its owner.
 
         That is the company's in scope, or the total; where the platform sends no total, those of
-        the companies.
+        the companies, and whatever it sent in the place of the total.
         """
         if company is not None:
             own = self.company_budgets.get(company)
             return [] if own is None else [own]
-        return list(self.budget) or list(self.company_budgets)
+        if self.is_total_known:
+            return list(self.budget)
+        return [*self.budget, *self.company_budgets]
+
+    @property
+    def is_total_known(self) -> bool:
+        """Whether `budget` holds a budget that can be that of all companies."""
+        return any(not is_less_than_companies(each, self.company_budgets) for each in self.budget)
 
     def narrow(self, feed: FeedName, company: str) -> None:
         """Keep, until it is asked for this company, what the answer for all is known to hold of it;

@@ -43,6 +43,8 @@ class WaitingQueue:
         """How many tasks wait, as of the last `settle`: never a part of a long list that came."""
         self.oldest: float | None = None
         """Since when the oldest of them waits, in seconds since 1970; None if no task says."""
+        self.revision = 0
+        """Grows with every task that is added to the queue or leaves it."""
         self.waiting_by_owner = Counter[Owner]()
         self.changed_owners: set[Owner] = set()
         """Owners whose count or oldest wait changed; whoever handles them clears the set."""
@@ -145,6 +147,7 @@ class WaitingQueue:
         return self.scope is None or self.company_of(task) in ("", self.scope)
 
     def _add(self, task: Task) -> None:
+        self.revision += 1
         if not self._is_counted(task):
             return
         since = waiting_since(task)
@@ -159,6 +162,7 @@ class WaitingQueue:
             waits.add(since)
 
     def _remove(self, task: Task) -> None:
+        self.revision += 1
         if not self._is_counted(task):
             return
         since = waiting_since(task)

@@ -49,10 +49,11 @@ class Calls:
         causes = self._notifier.look(
             session.needs.critical(),
             polled,
+            critical_tasks=session.needs.critical_tasks(),
             is_here=is_here,
             asked_since=session.poller.asked_since(),
         )
-        if not causes and not self._command.waiting:
+        if not causes and not self._command.unsent:
             return
         run = partial(self._command.run, notify.on_critical, causes)
         start_worker(app, run, "on_critical")

@@ -46,14 +46,16 @@ def header_cells(
         left.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
     if session.thin:
         left.append(Cell(plain("  thin"), Tone.ACCENT))
-    if (slowed_to := session.poller.slowed_to) is not None:
-        words = f"  {signs.warning} no focus: {fmt.age(slowed_to)}"
-        left.append(Cell(plain(words), Tone.WARNING))
     freshness = worst(session.store.freshness[feed] for feed in feeds)
     latency, now = session.client.transport.measured.steady_latency, session.clock.monotonic()
     if width < NARROW:
         left, latency = left[1:], None
     right = health_cells(freshness, latency, now, refresh=settings.refresh)
+    slowed_to = session.poller.slowed_to
+    if slowed_to is not None:
+        # On the right, which is never cut for lack of room.
+        words = f"{signs.warning} no focus: {fmt.age(slowed_to)}  "
+        right.insert(0, Cell(plain(words), Tone.WARNING))
     levels, needs = session.needs.levels, list[Cell]()
     if critical := levels[Level.CRITICAL]:
         needs.append(Cell(plain("  ")))

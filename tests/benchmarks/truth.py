@@ -278,9 +278,10 @@ def page_of_screen(screen: str, now: float) -> Page:
     begin = next((at for at, row in enumerate(rows) if row.startswith(" SINCE ")), None)
     if begin is None:
         raise NotSeenError(f"this is not the page of what happened:\n{screen}")
-    match = re.search(r"SINCE (?:\w+ )?(\d\d):(\d\d)", rows[begin])
+    match = re.search(r"SINCE (\w{3} )?(\d\d):(\d\d)", rows[begin])
     assert match, rows[begin]
-    page = Page("L", latest_time(int(match[1]), int(match[2]), now))
+    day, hours, minutes = match.groups()
+    page = Page("L", latest_time(int(hours), int(minutes), now, (day or "").strip()))
     chapter = ""
     for row in rows[begin + 1 :]:
         heading = re.match(r"^ (?P<name>[A-Z][a-z ]+?)(?: (?P<count>[\d,]+))?$", row)
@@ -316,11 +317,14 @@ def take_line(page: Page, chapter: str, line: str) -> None:
         page.chapters[chapter].append(line)
 
 
-def latest_time(hours: int, minutes: int, now: float) -> float:
-    """The last moment before now that a clock shows so."""
-    day = now - now % 86_400
-    at = day + hours * 3_600 + minutes * 60
-    return at if at <= now else at - 86_400
+def latest_time(hours: int, minutes: int, now: float, weekday: str = "") -> float:
+    """The last moment before now that a clock shows so; with a weekday such as "Wed", on that."""
+    at = now - now % 86_400 + hours * 3_600 + minutes * 60
+    if at > now:
+        at -= 86_400
+    while weekday and f"{datetime.fromtimestamp(at, UTC):%a}" != weekday:
+        at -= 86_400
+    return at
 
 
 def sum_of(text: str) -> float:

@@ -317,6 +317,27 @@ def test_no_address_phone_number_or_position_stands_anywhere(
     assert json.loads(text)["records"][0]["status"] == "active"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"contacts": [{"type": "phone", "value": 4915112345678}]},
+        {"contacts": [{"kind": "work mobile", "total": "4915112345678"}]},
+        {"records": [{"label": "whatsapp", "amount": 4915112345678, "spent": 5}]},
+        [{"ip": 4915112345678, "value": 4915112345678}],
+        {"value": 4915112345678, "callers": [{"phone_number": "4915112345678"}]},
+    ],
+)
+def test_a_private_number_below_the_name_of_a_figure_is_replaced(body: object) -> None:
+    _, text = altered(body)
+    assert "4915112345678" not in text
+
+
+def test_figures_beside_a_word_for_something_private_stay() -> None:
+    rows = [{"type": "task", "title": "Move the phone", "position": 3, "cost": 51.25}]
+    _, text = altered(rows)
+    assert json.loads(text)[0]["cost"] == 51.25
+
+
 def test_what_a_mapping_names_is_kept_and_what_every_platform_has() -> None:
     body = [
         {"id": "a1", "kosten_je_monat": 7, "zustand": "wartet", "agent": {"name": "Task Agent"}}

@@ -195,3 +195,21 @@ def test_records_that_cannot_be_read_are_counted_and_their_fields_shown(command:
         profile = '[profiles.prod.fields.agent]\nid = "employee_number"\n'
         got = run_with(command, platform, profile, "get", "agents", "--json")
     assert [record["id"] for record in json.loads(got.out)] == ["7", "8"]
+
+
+def test_a_row_that_cannot_be_written_to_is_flagged_with_its_reason(command: Command) -> None:
+    rows = [{"id": "b1", "name": "Scout", "owner": {"id": "u_7"}, "monthly_limit": 5}]
+    with Platform({"/api/budget/agents": {"data": rows}}) as platform:
+        lines = section(run_with(command, platform, "", "doctor", "--fields"), "agent_budget")
+    (warning,) = [line for line in lines if "no write" in line]
+    assert "whether its own id or owner is whom the budget is for is not known" in warning
+    assert 'say so: agent_id = "…"' in warning
+
+
+def test_fields_of_later_entries_of_a_list_are_shown(command: Command) -> None:
+    rows = [{"id": "t1", "custom": [{"colour": "red"}, {"colour": "blue", "shade": "dark"}]}]
+    with Platform({"/api/tasks": rows}) as platform:
+        lines = section(run_with(command, platform, "", "doctor", "--fields"), "task")
+    assert any('"custom[0].colour"' in line for line in lines)
+    assert any('"custom[1].shade"' in line for line in lines)
+    assert not any("custom[1].colour" in line for line in lines)

@@ -171,6 +171,15 @@ def test_an_entry_without_a_time_stays_between_its_neighbours(
         assert [entry.id for entry in window] == [entry.id for entry in records]
 
 
+def test_an_older_part_of_the_log_comes_before_an_entry_without_a_time() -> None:
+    window = ActivityWindow()
+    known = Activity(id="8", at=Moment(1_008.0), text=plain("step"))
+    window.merge(Listing(records=(known, untimed(7))))
+    older = Activity(id="3", at=Moment(1_003.0), text=plain("step"))
+    window.merge(Listing(records=(older,)), is_poll=False)
+    assert [entry.id for entry in window if not is_gap(entry)] == ["3", "7", "8"]
+
+
 def test_a_new_entry_with_the_id_of_another_takes_nobodys_place() -> None:
     began = Activity(id="run_1", at=Moment(1.0), text=plain("began"))
     ended = Activity(id="run_1", at=Moment(2.0), text=plain("ended"))

@@ -21,22 +21,24 @@ from agentco_tui.api.errors import ApiError, NotAllowed, PlatformFailed, TimedOu
 from agentco_tui.config import Notify
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.period import HOUR
-from agentco_tui.history.snooze import Snooze
+from agentco_tui.history.snooze import Snooze, Snoozes
 from agentco_tui.live import notifier as module
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Need, NeedKind, RankReason
+from agentco_tui.live.needs_model import MOST_SHOWN, NeedsModel
 from agentco_tui.live.notified import Notified, NotifiedFile
 from agentco_tui.live.notifier import (
     FLAPS,
     LOG_FILE,
     LONGEST,
+    RETRIES,
     Cause,
     CriticalCommand,
     Notifier,
 )
 from agentco_tui.live.store import Store
-from agentco_tui.model import Agent, Listing, Ref, Task
+from agentco_tui.model import Agent, Listing, Moment, Ref, Task
 from agentco_tui.system.state_folder import made_state_folder
 from agentco_tui.text import plain
 from tests.text.payloads import PAYLOADS
@@ -84,12 +86,18 @@ class Watch:
         known: Freshness | None = None,
         asked_since: dict[FeedName, float] | None = None,
         is_complete: bool | None = None,
+        critical_tasks: Iterable[Need] = (),
     ) -> list[Cause]:
         feeds = {feed: known or Freshness(answered_at=self.answered_at) for feed in FeedName}
         for feed, failure in failures:
             feeds[feed] = replace(feeds[feed], failure=failure)
         return self.notifier.look(
-            needs, feeds, is_here=is_here, asked_since=asked_since, is_complete=is_complete
+            needs,
+            feeds,
+            critical_tasks=critical_tasks,
+            is_here=is_here,
+            asked_since=asked_since,
+            is_complete=is_complete,
         )
 
     def wait(self, *tasks: Task) -> None:
@@ -109,6 +117,31 @@ def task(name: str, priority: str | None = "high") -> Task:
 
 def ids(causes: Iterable[Cause]) -> list[str]:
     return [cause.id for cause in causes]
+
+
+def waiting_long(number: int) -> Task:
+    """A task that is critical, because it waits for days."""
+    about = task(f"t{number:03}", "urgent")
+    return replace(about, created=Moment(1_790_000_000.0 - 9 * 86_400.0 + number))
+
+
+async def test_critical_tasks_behind_those_that_are_listed_are_called_for_once() -> None:
+    watch = Watch(at_start=True, begin=False)
+    tasks = [waiting_long(number) for number in range(MOST_SHOWN + 20)]
+    outlook = ForecastService(watch.store, None, watch.clock)
+    needs = NeedsModel(outlook, Snoozes(None, "here"), lambda: None)
+
+    async def look(*left: Task) -> list[Cause]:
+        watch.wait(*left)
+        await needs.refresh()
+        assert len(needs.ranked(MOST_SHOWN)) <= MOST_SHOWN
+        return watch.look(*needs.ranked(MOST_SHOWN), critical_tasks=needs.critical_tasks())
+
+    first = await look(*tasks)
+    assert sorted(ids(first)) == [each.id for each in tasks]
+    assert f"one of Ada's {len(tasks)}" in first[-1].text
+    assert await look(*tasks[15:]) == [], "what moves up was called for"
+    assert ids(await look(*tasks[15:], waiting_long(999))) == ["t999"]
 
 
 names = st.sampled_from(["ada", "bo", "cy"])
@@ -424,11 +457,12 @@ class Runs(CriticalCommand):
     def __init__(self) -> None:
         super().__init__({}, str, clock=lambda: self.at)
         self.at = 0.0
+        self.failure = ""
         self.causes = list[Cause]()
 
     def _run(self, command: Sequence[str], cause: Cause) -> str:
         self.causes.append(cause)
-        return ""
+        return self.failure
 
     async def call(self, *names: str, as_one: bool = False) -> list[str]:
         """The texts of the runs that a call makes."""
@@ -463,6 +497,39 @@ async def test_what_waits_at_the_end_is_sent_then() -> None:
     before = len(runs.causes)
     await runs.close(("page",))
     assert len(runs.causes) == before
+
+
+async def test_what_a_run_failed_for_is_run_for_again() -> None:
+    runs = Runs()
+    runs.failure = "ended with exit code 3"
+    assert await runs.call("a") == ["<a>"]
+    assert await runs.call("b") == ["<b>"]
+    assert [cause.text for cause in runs.unsent] == ["<a>", "<b>"]
+    runs.failure = ""
+    assert await runs.call() == [], "at once it would fail for the same reason"
+    runs.at = RETRIES[1]
+    assert await runs.call("c") == ["2 critical (2 agent): <a>", "<c>"]
+    assert runs.unsent == []
+
+
+async def test_a_run_that_always_fails_is_given_up() -> None:
+    runs = Runs()
+    runs.failure = "was not found"
+    await runs.call("a")
+    for _ in range(10):
+        runs.at += HOUR
+        await runs.call()
+    assert len(runs.causes) == 1 + len(RETRIES)
+    assert runs.unsent == []
+
+
+async def test_what_failed_is_run_for_once_more_at_the_end_and_else_remembered() -> None:
+    runs = Runs()
+    runs.failure = "ended with exit code 3"
+    await runs.call("a")
+    await runs.close(("page",))
+    assert [cause.text for cause in runs.causes] == ["<a>", "<a>"]
+    assert [cause.text for cause in runs.unsent] == ["<a>"]
 
 
 async def test_what_stands_at_the_start_is_one_run() -> None:

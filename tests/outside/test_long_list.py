@@ -11,7 +11,7 @@ from tests.outside.console import AT_ONCE, Console
 from tests.outside.platform import Platform, pending
 from tests.terminal.pty_session import PATIENCE
 
-TASKS = 8_000
+TASKS = 20_000  # so many are read while the first of them are shown
 BEGINNING = 200_000  # bytes of the answer that come first
 
 
@@ -28,6 +28,8 @@ def test_keys_from_the_first_moment_on_keep_no_rows_back(tmp_path: Path) -> None
             console.until(console.cursor_line, "the cursor")
             for _ in range(3):
                 move(console, "j")
+                # Once the first rows are sorted, a key holds their order.
+                console.wait_quiet()
             first, second = on_screen(console), move(console, "j")
             move(console, "k")
             gate.set()

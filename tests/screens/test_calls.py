@@ -70,6 +70,9 @@ async def test_without_focus_it_polls_as_configured_or_says_how_often(
         on.app.take_settings(replace(settings, notify=silent))
         await on.sees("no focus: 15 s")
         assert on.session.poller.pace(FeedName.AGENTS) is Pace.SLOW
+        for columns in (80, 60):
+            await on.pilot.resize_terminal(columns, 24)
+            await on.sees("no focus: 15 s")
         on.app.post_message(AppFocus())
         await on.sees_no("no focus")
         on.app.post_message(AppBlur())
