@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.batch_summary import added_up
 from agentco_tui.actions.journal import Earlier
-from agentco_tui.actions.journal_file import JournalError, seconds_of
+from agentco_tui.actions.journal_errors import JournalError
+from agentco_tui.actions.journal_lines import seconds_of
 from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.history.observations import HistoryError, TaskLife
 from agentco_tui.history.precedent import KnownPast, Precedent, alike_of, past_of, summed

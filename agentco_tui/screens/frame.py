@@ -14,7 +14,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import AwaitMount
 
-from agentco_tui.actions.journal_file import JournalError
+from agentco_tui.actions.journal_errors import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
