@@ -4,7 +4,7 @@ Figures and counts are stored in buckets of one minute, ten minutes and one hour
 each length is kept for a time of its own. A bucket holds the last figure in it with its time, or
 the number of entries.
 
-One process writes the buckets of a platform, the one with the `WriterLock`; others put their rows
+One process writes the buckets of a platform, the one with the `HistoryLock`; others put their rows
 into the table `inbox`, from where the writer takes them. Every public function and method raises
 HistoryError, with a sentence for the user.
 """
@@ -25,12 +25,12 @@ import msgspec
 from msgspec.structs import asdict
 
 from agentco_tui.api.origin import platform_of
+from agentco_tui.history.history_lock import HistoryLock
 from agentco_tui.history.lives import departed_life, merged_life
 from agentco_tui.history.migrations import MIGRATIONS
 from agentco_tui.history.observations import HistoryError, QueueSeen
 from agentco_tui.history.reader import HOUR, MENDED, MINUTE, TEN_MINUTES, Reader
 from agentco_tui.history.rows import CountRow, LifeRow, Rows, SampleRow
-from agentco_tui.history.writer_lock import WriterLock
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.system.background import turn_of_thread
 from agentco_tui.system.state_folder import FILE_MODE, FOLDER_MODE
@@ -93,7 +93,7 @@ class HistoryDatabase:
         self._profile = profile
         self._origin = origin
         self._name = f"the history {safe(str(path), 200)}"
-        self._lock = WriterLock(path, platform_of(origin))
+        self._lock = HistoryLock(path, platform_of(origin))
         self.files_opened = 1  # more if one was damaged or deleted
         self._connection: sqlite3.Connection | None = None
         self._file: os.stat_result | None = None  # of the file that is open

@@ -20,7 +20,7 @@ _DIGEST_LENGTH: Final = 12  # hex digits of the platform's name in the name of t
 _HELD_ELSEWHERE: Final = (errno.EWOULDBLOCK, errno.EACCES)
 
 
-class WriterLock:
+class HistoryLock:
     """The right to write one platform's history into a database, for this process."""
 
     def __init__(self, database: Path, platform: str) -> None:
