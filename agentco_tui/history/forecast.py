@@ -98,8 +98,9 @@ def spending(
 ) -> Spending | None:
     """What was spent between the samples, under the limit of now; None if no sample has a figure.
 
-    What came in a gap is spread over it, and what came in a bucket over that. A figure that falls to less than a fifth, or at the turn
-    of the period, began anew; any other fall is a correction, and a negative flow.
+    What came in a gap is spread over it, and what came in a bucket over that. A figure that falls
+    to less than a fifth, or at the turn of the period, began anew; any other fall is a correction,
+    and a negative flow.
     """
     known = [(each.at, float(each.spent)) for each in track.samples if each.spent is not None]
     if not known:
