@@ -262,7 +262,7 @@ def written_before(settings: Settings) -> dict[str, tuple[str, str | None]]:
 
 
 def _about(settings: Settings, terminal: Mapping[str, Any]) -> list[str]:
-    url, place = settings.base_url, settings.key_place
+    url, place = settings.base_url, settings.key_location
     if url.scheme == "https":
         line = f"TLS, certificates of {settings.ca_file or 'the system'}"
     elif url.is_loopback:
