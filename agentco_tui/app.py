@@ -159,9 +159,12 @@ class DashboardApp(KeyApp):
             self._warn(unreadable_words(theme))
 
     def _start_notifying(self) -> None:
-        from agentco_tui.screens.calls import Calls  # noqa: PLC0415 - after the first picture
+        # After the first picture.
+        from agentco_tui.screens.notification_controller import (  # noqa: PLC0415
+            NotificationController,
+        )
 
-        Calls(self, self.workspace)
+        NotificationController(self, self.workspace)
 
     def _start_following_settings(self) -> None:
         start_worker(self, self._follow_settings, "follow the settings")

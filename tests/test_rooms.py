@@ -105,3 +105,9 @@ def test_only_the_transport_speaks_http() -> None:
 
 def test_widgets_know_no_records() -> None:
     assert importing("widgets", lambda name: "agentco_tui.api" in name) == set()
+
+
+def test_the_app_imports_no_command() -> None:
+    """What runs without a screen and the dashboard share rooms below both."""
+    app = PACKAGE / "app.py"
+    assert [name for name in imports(app) if name.startswith("agentco_tui.commands")] == []

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from agentco_tui.actions.evidence import ENDED, AnswerKind, Check, Observation
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.journal import Earlier
-from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
+from agentco_tui.actions.journal_lines import Attempt, Settled, seconds_of
 from agentco_tui.actions.outcome import (
     ENDED_WAITING,
     KnownBy,

@@ -12,7 +12,7 @@ from typing import Any
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import Decision, Decisions, Hold
 from agentco_tui.actions.evidence import AnswerKind
-from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import Outcome, OutcomeKind, Reason, Step
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Services

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from agentco_tui.actions.evidence import Observation
-from agentco_tui.actions.journal_file import Attempt, seconds_of
+from agentco_tui.actions.journal_lines import Attempt, seconds_of
 from agentco_tui.actions.listed_write import ListedWrite, ListVerdict
 from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind, Reason, Verb
 from agentco_tui.actions.services import Services

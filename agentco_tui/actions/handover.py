@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentco_tui.actions.journal import Earlier
-from agentco_tui.actions.journal_file import seconds_of
+from agentco_tui.actions.journal_lines import seconds_of
 from agentco_tui.actions.outcome import GOOD
 from agentco_tui.history.changes_since import ChangeEvent, Section
 from agentco_tui.live.insight import Level

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from agentco_tui.actions.evidence import Observation
 from agentco_tui.actions.fingerprint import Difference
-from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.limit_text import check_limit, limit_words
 from agentco_tui.actions.listed_write import ListedWrite, ListVerdict
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Reason, Verb

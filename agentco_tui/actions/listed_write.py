@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
 from agentco_tui.actions.evidence import Check, Observation
-from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import GOOD, Outcome, Reason
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent

@@ -8,7 +8,7 @@ from typing import Any
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.creations import CompanyCreation, TaskCreation
 from agentco_tui.actions.decisions import task_of
-from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.limit_change import LimitChange
 from agentco_tui.actions.outcome import Outcome, Verb
 from agentco_tui.actions.services import Services

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agentco_tui.actions.journal import Earlier, Following, Journal
-from agentco_tui.actions.journal_file import Attempt, JournalError, seconds_of
+from agentco_tui.actions.journal import Earlier, Journal, OpenAttempts
+from agentco_tui.actions.journal_errors import JournalError
+from agentco_tui.actions.journal_lines import Attempt, seconds_of
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.api.client import Client
@@ -113,7 +114,7 @@ class Services:
             raise JournalError("this dashboard is ending", "the next start finds out")
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *about)
 
-    async def follow(self) -> Following:
+    async def follow(self) -> OpenAttempts:
         """As `Journal.follow`, of this platform. Raises JournalError at the end only."""
         return await self.journaled(self.journal.follow, self.origin)
 

@@ -34,7 +34,8 @@ from agentco_tui.actions.evidence import (
 )
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal import InFlight, Overtaken, Unsettled
-from agentco_tui.actions.journal_file import Attempt, JournalError, Settled
+from agentco_tui.actions.journal_errors import JournalError
+from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.outcome import (
     KnownBy,
     OnProgress,

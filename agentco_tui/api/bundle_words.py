@@ -196,7 +196,7 @@ def _fields() -> Iterator[Field]:
 
 
 def _names(field: Field) -> Iterator[str]:
-    return (name for name, _ in field.sourced())
+    return (name for name, _ in field.names_with_sources())
 
 
 @cache

@@ -47,6 +47,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.error_body import error_in, says_failed
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.reading.kinds.agent import AGENTS
@@ -55,7 +56,7 @@ from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, rea
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
-from agentco_tui.reading.schema import Around, Json, Kind, Row
+from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.write_response import read_write_response
 
 if TYPE_CHECKING:
@@ -334,8 +335,8 @@ class Client(Fetcher):
         found, kind = dict[str, Mapping[str, Json]](), copy(self.mapping.kind(kind))
         build, other = kind.build, copy(self)
 
-        def keep(row: Row, around: Around) -> Any:
-            record = build(row, around)
+        def keep(row: Row, context: DecodeContext) -> Any:
+            record = build(row, context)
             found[record.id] = row.obj
             return record
 

@@ -26,11 +26,12 @@ from agentco_tui.api.error_messages import Asked, failed_inside, unusable
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS, ListRest, PageRequest, next_page
 from agentco_tui.model import Listing, Record, Task
-from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_page
+from agentco_tui.reading.decode import Page, RefusedBody, UnexpectedShape, read_page
 from agentco_tui.reading.identity import mark_shared, same_row
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, OverfullBodyError, parse_json
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
-from agentco_tui.reading.schema import Json, Kind
+from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.stream import Beginning, KnownRows, ListReader
 from agentco_tui.system.background import beside
 from agentco_tui.text import SafeText, plain
@@ -334,7 +335,7 @@ def _outcome(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) 
         return unusable(kind, asked, status, error.reason)
     except RefusedBody as error:
         return failed_inside(asked, status, error.refusal)
-    except Unshaped as error:
+    except UnexpectedShape as error:
         return unusable(errors.Unreadable, asked, status, error.sentence)
 
 

@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 import msgspec
 
 from agentco_tui.reading.field_names import fold, words
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, parse_json
-from agentco_tui.reading.schema import Json
 from agentco_tui.reading.values.scalar import flag, to_count
 from agentco_tui.text.patterns import lazy_pattern
 

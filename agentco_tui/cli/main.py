@@ -256,7 +256,7 @@ def _run_dashboard(
         is_named = is_chosen or settings.theme or "TEXTUAL_THEME" in os.environ
         with ground_asked(not is_named and check().colours > 16) as typed:
             about = settings.company, settings.base_url, settings.key
-            start = Prefetch.begin(*about, recorder=recorder, **settings.line)
+            start = Prefetch.begin(*about, recorder=recorder, **settings.transport_options)
             from agentco_tui.cli.dashboard import run_dashboard
 
         return run_dashboard(settings, key, start, recorder, history, typed=bytes(typed), **shown)

@@ -175,10 +175,10 @@ def _value_of(declared: DeclaredSetting, resolved: Resolver) -> object:
 
 def _api_key_row(resolved: Resolver) -> Row:
     """Return where the key comes from, not the setting's value, which could be a key itself."""
-    place = resolved.key_place
-    if place is None:
+    location = resolved.key_location
+    if location is None:
         return _row("api_key", None, "not set")
-    return _row("api_key", _MASKED, place.words)
+    return _row("api_key", _MASKED, location.description)
 
 
 def _binding_rows(resolved: Resolver) -> list[Row]:

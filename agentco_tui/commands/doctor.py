@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import asdict, replace
 
 from agentco_tui import __version__
-from agentco_tui.actions.journal_file import seconds_of, stories
+from agentco_tui.actions.journal_lines import histories, seconds_of
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.api.errors import (
@@ -250,7 +250,7 @@ def written_before(settings: Settings) -> dict[str, tuple[str, str | None]]:
     found: dict[str, tuple[str, str | None]] = {}
     here = settings.profile, platform_of(str(settings.base_url))
     with suppress(OSError), (state_folder() / "journal.jsonl").open("rb") as file:
-        for attempt, outcomes in stories(file):
+        for attempt, outcomes in histories(file):
             operation = WRITES.get(attempt.verb)
             ours = (attempt.profile, platform_of(attempt.origin)) == here
             if operation is not None and ours and outcomes:
@@ -262,7 +262,7 @@ def written_before(settings: Settings) -> dict[str, tuple[str, str | None]]:
 
 
 def _about(settings: Settings, terminal: Mapping[str, Any]) -> list[str]:
-    url, place = settings.base_url, settings.key_place
+    url, place = settings.base_url, settings.key_location
     if url.scheme == "https":
         line = f"TLS, certificates of {settings.ca_file or 'the system'}"
     elif url.is_loopback:

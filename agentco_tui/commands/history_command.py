@@ -15,6 +15,7 @@ from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.history.observations import HistoryError
 from agentco_tui.history.period import DAY
+from agentco_tui.history.reader import IS_FINEST
 from agentco_tui.live.names import named
 from agentco_tui.live.record_export import csv_row
 from agentco_tui.model import Company
@@ -31,9 +32,10 @@ TIMES: Final = (
 )
 SUMS: Final = ("spent", "limit", "trust", "estimate", "cost")  # that are texts in the file
 HEAD: Final = ("at", "what", "company", "agent", "company_name", "agent_name")
-_SAMPLES: Final = """FROM sample JOIN series ON series.id = sample.series
-    WHERE platform = :platform AND at >= COALESCE((SELECT max(at) FROM sample AS held
-    WHERE held.series = series.id AND at <= :since), :since) AND feed"""
+_SAMPLES: Final = f"""FROM sample JOIN series ON series.id = sample.series
+    WHERE platform = :platform AND {IS_FINEST} AND at >= COALESCE((SELECT max(at)
+        FROM sample AS held WHERE held.series = series.id AND {IS_FINEST} AND at <= :since),
+        :since) AND feed"""  # noqa: S608 (our own words)
 ROWS: Final = {
     "budget": f"""SELECT at, iif(feed = 'company budgets', NULLIF(subject, ''), NULL) AS company,
         iif(feed = 'agent budgets', subject, NULL) AS agent, a AS spent, b AS "limit",
@@ -42,9 +44,9 @@ ROWS: Final = {
         b AS oldest {_SAMPLES} = 'pending tasks'""",
     "agent": f"""SELECT at, NULL AS company, subject AS agent, a AS status, b AS trust,
         c AS completed {_SAMPLES} = 'agents'""",
-    "activity": """SELECT at, NULLIF(company, '') AS company, NULLIF(agent, '') AS agent,
+    "activity": f"""SELECT bucket AS at, NULLIF(company, '') AS company, NULLIF(agent, '') AS agent,
         kind, severity, n AS count FROM counted JOIN tally ON tally.id = counted.tally
-        WHERE platform = :platform AND at >= :since""",
+        WHERE platform = :platform AND {IS_FINEST} AND bucket >= :since""",  # noqa: S608 (our own words)
     "task": """SELECT first_seen AS at, company, agent, id, title, state, waiting_since, decided,
         decided_by, departed, departed_after, ended, estimate, cost, currency
         FROM life WHERE platform = :platform AND changed >= :since""",

@@ -12,14 +12,9 @@ from pathlib import Path
 import msgspec
 
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_file import (
-    Attempt,
-    JournalDamagedError,
-    Settled,
-    damaged_line,
-    seconds_of,
-    stories,
-)
+from agentco_tui.actions.journal_digest import find_damage
+from agentco_tui.actions.journal_errors import JournalDamagedError
+from agentco_tui.actions.journal_lines import Attempt, Settled, histories, seconds_of
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.running import Exit, complain, say, say_json
 from agentco_tui.config import Given
@@ -66,7 +61,7 @@ def show(path: Path, *, as_json: bool, since: float | None) -> int:
     """
     try:
         with path.open("rb") as file:
-            for attempt, outcomes in stories(file):
+            for attempt, outcomes in histories(file):
                 at = seconds_of(attempt.time)
                 if since is not None and at is not None and at < since:
                     continue
@@ -77,7 +72,7 @@ def show(path: Path, *, as_json: bool, since: float | None) -> int:
                     say_json(told)
                 else:
                     say(_line(attempt, outcomes))
-            changed_at = damaged_line(file)
+            changed_at = find_damage(file)
         if changed_at is not None:
             complain(JournalDamagedError(path, changed_at).sentence)
             return Exit.FAILED

@@ -23,7 +23,7 @@ from agentco_tui.commands import doctor
 from agentco_tui.commands.config import begin_config
 from agentco_tui.commands.running import Exit, agreed, ask, at_terminal, complain, say
 from agentco_tui.config import Given, Settings, SettingsError
-from agentco_tui.config.api_key import API_KEY, KeyPlace, run_keyring
+from agentco_tui.config.api_key import API_KEY, KeyLocation, run_keyring
 from agentco_tui.config.resolve import VARIABLES, Resolver
 from agentco_tui.config.validators import WrongError
 from agentco_tui.system.child_process import CommandError
@@ -172,7 +172,7 @@ def _store_in_keyring(profile: str, key: ApiKey, env: Mapping[str, str]) -> bool
     """Store the key in the system's keyring; returns whether reading it again gives the same."""
     with suppress(CommandError, WrongError):
         run_keyring("set", profile, env, typed=key.reveal().encode())
-        return KeyPlace("keyring", profile, True, env).read() == key
+        return KeyLocation("keyring", profile, True, env).read() == key
     return False
 
 
@@ -210,7 +210,7 @@ def _log_out(resolved: Resolver, env: Mapping[str, str]) -> int:
         removals[str(file)] = file.unlink
     # A WrongError means that the keyring has no key, or none that can be read.
     with suppress(WrongError):
-        KeyPlace("keyring", profile, True, env).read()
+        KeyLocation("keyring", profile, True, env).read()
         removals["the system's keyring"] = partial(run_keyring, "del", profile, env)
     for storage, remove in removals.items():
         if not at_terminal() or agreed(f"Remove the key of profile {profile} from {storage}?"):
@@ -221,10 +221,10 @@ def _log_out(resolved: Resolver, env: Mapping[str, str]) -> int:
             say(f"The key is removed from {storage}.")
     if not removals:
         say(f"No key of profile {profile} is stored in the system's keyring or in {file}.")
-    key_place = resolved.key_place
-    is_storage_of_login = key_place is not None and key_place.value in (True, file)
-    if key_place is not None and not is_storage_of_login:
-        say(f"The key of {key_place.words} can't be removed from here.")
+    key_location = resolved.key_location
+    is_storage_of_login = key_location is not None and key_location.value in (True, file)
+    if key_location is not None and not is_storage_of_login:
+        say(f"The key of {key_location.description} can't be removed from here.")
     if env.get(API_KEY):
         say(f"{API_KEY} in the environment can't be removed from here.")
     return Exit.OK

@@ -185,7 +185,7 @@ async def connected(settings: Settings, key: KeyInUse | None = None) -> AsyncIte
 
     try:
         about = settings.base_url, key or settings.key
-        client = open_client(*about, mapping=settings.mapping, **settings.line)
+        client = open_client(*about, mapping=settings.mapping, **settings.transport_options)
     except CredentialError as error:
         raise SettingsError([Problem(text=str(error))]) from None
     async with client:

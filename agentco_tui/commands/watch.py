@@ -12,8 +12,10 @@ from agentco_tui.api.origin import platform_of
 from agentco_tui.commands.running import complain, say, say_json
 from agentco_tui.commands.with_workspace import run_polling
 from agentco_tui.config import Given
+from agentco_tui.live.critical_command import CriticalCommand
+from agentco_tui.live.notification_event import NotificationEvent, words_of_events
 from agentco_tui.live.notified import Notified, NotifiedFile
-from agentco_tui.live.notifier import Cause, CriticalCommand, Notifier
+from agentco_tui.live.notifier import Notifier
 from agentco_tui.model.format import stamp
 from agentco_tui.system.state_folder import NOTIFIED_FILE, state_folder
 from agentco_tui.workspace.workspace import FEEDS, FIRST_ANSWERS, LONGEST_PAUSE, Workspace
@@ -39,9 +41,9 @@ async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> 
     about = {"AGENTCO_PROFILE": workspace.profile, "AGENTCO_BASE_URL": workspace.origin}
     command = CriticalCommand({**env, **about}, workspace.key.redact)
     command.on_trouble = complain
-    command.waiting += [Cause(*fields) for fields in remembered.unsent]
+    command.waiting += [NotificationEvent(*fields) for fields in remembered.unsent]
     complain(f"watching {settings.base_url} ({settings.profile})")
-    calls = _Calls(command, words, notifier, memory, remembered)
+    command_runs = _CommandRuns(command, words, notifier, memory, remembered)
     until = asyncio.get_running_loop().time() + FIRST_ANSWERS
     first_answers = asyncio.create_task(workspace.first_answers(until))
     first_answers.add_done_callback(lambda _done: workspace.refresh_soon())
@@ -51,26 +53,26 @@ async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> 
             while True:
                 is_complete = first_answers.done()
                 await workspace.next_refresh(min(LONGEST_PAUSE, max(1.0, notify.outage / 2)))
-                causes = notifier.look(
+                events = notifier.look(
                     workspace.ranked_needs,
                     {feed: workspace.store.freshness[feed] for feed in FEEDS},
                     critical_tasks=workspace.needs.critical_tasks(),
                     asked_since=workspace.poller.asked_since(),
                     is_complete=is_complete,
                 )
-                about_feeds = [each for each in causes if each.kind == "feed"]
-                about_needs = [each for each in causes if each.kind != "feed"]
+                about_feeds = [each for each in events if each.kind == "feed"]
+                about_needs = [each for each in events if each.kind != "feed"]
                 for group in (about_needs, about_feeds):
                     if group:
-                        _report(group, notifier.words(group), as_json=given["json"])
+                        _report(group, words_of_events(group), as_json=given["json"])
                 freshness = [workspace.store.freshness[feed] for feed in FEEDS]
                 answered = sum(each.answered_at is not None for each in freshness)
                 is_first_sight = first_sight.note_look(answered, is_complete=is_complete)
-                if causes or not calls.is_busy:
-                    running.create_task(calls.make(causes, as_one=is_first_sight))
+                if events or not command_runs.is_busy:
+                    running.create_task(command_runs.run(events, as_one=is_first_sight))
     finally:
         first_answers.cancel()
-        await calls.close()
+        await command_runs.close()
 
 
 class FirstSight:
@@ -96,28 +98,28 @@ class FirstSight:
         return is_first
 
 
-def _report(causes: Sequence[Cause], text: str, *, as_json: bool) -> None:
+def _report(events: Sequence[NotificationEvent], text: str, *, as_json: bool) -> None:
     """Print one line for what was found together."""
     at = stamp(time.time())
     if as_json:
-        say_json({"at": at, "text": text, "causes": [cause._asdict() for cause in causes]})
+        say_json({"at": at, "text": text, "causes": [event._asdict() for event in events]})
     else:
         say(f"{at} {text}")
 
 
-class _Calls:
+class _CommandRuns:
     """Runs the command for what `watch` reports, and keeps in a file what it was run for."""
 
     def __init__(
         self,
         command: CriticalCommand,
-        words: Sequence[str],
+        command_line: Sequence[str],
         notifier: Notifier,
         memory: NotifiedFile,
         remembered: Notified,
     ) -> None:
         self._command = command
-        self._words = words
+        self._command_line = command_line
         self._notifier = notifier
         self._memory = memory
         self._saved = remembered
@@ -129,33 +131,33 @@ class _Calls:
     def is_busy(self) -> bool:
         return self._under_way > 0
 
-    async def make(self, causes: Sequence[Cause], *, as_one: bool) -> None:
+    async def run(self, events: Sequence[NotificationEvent], *, as_one: bool) -> None:
         """Run the command for these and for what waits, and then save that it was."""
         self._under_way += 1
         try:
-            await self._command.run(self._words, causes, as_one=as_one)
+            await self._command.run(self._command_line, events, as_one=as_one)
             await self._save()
         finally:
             self._under_way -= 1
 
     async def close(self) -> None:
         """Run the command for what waits, and save: nothing that was found is dropped."""
-        await self._command.close(self._words)
+        await self._command.close(self._command_line)
         await self._save()
 
     async def _save(self) -> None:
         """Write what was notified, if the file has something else."""
         async with self._saving:
             new = self._notifier.remembered()
-            new.unsent = [tuple(cause) for cause in self._command.unsent]
+            new.unsent = [tuple(event) for event in self._command.unsent]
             saved = self._saved
             is_same = (
-                new.stood.keys() == saved.stood.keys()
+                new.last_seen.keys() == saved.last_seen.keys()
                 and new.outages == saved.outages
                 and new.unsent == saved.unsent
             )
             is_recent = new.saved_at - saved.saved_at < SAVE_EVERY
-            if is_same and (is_recent or not new.stood):
+            if is_same and (is_recent or not new.last_seen):
                 return
             await asyncio.to_thread(self._memory.save, new)
             self._saved = new

@@ -15,7 +15,6 @@ import shlex
 import stat
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -32,7 +31,7 @@ KEYRING_SECONDS: Final = 30.0
 _READABLE_OR_WRITABLE_BY_OTHERS: Final = 0o066
 
 
-class KeyPlace(NamedTuple):
+class KeyLocation(NamedTuple):
     """Where the key can be read: the environment, or a source of the profile. It holds no key."""
 
     setting: str
@@ -43,8 +42,8 @@ class KeyPlace(NamedTuple):
     env: Mapping[str, str]
 
     @property
-    def words(self) -> str:
-        """The place in a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
+    def description(self) -> str:
+        """The location in a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
         return API_KEY if self.setting == API_KEY else f"{self.setting} of profile {self.profile}"
 
     @property
@@ -62,7 +61,7 @@ class KeyPlace(NamedTuple):
 
         A running program changes its own environment; that is no change of the settings.
         """
-        if not isinstance(other, KeyPlace):
+        if not isinstance(other, KeyLocation):
             return NotImplemented
         own = (self.setting, self.profile, self.value)
         return own == (other.setting, other.profile, other.value)
@@ -75,13 +74,7 @@ class KeyPlace(NamedTuple):
 
     def __repr__(self) -> str:
         # Neither the value nor the environment is shown: both can hold secrets.
-        return f"KeyPlace({self.words})"
-
-    def in_file(self) -> ApiKey | None:
-        """Return the key that is in the file now; None if it is no file, or can't be read."""
-        with suppress(WrongError):
-            return self.read() if self.is_file else None
-        return None
+        return f"KeyLocation({self.description})"
 
     def read(self, *, apart: bool = False, until: int | None = None) -> ApiKey:
         """Return the key that is there now; blocks as long as the command or the keyring takes.

@@ -42,7 +42,7 @@ def open_profile(
     client = open_client(
         settings.base_url,
         settings.key,
-        **{"mapping": settings.mapping, **settings.line, **options},
+        **{"mapping": settings.mapping, **settings.transport_options, **options},
     )
     client.read_only = settings.read_only
     return client

@@ -22,7 +22,7 @@ from agentco_tui.config import (
     Settings,
     SettingsError,
 )
-from agentco_tui.config.api_key import API_KEY, KeyPlace
+from agentco_tui.config.api_key import API_KEY, KeyLocation
 from agentco_tui.config.declaration import EACH, DeclaredSetting, TakesEffect
 from agentco_tui.config.file import KEY_SOURCES, ConfigFile
 from agentco_tui.config.settings import DECLARED
@@ -58,18 +58,18 @@ def load(given: Given, env: Mapping[str, str], *, with_key: bool = True) -> Sett
     """
     resolved = Resolver(given, env)
     base_url = resolved.base_url
-    key_place = resolved.key_place
+    key_location = resolved.key_location
     key = None
     if with_key and not (resolved.problems or resolved.missing):
         key = resolved.fetch_key()
-    if resolved.problems or base_url is None or key_place is None:
+    if resolved.problems or base_url is None or key_location is None:
         raise resolved.error()
     return Settings(
         profile=resolved.profile,
         base_url=base_url,
         key=key,
-        key_source=key_place.words,
-        key_place=key_place,
+        key_source=key_location.description,
+        key_location=key_location,
         **resolved.values,
     )
 
@@ -107,13 +107,13 @@ def reread(now: Settings, given: Given, env: Mapping[str, str]) -> tuple[Setting
     """Return the settings of a running dashboard with what the files changed, and the names of
     changed settings that take effect only at the next start. No key is read. Raises SettingsError.
     """
-    resolved = Resolver(given, env, with_profile=now.key_place is not None)
+    resolved = Resolver(given, env, with_profile=now.key_location is not None)
     if resolved.problems or resolved.missing:
         raise resolved.error()
     read = dict(resolved.values)
-    if now.key_place is not None:
+    if now.key_location is not None:
         read["base_url"] = resolved.base_url
-        read["key_place"] = resolved.key_place
+        read["key_location"] = resolved.key_location
     postponed: dict[str, None] = {}
     for declared in DECLARED:
         field = declared.field
@@ -195,13 +195,13 @@ class Resolver:
         """Where each setting came from, by its full name: "--refresh", "default"."""
         self.profile: str = DEFAULT_PROFILE
         self.base_url: BaseUrl | None = None
-        self.key_place: KeyPlace | None = None
+        self.key_location: KeyLocation | None = None
         self._with_profile = with_profile
         if with_profile:
             self._choose_profile()
             self.problems = [each for each in self.problems if _concerns(self.profile, each)]
             self._find_base_url()
-            self._find_key_place()
+            self._find_key_location()
         self.values = self._find_values()
         """The fields of `Settings` except profile, address and key."""
 
@@ -219,24 +219,24 @@ class Resolver:
         return kind((*self.problems, *self.missing))
 
     def fetch_key(self) -> ApiKey | None:
-        """Read the key from its place; None if that failed, with the reason in `problems`."""
-        place = self.key_place
-        if place is None:
+        """Read the key from its location; None if that failed, with the reason in `problems`."""
+        location = self.key_location
+        if location is None:
             return None
         try:
-            return place.read()
+            return location.read()
         except WrongError as wrong:
-            self._report_value(place.setting, place.setting, str(wrong))
+            self._report_value(location.setting, location.setting, str(wrong))
             return None
 
     def check_all(self) -> None:
         """Add what is wrong with every profile; runs no command and reads no keyring."""
         for name in self.file.profiles:
             other = Resolver({"config": str(self.path), "profile": name}, {})
-            if other.key_place is not None and other.key_place.is_file:
+            if other.key_location is not None and other.key_location.is_file:
                 other.fetch_key()
             self.problems += other.problems
-        if self.key_place is not None and not self.key_place.can_change:
+        if self.key_location is not None and not self.key_location.can_change:
             self.fetch_key()
 
     def broken_themes(self) -> list[Problem]:
@@ -300,9 +300,9 @@ class Resolver:
             )
         return f"no address: set {variable} or --base-url, or run agentco-tui login"
 
-    def _find_key_place(self) -> None:
+    def _find_key_location(self) -> None:
         if API_KEY in self._set_env:
-            self.key_place = KeyPlace(API_KEY, self.profile, None, self._own_env)
+            self.key_location = KeyLocation(API_KEY, self.profile, None, self._own_env)
             return
         for name in KEY_SOURCES:
             value = self.entry.get(name)
@@ -311,7 +311,7 @@ class Resolver:
             if name == "api_key_file":
                 value = self._absolute(value)
             env = self._whole_env if name == "api_key_env" else self._own_env
-            self.key_place = KeyPlace(name, self.profile, value, env)
+            self.key_location = KeyLocation(name, self.profile, value, env)
             return
         if self._is_reported(*(f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)):
             return

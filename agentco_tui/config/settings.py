@@ -14,7 +14,7 @@ import msgspec
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import validators
-from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.config.api_key import KeyLocation
 from agentco_tui.config.declaration import (
     EACH,
     FLAG_ONLY,
@@ -381,8 +381,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The key that was read at the start; it masks itself."""
     key_source: str = ""
     """Where the key came from: "AGENTCO_API_KEY", "api_key_command of profile prod"."""
-    key_place: Annotated[
-        KeyPlace | None, Group(KeySources, PROFILE, name="api_key", only_one=True)
+    key_location: Annotated[
+        KeyLocation | None, Group(KeySources, PROFILE, name="api_key", only_one=True)
     ] = None
     """Where the key can be read again; None if it cannot, as for the demo."""
     company: Annotated[
@@ -598,7 +598,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Where each setting came from: "--refresh", "profile prod, FILE:12", "default"."""
 
     @property
-    def line(self) -> dict[str, Any]:
+    def transport_options(self) -> dict[str, Any]:
         """The arguments of `Transport` that say how to reach the platform."""
         return {
             "ca_file": self.ca_file,

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.config import AlertLimits
+from agentco_tui.history.log_counts import EntryKind, kind_of, observe_log
 from agentco_tui.history.observations import (
     AlertLife,
     BudgetSample,
@@ -23,10 +24,9 @@ from agentco_tui.history.observations import (
     TaskLife,
     Track,
 )
-from agentco_tui.history.observed_spending import ObservedSum, first_exact_time, spent_together
+from agentco_tui.history.observed_spending import ObservedSum, spent_together
 from agentco_tui.history.period import period_of
 from agentco_tui.history.reader import Reader
-from agentco_tui.history.sampler import kind_of, observe_log
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
@@ -274,9 +274,10 @@ def _of_unknown_outcome(lives: Sequence[TaskLife]) -> ChangeEvent:
 def _wrong(past: HistorySlice, store: Store, names: Names) -> list[ChangeEvent]:
     """Failures and warnings of one agent and verb in one line."""
     newest = {kind_of(entry): entry for entry in store.activity}
-    times, last = Counter[tuple[str | None, str, Severity]](), dict[object, float]()
+    times = Counter[EntryKind]()
+    last = dict[EntryKind, float]()
     for each in past.counts:
-        kind = each.agent, each.kind, each.severity
+        kind = EntryKind(each.agent, each.kind, each.severity)
         times[kind] += each.count
         last[kind] = max(each.at, last.get(kind, 0.0))
     found = list[ChangeEvent]()
@@ -297,7 +298,7 @@ def _sums(past: HistorySlice, store: Store, span: Span) -> dict[str, ObservedSum
     budgets = [*store.budget, *store.company_budgets]
     tracks = {each.subject: past.spent.get(each.subject, Track()) for each in budgets}
     periods = {each.subject: period_of(each, now) for each in budgets}
-    return spent_together(tracks, periods, (first_exact_time(since, now), now))
+    return spent_together(tracks, periods, (since, now))
 
 
 def _spent(sums: Mapping[str, ObservedSum], store: Store, names: Names) -> list[ChangeEvent]:

@@ -1,8 +1,12 @@
-"""The file of the history: its schema, what is written into it, how it is thinned, and damage.
+"""The database of the history: opening it, writing into it, and what happens when it is damaged.
 
-Whatever uses the file may raise HistoryError, with a sentence for a person. A sample is stored
-where its figure differs from that before it, compared inside the transaction that writes it; so
-several programs that see the same store it once.
+Figures and counts are stored in buckets of one minute, ten minutes and one hour, all three at once;
+each length is kept for a time of its own. A bucket holds the last figure in it with its time, or
+the number of entries.
+
+One process writes the buckets of a platform, the one with the `HistoryLock`; others put their rows
+into the table `inbox`, from where the writer takes them. Every public function and method raises
+HistoryError, with a sentence for the user.
 """
 
 from __future__ import annotations
@@ -11,231 +15,68 @@ import fcntl
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
-from decimal import Decimal
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from msgspec.structs import asdict, astuple
+import msgspec
+from msgspec.structs import asdict
 
 from agentco_tui.api.origin import platform_of
-from agentco_tui.history.observations import (
-    HistoryError,
-    Observed,
-    QueueSeen,
-    TaskLife,
-)
-from agentco_tui.history.reader import HOUR, MENDED, MINUTE, Reader
+from agentco_tui.history.history_lock import HistoryLock
+from agentco_tui.history.lives import departed_life, merged_life
+from agentco_tui.history.migrations import MIGRATIONS
+from agentco_tui.history.observations import HistoryError, QueueSeen
+from agentco_tui.history.reader import HOUR, MENDED, MINUTE, TEN_MINUTES, Reader
+from agentco_tui.history.rows import CountRow, LifeRow, Rows, SampleRow
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.system.background import turn_of_thread
 from agentco_tui.system.state_folder import FILE_MODE, FOLDER_MODE
 from agentco_tui.text import safe
 
 T = TypeVar("T")
 
 DAY: Final = 86_400
-TIERS: Final = ((2 * DAY, 600), (30 * DAY, HOUR))
-"""From which age on, in seconds, how many seconds have one sample; counts go by the hour from the
-last of these ages on."""
-KEPT: Final = 365 * DAY
-HALVINGS: Final = 18  # of all ages, at most, until the file is small enough
-PATIENCE: Final = 2.0  # seconds to wait for another program that writes
-TITLE: Final = 200  # cells
-_LARGEST: Final = 2**63 - 1  # that SQLite takes as a number
+KEPT_FOR: Final = {MINUTE: DAY, TEN_MINUTES: 30 * DAY, HOUR: 365 * DAY}
+"""For how many seconds buckets of each length are kept."""
+SHRINKING: Final = 0.75  # the factor by which these times are shortened if the file is too large
+MOST_SHRINKINGS: Final = 40
+LOCK_TIMEOUT: Final = 2.0  # seconds to wait for another process that writes
+MOST_IN_INBOX: Final = 1_000  # batches of one platform; the oldest are dropped
+_SERIES_AT_ONCE: Final = 20  # series or tallies whose old buckets are deleted in one transaction
+_PAUSE_EVERY: Final = 100  # rows of Python work between two pauses for the event loop
 
-MIGRATIONS: Final = (
-    """
-    CREATE TABLE platform (id INTEGER PRIMARY KEY, profile TEXT NOT NULL, origin TEXT NOT NULL,
-        UNIQUE (profile, origin));
-    CREATE TABLE subject (platform INTEGER, kind TEXT, key TEXT, name TEXT, company TEXT,
-        PRIMARY KEY (platform, kind, key)) WITHOUT ROWID;
-    CREATE TABLE series (id INTEGER PRIMARY KEY, platform INTEGER, feed TEXT, subject TEXT,
-        UNIQUE (platform, feed, subject));
-    CREATE TABLE sample (series INTEGER, at REAL, a, b, c, PRIMARY KEY (series, at)) WITHOUT ROWID;
-    CREATE TABLE seen (platform INTEGER, feed TEXT, scope TEXT, since REAL, until REAL,
-        PRIMARY KEY (platform, feed, scope, since)) WITHOUT ROWID;
-    CREATE TABLE tally (id INTEGER PRIMARY KEY, platform INTEGER, agent TEXT, company TEXT,
-        kind TEXT, severity TEXT, UNIQUE (platform, agent, kind, severity, company));
-    CREATE TABLE counted (tally INTEGER, at INTEGER, is_hour INTEGER, n INTEGER,
-        PRIMARY KEY (tally, at, is_hour)) WITHOUT ROWID;
-    CREATE TABLE life (platform INTEGER, id TEXT, title TEXT NOT NULL, agent TEXT, company TEXT,
-        first_seen REAL, waiting_since REAL, decided REAL, decided_by TEXT, ended REAL, state TEXT,
-        estimate TEXT, cost TEXT, currency TEXT, state_at REAL, changed REAL,
-        PRIMARY KEY (platform, id)) WITHOUT ROWID;
-    CREATE INDEX lives ON life (platform, changed);
-    CREATE INDEX lives_of ON life (platform, agent, changed);
-    CREATE TABLE alert (platform INTEGER, id TEXT, scope TEXT, subject TEXT, severity TEXT,
-        first_seen REAL, gone REAL, PRIMARY KEY (platform, id)) WITHOUT ROWID;
-    CREATE TABLE thinned (platform INTEGER, step INTEGER, until REAL,
-        PRIMARY KEY (platform, step)) WITHOUT ROWID;
-    """,
-    # What was seen belongs to the platform, whichever profile saw it: the profiles of one platform
-    # become one. `platform_of` is the function of that name in `api/origin.py`.
-    """
-    CREATE TEMP TABLE moved AS SELECT id AS old, (SELECT min(id) FROM platform AS same
-        WHERE platform_of(same.origin) = platform_of(platform.origin)) AS new FROM platform;
-    CREATE TABLE viewer (platform INTEGER, profile TEXT, PRIMARY KEY (platform, profile))
-        WITHOUT ROWID;
-    INSERT OR IGNORE INTO viewer SELECT new, profile FROM platform JOIN moved ON id = old;
-    DELETE FROM moved WHERE old = new;
+_SAMPLE: Final = """INSERT INTO sample (series, resolution, bucket, at, a, b, c)
+    SELECT ?1, ?2, CAST(?3 / ?2 AS INTEGER) * ?2, ?3, ?4, ?5, ?6 WHERE COALESCE(
+        (SELECT at > ?3 OR (a, b, c) IS NOT (?4, ?5, ?6) FROM sample
+            WHERE series = ?1 AND resolution = 3600 AND bucket <= ?3
+            ORDER BY bucket DESC LIMIT 1),
+        (?4, ?5, ?6) IS NOT (NULL, NULL, NULL))
+    ON CONFLICT DO UPDATE SET at = excluded.at, a = excluded.a, b = excluded.b, c = excluded.c
+        WHERE excluded.at >= at"""
+"""Stores a figure in its bucket if it differs from the last one, or comes late; a series doesn't
+begin with nothing. Hours are written last, because the last figure is looked up there."""
+_RESOLUTIONS: Final = (MINUTE, TEN_MINUTES, HOUR)  # in the order in which they are written
 
-    INSERT OR IGNORE INTO subject SELECT new, kind, key, name, company
-        FROM subject JOIN moved ON platform = old;
-    INSERT INTO seen SELECT new, feed, scope, since, until FROM seen JOIN moved ON platform = old
-        WHERE true ON CONFLICT DO UPDATE SET until = max(until, excluded.until);
-    INSERT INTO life SELECT new, id, title, agent, company, first_seen, waiting_since, decided,
-        decided_by, ended, state, estimate, cost, currency, state_at, changed
-        FROM life JOIN moved ON platform = old WHERE true ON CONFLICT DO UPDATE SET
-        first_seen = min(first_seen, excluded.first_seen),
-        decided = COALESCE(decided, excluded.decided),
-        decided_by = COALESCE(decided_by, excluded.decided_by),
-        ended = COALESCE(ended, excluded.ended), cost = COALESCE(excluded.cost, cost),
-        state = CASE WHEN excluded.state_at > state_at THEN COALESCE(excluded.state, state)
-            ELSE state END,
-        state_at = max(state_at, excluded.state_at), changed = max(changed, excluded.changed);
-    INSERT INTO alert SELECT new, id, scope, subject, severity, first_seen, gone
-        FROM alert JOIN moved ON platform = old WHERE true ON CONFLICT DO UPDATE SET
-        first_seen = min(first_seen, excluded.first_seen), gone = COALESCE(gone, excluded.gone);
-    INSERT OR IGNORE INTO series (platform, feed, subject) SELECT new, feed, subject
-        FROM series JOIN moved ON platform = old;
-    INSERT OR IGNORE INTO sample SELECT target.id, at, a, b, c FROM sample
-        JOIN series AS source ON source.id = sample.series JOIN moved ON source.platform = old
-        JOIN series AS target ON (target.platform, target.feed, target.subject)
-            = (new, source.feed, source.subject);
-    INSERT OR IGNORE INTO tally (platform, agent, company, kind, severity)
-        SELECT new, agent, company, kind, severity FROM tally JOIN moved ON platform = old;
-    INSERT INTO counted SELECT target.id, at, is_hour, n FROM counted
-        JOIN tally AS source ON source.id = counted.tally JOIN moved ON source.platform = old
-        JOIN tally AS target
-        ON (target.platform, target.agent, target.kind, target.severity, target.company)
-            = (new, source.agent, source.kind, source.severity, source.company)
-        WHERE true ON CONFLICT DO UPDATE SET n = max(n, excluded.n);
-
-    DELETE FROM sample WHERE series IN
-        (SELECT id FROM series WHERE platform IN (SELECT old FROM moved));
-    DELETE FROM counted WHERE tally IN
-        (SELECT id FROM tally WHERE platform IN (SELECT old FROM moved));
-    DELETE FROM series WHERE platform IN (SELECT old FROM moved);
-    DELETE FROM tally WHERE platform IN (SELECT old FROM moved);
-    DELETE FROM subject WHERE platform IN (SELECT old FROM moved);
-    DELETE FROM seen WHERE platform IN (SELECT old FROM moved);
-    DELETE FROM life WHERE platform IN (SELECT old FROM moved);
-    DELETE FROM alert WHERE platform IN (SELECT old FROM moved);
-    DELETE FROM thinned WHERE platform IN (SELECT old FROM moved UNION SELECT new FROM moved);
-    DELETE FROM platform WHERE id IN (SELECT old FROM moved);
-    DROP TABLE moved;
-
-    CREATE TABLE place (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, origin TEXT NOT NULL);
-    INSERT INTO place SELECT id, platform_of(origin), origin FROM platform;
-    DROP TABLE platform;
-    ALTER TABLE place RENAME TO platform;
-
-    ALTER TABLE life ADD COLUMN waits INTEGER;
-    ALTER TABLE life ADD COLUMN departed REAL;
-    ALTER TABLE life ADD COLUMN departed_after REAL;
-    ALTER TABLE life ADD COLUMN looked_up INTEGER;
-    UPDATE life SET waits = 1 WHERE waiting_since NOT NULL AND state IN ('pending', 'queued')
-        AND decided IS NULL AND ended IS NULL;
-    CREATE INDEX waiting ON life (platform, company) WHERE waits;
-    ALTER TABLE alert ADD COLUMN text TEXT;
-    ALTER TABLE alert ADD COLUMN is_dated INTEGER NOT NULL DEFAULT 1;
-    """,
-)
-"""Each takes the file from the version that is its place to the next."""
-
-_SAMPLE: Final = """INSERT OR IGNORE INTO sample SELECT ?1, ?2, ?3, ?4, ?5 WHERE COALESCE(
-    (SELECT (a, b, c) IS NOT (?3, ?4, ?5) FROM sample WHERE series = ?1 AND at < ?2
-    ORDER BY at DESC LIMIT 1), (?3, ?4, ?5) IS NOT (NULL, NULL, NULL))"""
-"""If it differs from that before it; a series doesn't begin with nothing."""
-_SAME: Final = """DELETE FROM sample WHERE series = ?1 AND (a, b, c) IS (?3, ?4, ?5) AND
-    at = (SELECT at FROM sample WHERE series = ?1 AND at > ?2 ORDER BY at LIMIT 1) AND
-    EXISTS (SELECT 1 FROM sample WHERE series = ?1 AND at = ?2 AND (a, b, c) IS (?3, ?4, ?5))"""
-"""That behind it, which another program was faster to write, if it is the same."""
-_SEEN: Final = """INSERT INTO seen SELECT ?1, ?2, ?3, COALESCE((SELECT since FROM seen WHERE
-    (platform, feed, scope) = (?1, ?2, ?3) AND since <= ?4 AND until >= ?4 - ?6
-    ORDER BY since DESC LIMIT 1), ?4), ?5 WHERE true
-    ON CONFLICT DO UPDATE SET until = max(until, excluded.until)"""
-"""As a part of the span that it meets, of whichever program."""
-_LIFE: Final = """INSERT INTO life (platform, id, title, agent, company, first_seen, waiting_since,
-    decided, decided_by, ended, state, estimate, cost, currency, state_at, changed,
-    waits, departed, departed_after)
-    VALUES (:platform, :id, :title, :agent, :company, :first_seen, :waiting_since,
-    :decided, :decided_by, :ended, :state, :estimate, :cost, :currency, :first_seen,
-    max(:first_seen, COALESCE(:decided, 0), COALESCE(:ended, 0), COALESCE(:departed, 0)),
-    :waits, :departed, :departed_after)
-    ON CONFLICT DO UPDATE SET
-    title = CASE excluded.title WHEN '' THEN title ELSE excluded.title END,
-    agent = COALESCE(excluded.agent, agent), company = COALESCE(excluded.company, company),
-    first_seen = min(first_seen, excluded.first_seen),
-    waiting_since = COALESCE(waiting_since, excluded.waiting_since),
-    decided = COALESCE(decided, excluded.decided, CASE WHEN excluded.state IS NOT state
-        AND excluded.state IN ('approved', 'rejected')
-        THEN COALESCE(departed, excluded.first_seen) END),
-    decided_by = COALESCE(excluded.decided_by, decided_by),
-    ended = COALESCE(ended, excluded.ended, CASE WHEN excluded.state IS NOT state THEN
-        CASE WHEN excluded.state IN ('cancelled', 'rejected')
-        THEN COALESCE(departed, excluded.first_seen)
-        WHEN excluded.state IN ('done', 'failed') THEN excluded.first_seen END END),
-    state = CASE WHEN excluded.state_at >= state_at - iif(state IN ('pending', 'queued'), 5, 0)
-        THEN COALESCE(excluded.state, state) ELSE state END,
-    estimate = COALESCE(excluded.estimate, estimate), cost = COALESCE(excluded.cost, cost),
-    currency = COALESCE(excluded.currency, currency),
-    state_at = max(state_at, excluded.state_at), changed = max(changed, excluded.changed),
-    waits = CASE WHEN excluded.waits AND COALESCE(departed < excluded.state_at, true) THEN 1
-        ELSE waits END,
-    looked_up = CASE WHEN excluded.waits AND departed < excluded.state_at THEN NULL
-        ELSE looked_up END,
-    departed_after = CASE WHEN excluded.waits AND departed < excluded.state_at THEN NULL
-        ELSE COALESCE(departed_after, excluded.departed_after) END,
-    departed = CASE WHEN excluded.waits AND departed < excluded.state_at THEN NULL
-        ELSE COALESCE(departed, excluded.departed) END
-    WHERE (title, state, estimate, cost, decided, ended) IS NOT (excluded.title, excluded.state,
-        excluded.estimate, excluded.cost, excluded.decided, excluded.ended)
-        OR (excluded.waits AND waits IS NOT excluded.waits)
-        OR (excluded.decided_by NOT NULL AND decided_by IS NULL)
-        OR (excluded.departed NOT NULL AND departed IS NULL)"""
-"""A task that waits again, after it had left the queue, has not left it. The platform's clock, by
-which the log tells of a decision, may be some seconds behind that by which the task was seen to
-wait."""
-_IN_QUEUE: Final = """SELECT id FROM life WHERE platform = :platform AND waits
-    AND (:scope = '' OR company = :scope) AND first_seen <= :at"""
-_LAST_SEEN: Final = """SELECT max(until) FROM seen WHERE (platform, feed) = (:platform, :feed)
-    AND scope IN ('', :scope) AND until < :at"""
-_DEPARTED: Final = """UPDATE life SET waits = 0, departed = ?, departed_after = ?,
-    changed = max(changed, ?) WHERE platform = ? AND id = ?"""
-_LOOKED_UP: Final = "UPDATE life SET looked_up = 1 WHERE platform = ? AND id = ?"
+_COLUMNS_OF_LIFE: Final = LifeRow.__struct_fields__
 _ALERT: Final = """INSERT INTO alert (platform, id, scope, subject, severity, first_seen, gone,
     text, is_dated) VALUES (:platform, :id, :scope, :subject, :severity, :first_seen, :gone,
     :text, :is_dated) ON CONFLICT DO UPDATE SET severity = excluded.severity,
     gone = excluded.gone, first_seen = min(first_seen, excluded.first_seen),
     text = COALESCE(excluded.text, text), is_dated = excluded.is_dated
     WHERE (severity, gone, text) IS NOT (excluded.severity, excluded.gone, excluded.text)"""
-_TALLY: Final = """INSERT OR IGNORE INTO tally (platform, agent, company, kind, severity)
-    VALUES (?1, ?2, ?3, ?4, ?5)"""
-_COUNT: Final = """INSERT INTO counted SELECT id, ?6, 0, ?7 FROM tally WHERE
-    (platform, agent, company, kind, severity) = (?1, ?2, ?3, ?4, ?5)
-    ON CONFLICT DO UPDATE SET n = excluded.n WHERE excluded.n > n"""
 _NAME: Final = """INSERT INTO subject VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
     name = COALESCE(excluded.name, name), company = COALESCE(excluded.company, company)
     WHERE (name, company) IS NOT (excluded.name, excluded.company)"""
+_ADD_TO_COUNT: Final = """INSERT INTO counted VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET n = n + excluded.n"""
 
-_THIN: Final = """DELETE FROM sample WHERE series = ?1 AND at >= ?3 AND at < ?4 AND EXISTS
-    (SELECT 1 FROM sample AS later WHERE later.series = ?1 AND later.at > sample.at
-    AND later.at < (CAST(sample.at / ?2 AS INTEGER) + 1) * ?2)"""
-"""Leave the last sample of each step."""
-_TOO_OLD: Final = """DELETE FROM sample WHERE series = ?1 AND at <
-    (SELECT max(at) FROM sample WHERE series = ?1 AND at < ?2)"""
-"""All but the last one, for that still holds."""
-_OF_PLATFORM: Final = "tally IN (SELECT id FROM tally WHERE platform = :platform)"
-_THIN_REST: Final = (
-    # Minutes become hours.
-    f"""INSERT INTO counted SELECT tally, at / :hour * :hour AS began, 1, sum(n) FROM counted
-    WHERE {_OF_PLATFORM} AND at < :until AND NOT is_hour GROUP BY tally, began
-    ON CONFLICT DO UPDATE SET n = n + excluded.n""",  # noqa: S608 (our own words)
-    f"""DELETE FROM counted WHERE {_OF_PLATFORM}
-    AND (at < :end OR (at < :until AND NOT is_hour))""",  # noqa: S608 (our own words)
+_EXPIRED_HOURS: Final = """DELETE FROM sample WHERE series = ?1 AND resolution = 3600 AND bucket <
+    (SELECT max(bucket) FROM sample WHERE series = ?1 AND resolution = 3600 AND bucket < ?2)"""
+"""All except the last one, which still holds."""
+_EXPIRED_REST: Final = (
     "DELETE FROM tally WHERE platform = :platform AND id NOT IN (SELECT tally FROM counted)",
     "DELETE FROM life WHERE platform = :platform AND changed < :end",
     "DELETE FROM alert WHERE platform = :platform AND gone < :end",
@@ -245,136 +86,194 @@ log = logging.getLogger(__name__)
 
 
 class HistoryDatabase:
-    """One connection, opened at the first use and again after a failure; for one thread."""
+    """One connection for one thread, opened at the first use and again after a failure."""
 
-    def __init__(self, path: Path, profile: str, origin: str, redact: Callable[[str], str]) -> None:
-        self._path, self._redact = path, redact
-        self._platform_key = profile, origin
+    def __init__(self, path: Path, profile: str, origin: str) -> None:
+        self._path = path
+        self._profile = profile
+        self._origin = origin
         self._name = f"the history {safe(str(path), 200)}"
-        self.files = 1  # another if one was damaged or taken away
+        self._lock = HistoryLock(path, platform_of(origin))
+        self.files_opened = 1  # more if one was damaged or deleted
         self._connection: sqlite3.Connection | None = None
-        self._file: os.stat_result | None = None  # the one that is open
-        self._platform = 0
+        self._file: os.stat_result | None = None  # of the file that is open
+        self._platform = 0  # its row
+        self._series = dict[tuple[str, str], int]()  # rows of series by feed and subject
 
     def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(sqlite3.Error):
-                connection.close()
+        """Close the file, and let another process write."""
+        self._disconnect()
+        self._lock.release()
 
     def read(self, read: Callable[[Reader], T]) -> T:
-        with self._used() as connection:
+        with self._connected() as connection:
             return read(Reader(connection, self._platform))
 
-    def write(self, batch: Iterable[Observed]) -> None:
-        """Write these in one transaction, or nothing of them."""
-        with self._used("BEGIN IMMEDIATE") as connection:
-            for observed in batch:
-                self._write(connection, observed)
-
-    def thin(self, most_bytes: int) -> Iterator[None]:
-        """Thin what has grown old, and make the file as small as it may be; a slice at each step,
-        so that neither other programs nor reads wait. A platform is as old as when it was last
-        seen, by its own clock.
+    def write(self, batch: Sequence[Rows]) -> bool:
+        """Write rows in one transaction, or none of them. Returns whether this process writes the
+        buckets; otherwise the rows were handed over to the process that does.
         """
-        last_seen = "SELECT platform, max(until) FROM seen GROUP BY platform"
-        for halved in range(HALVINGS):
-            with self._used() as connection:
-                platforms = connection.execute(last_seen).fetchall()
-                if halved and _size(connection) <= most_bytes:
-                    break
-            for platform, now in platforms:
-                yield from self._thin(platform, now, 0.5**halved)
-        free = 1
-        while free:
-            with self._used() as connection:
-                (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-                # Each step of it frees a page.
-                connection.executescript("PRAGMA incremental_vacuum(500)")
-            yield
-        with self._used() as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        with self._connected("BEGIN IMMEDIATE") as connection:
+            if not self._lock.acquire():
+                self._hand_over(connection, batch)
+                return False
+            all_rows = [*self._taken_from_inbox(connection), *batch]
+            # In the order of time: a figure is stored if it differs from the one before it.
+            samples = [sample for rows in all_rows for sample in rows.samples]
+            self._write_samples(connection, sorted(samples, key=_time_of_sample))
+            for rows in all_rows:
+                self._write_rows(connection, rows)
+            return True
 
-    def _thin(self, platform: int, now: float, part: float) -> Iterator[None]:
-        """One platform; all ages are that part of what they should be."""
-        done_to = "SELECT step, until FROM thinned WHERE platform = ?"
-        with self._used() as connection:
-            done = dict[int, float](connection.execute(done_to, (platform,)).fetchall())
-            found = connection.execute("SELECT id FROM series WHERE platform = ?", (platform,))
-            ids = found.fetchall()
-        steps = [
-            (step, done.get(step, 0.0), (now - age * part) // step * step) for age, step in TIERS
-        ]
-        end = now - KEPT * part
-        for (series,) in ids:
-            with self._used("BEGIN IMMEDIATE") as connection:
-                connection.executemany(_THIN, [(series, *step) for step in steps])
-                connection.execute(_TOO_OLD, (series, end))
+    def expire(self, most_bytes: int) -> Iterator[None]:
+        """Delete old buckets, then all that is older than fits into a file of `most_bytes`.
+
+        Works in slices, one at each step, so that neither reads nor other processes wait. The age
+        of a platform's buckets is counted from when it was last seen, by its own clock.
+        """
+        share_of_time = 1.0
+        for _ in range(MOST_SHRINKINGS):
+            with self._connected() as connection:
+                platforms = connection.execute(
+                    "SELECT platform, max(until) FROM seen GROUP BY platform"
+                ).fetchall()
+            for platform, last_seen in platforms:
+                yield from self._expire_platform(platform, last_seen, share_of_time)
+            with self._connected() as connection:
+                if _used_bytes(connection) <= most_bytes:
+                    break
+            share_of_time *= SHRINKING
+        yield from self._give_back_free_pages()
+
+    def _expire_platform(
+        self, platform: int, last_seen: float, share_of_time: float
+    ) -> Iterator[None]:
+        """Delete what is older than that share of the time for which it is usually kept."""
+        begins = {
+            resolution: (last_seen - seconds * share_of_time) // HOUR * HOUR
+            for resolution, seconds in KEPT_FOR.items()
+        }
+        with self._connected("BEGIN IMMEDIATE") as connection:
+            # First, so that no reader takes buckets for complete that are being deleted.
+            connection.executemany(
+                """INSERT INTO kept VALUES (?, ?, ?)
+                ON CONFLICT DO UPDATE SET since = max(since, excluded.since)""",
+                [(platform, resolution, begin) for resolution, begin in begins.items()],
+            )
+            series = _ids(connection, "SELECT id FROM series WHERE platform = ?", platform)
+            tallies = _ids(connection, "SELECT id FROM tally WHERE platform = ?", platform)
+        yield
+        for some in _portions(series):
+            with self._connected("BEGIN IMMEDIATE") as connection:
+                for resolution in (MINUTE, TEN_MINUTES):
+                    connection.executemany(
+                        "DELETE FROM sample WHERE series = ? AND resolution = ? AND bucket < ?",
+                        [(each, resolution, begins[resolution]) for each in some],
+                    )
+                connection.executemany(_EXPIRED_HOURS, [(each, begins[HOUR]) for each in some])
             yield
-        told = {"platform": platform, "hour": HOUR, "until": steps[-1][2], "end": end}
-        done_now = [(platform, step, until) for step, _, until in steps]
-        with self._used("BEGIN IMMEDIATE") as connection:
-            for statement in _THIN_REST:
-                connection.execute(statement, told)
-            connection.executemany("INSERT OR REPLACE INTO thinned VALUES (?, ?, ?)", done_now)
+        for some in _portions(tallies):
+            with self._connected("BEGIN IMMEDIATE") as connection:
+                for resolution, begin in begins.items():
+                    connection.executemany(
+                        "DELETE FROM counted WHERE tally = ? AND resolution = ? AND bucket < ?",
+                        [(each, resolution, begin) for each in some],
+                    )
+            yield
+        with self._connected("BEGIN IMMEDIATE") as connection:
+            for statement in _EXPIRED_REST:
+                connection.execute(statement, {"platform": platform, "end": begins[HOUR]})
         yield
 
-    # Opening, and what goes wrong
+    def _give_back_free_pages(self) -> Iterator[None]:
+        """Make the file as small as its content."""
+        free_pages = 1
+        while free_pages:
+            with self._connected() as connection:
+                (free_pages,) = connection.execute("PRAGMA freelist_count").fetchone()
+                # Each of its steps frees a page.
+                connection.executescript("PRAGMA incremental_vacuum(500)")
+            yield
+        with self._connected() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    # Opening, and failures
 
     @contextmanager
-    def _used(self, begin: str = "") -> Iterator[sqlite3.Connection]:
-        """The connection, in a transaction if one is to begin."""
+    def _connected(self, begin: str = "") -> Iterator[sqlite3.Connection]:
+        """The connection, in a transaction if `begin` is a statement that begins one."""
         try:
-            connection = self._open()
+            connection = self._connect()
             connection.execute(begin)
             yield connection
             if begin:
                 connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
-            self.close()
+            self._disconnect()
             log.info("the history: %r", error)
             if _is_damage(error):
-                aside = safe(self._set_aside(), 200)
-                words = f"{self._name} was damaged: it was set aside as {aside}, and begun anew"
-            elif isinstance(error, (sqlite3.OperationalError, OSError)):
-                why = safe(getattr(error, "strerror", None) or str(error), 120)
-                words = f"nothing can be remembered: {self._name} can't be used ({why}); "
-                words += "the dashboard goes on, and tries again"
-            else:
-                raise  # something that can't be stored
-            raise HistoryError(words) from error
+                set_aside = safe(self._set_aside(), 200)
+                raise HistoryError(
+                    f"{self._name} was damaged: it was set aside as {set_aside}, "
+                    "and a new one was started"
+                ) from error
+            if isinstance(error, (sqlite3.OperationalError, OSError)):
+                reason = safe(getattr(error, "strerror", None) or str(error), 120)
+                raise HistoryError(
+                    f"nothing can be remembered: {self._name} can't be used ({reason}); "
+                    "the dashboard goes on, and tries again"
+                ) from error
+            raise  # a value that can't be stored
         except BaseException:
-            self.close()
+            self._disconnect()
             raise
 
-    def _open(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._connection is not None:
             if self._is_in_place():
                 return self._connection
-            self.close()  # somebody took it away, or set it aside
-            self.files += 1
+            # Another program deleted the file, or set it aside.
+            self._disconnect()
+            self.files_opened += 1
         with _locked_folder(self._path.parent):
             with suppress(FileExistsError):
                 flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
                 os.close(os.open(self._path, flags, FILE_MODE))
             self._file = self._path.stat()
-            self._connection = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
+            self._connection = sqlite3.connect(
+                self._path, timeout=LOCK_TIMEOUT, isolation_level=None
+            )
             _migrate(self._connection, self._name)
-        run = self._connection.execute
-        profile, origin = self._platform_key
-        key = (platform_of(origin),)
-        query = "SELECT id FROM platform WHERE key = ?"
-        if not (rows := run(query, key).fetchall()):
-            insert = "INSERT OR IGNORE INTO platform (key, origin) VALUES (?, ?)"
-            run(insert, (*key, origin))
-            rows = run(query, key).fetchall()
-        [(self._platform,)] = rows
-        # By which profiles it is known, for who names one of them and no address.
-        seen_by = "SELECT 1 FROM viewer WHERE (platform, profile) = (?, ?)"
-        viewer = self._platform, profile
-        if not run(seen_by, viewer).fetchall():
-            run("INSERT OR IGNORE INTO viewer VALUES (?, ?)", viewer)
+        self._platform = self._find_platform(self._connection)
         return self._connection
+
+    def _disconnect(self) -> None:
+        connection = self._connection
+        self._connection = None
+        self._series.clear()
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _find_platform(self, connection: sqlite3.Connection) -> int:
+        """Returns the row of the platform, added if it is new, and notes the profile that sees it:
+        `history` can be asked about a profile without an address.
+        """
+        key = platform_of(self._origin)
+        find = "SELECT id FROM platform WHERE key = ?"
+        row = connection.execute(find, (key,)).fetchone()
+        if row is None:
+            connection.execute(
+                "INSERT OR IGNORE INTO platform (key, origin) VALUES (?, ?)", (key, self._origin)
+            )
+            row = connection.execute(find, (key,)).fetchone()
+        viewer = (row[0], self._profile)
+        known = connection.execute(
+            "SELECT 1 FROM viewer WHERE (platform, profile) = (?, ?)", viewer
+        ).fetchone()
+        if known is None:
+            connection.execute("INSERT OR IGNORE INTO viewer VALUES (?, ?)", viewer)
+        return int(row[0])
 
     def _is_in_place(self) -> bool:
         """Whether the file that is open still has its name."""
@@ -384,162 +283,316 @@ class HistoryDatabase:
             return False
 
     def _set_aside(self) -> str:
-        """Give the damaged file another name, unless another program has; returns the name."""
-        self.files += 1
-        aside = f"{self._path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
+        """Rename the damaged file, unless another process has; returns the new name."""
+        self.files_opened += 1
+        new_name = f"{self._path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
         with suppress(OSError), _locked_folder(self._path.parent):
             if self._is_in_place():
-                for end in ("", "-wal", "-shm"):
+                for suffix in ("", "-wal", "-shm"):
                     with suppress(FileNotFoundError):
-                        Path(f"{self._path}{end}").rename(self._path.with_name(aside + end))
-        return aside
+                        old = Path(f"{self._path}{suffix}")
+                        old.rename(self._path.with_name(new_name + suffix))
+        return new_name
+
+    # Handing over to the process that writes
+
+    def _hand_over(self, connection: sqlite3.Connection, batch: Iterable[Rows]) -> None:
+        encoded = [(self._platform, msgspec.msgpack.encode(rows)) for rows in batch]
+        connection.executemany("INSERT INTO inbox (platform, rows) VALUES (?, ?)", encoded)
+        connection.execute(
+            "DELETE FROM inbox WHERE platform = ?1 AND id <= "
+            "(SELECT max(id) FROM inbox WHERE platform = ?1) - ?2",
+            (self._platform, MOST_IN_INBOX),
+        )
+
+    def _taken_from_inbox(self, connection: sqlite3.Connection) -> list[Rows]:
+        """What other processes handed over, in that order; it is removed from the inbox."""
+        found = connection.execute(
+            "SELECT id, rows FROM inbox WHERE platform = ? ORDER BY id", (self._platform,)
+        ).fetchall()
+        connection.executemany("DELETE FROM inbox WHERE id = ?", [(key,) for key, _ in found])
+        taken: list[Rows] = []
+        for _, encoded in found:
+            try:
+                taken.append(msgspec.msgpack.decode(encoded, type=Rows))
+            except (msgspec.MsgspecError, TypeError):
+                log.info("another version handed over what this one can't read")
+        return taken
 
     # Writing
 
-    def _write(self, connection: sqlite3.Connection, observed: Observed) -> None:
-        platform, many = self._platform, connection.executemany
-        names = [(platform, *key, self._cell(name), of) for *key, name, of in observed.names]
-        many(_NAME, names)
-        keys = {(platform, feed, subject) for feed, subject, *_ in observed.samples}
-        many("INSERT OR IGNORE INTO series (platform, feed, subject) VALUES (?, ?, ?)", keys)
-        found = "SELECT id FROM series WHERE (platform, feed, subject) = (?, ?, ?)"
-        ids = {key: connection.execute(found, key).fetchone()[0] for key in keys}
-        rows = [
-            # Of money the unit is a figure, too: where that changes, the sums are others.
-            (
-                ids[platform, feed, subject],
-                *[*map(self._cell, astuple(sample)), unit or None][:4],
-            )
-            for feed, subject, unit, sample in observed.samples
+    def _write_rows(self, connection: sqlite3.Connection, rows: Rows) -> None:
+        """Write all except the samples."""
+        platform = self._platform
+        connection.executemany(_NAME, [(platform, *row) for row in rows.names])
+        if rows.queue is not None:
+            # Before it is noted that the queue was seen now: the last time before is looked up.
+            self._note_missing(connection, rows.queue)
+        for feed, scope, since, until in rows.seen:
+            self._extend_seen(connection, feed, scope, since, until)
+        self._write_counts(connection, rows.counts)
+        for number, life in enumerate(rows.lives):
+            if number % _PAUSE_EVERY == 0:
+                turn_of_thread()
+            self._write_life(connection, life)
+        connection.executemany(
+            _ALERT, [{"platform": platform, **asdict(alert)} for alert in rows.alerts]
+        )
+        self._end_alerts(connection, rows)
+        for task, at, after in rows.departures:
+            self._note_departure(connection, task, at, after)
+        connection.executemany(
+            "UPDATE life SET looked_up = 1 WHERE platform = ? AND id = ?",
+            [(platform, task) for task in rows.looked_up],
+        )
+
+    def _write_samples(self, connection: sqlite3.Connection, samples: Iterable[SampleRow]) -> None:
+        buckets = [
+            (self._series_of(connection, feed, subject), resolution, *values)
+            for feed, subject, *values in samples
+            for resolution in _RESOLUTIONS
         ]
-        rows.sort(key=itemgetter(0, 1))
-        many(_SAMPLE, rows)
-        many(_SAME, rows)
-        if observed.queue is not None:
-            # Before it is noted that the queue was seen now: the time before that is asked for.
-            self._note_departures(connection, observed.queue)
-        many(_SEEN, [(platform, feed, scope, *span, MENDED) for feed, scope, span in observed.seen])
-        counts = [
-            (platform, each.agent or "", each.company or "", self._cell(each.kind), each.severity,
-             int(each.at) // MINUTE * MINUTE, each.count)
-            for each in observed.counts
-        ]  # fmt: skip
-        many(_TALLY, [row[:5] for row in counts])
-        many(_COUNT, counts)
-        many(_LIFE, map(self._life, observed.lives))
-        many(_ALERT, ({"platform": platform, **asdict(alert)} for alert in observed.alerts))
-        if observed.standing is not None:
-            at, standing = observed.standing
-            query = "SELECT id FROM alert WHERE platform = ? AND gone IS NULL"
-            left = connection.execute(query, (platform,)).fetchall()
-            gone = [(at, platform, key) for (key,) in left if key not in standing]
-            many("UPDATE alert SET gone = ? WHERE platform = ? AND id = ?", gone)
-        many(_LOOKED_UP, [(platform, task) for task in observed.looked_up])
+        connection.executemany(_SAMPLE, buckets)
 
-    def _note_departures(self, connection: sqlite3.Connection, queue: QueueSeen) -> None:
-        """Note the tasks that waited before, and are not in the queue any more."""
-        about = {"platform": self._platform, "scope": queue.scope, "at": queue.at}
-        waited = connection.execute(_IN_QUEUE, about).fetchall()
-        departed = [task for (task,) in waited if task not in queue.ids]
-        if not departed:
+    def _series_of(self, connection: sqlite3.Connection, feed: str, subject: str) -> int:
+        """The row of a series, added if it is new."""
+        known = self._series.get((feed, subject))
+        if known is not None:
+            return known
+        key = (self._platform, feed, subject)
+        connection.execute(
+            "INSERT OR IGNORE INTO series (platform, feed, subject) VALUES (?, ?, ?)", key
+        )
+        row = connection.execute(
+            "SELECT id FROM series WHERE (platform, feed, subject) = (?, ?, ?)", key
+        ).fetchone()
+        self._series[feed, subject] = int(row[0])
+        return int(row[0])
+
+    def _extend_seen(
+        self, connection: sqlite3.Connection, feed: str, scope: str, since: float, until: float
+    ) -> None:
+        """Note that a feed was seen in a time, as one span with those that it touches."""
+        key = (self._platform, feed, scope)
+        touched = connection.execute(
+            """SELECT since, until FROM seen WHERE (platform, feed, scope) = (?, ?, ?)
+            AND since <= ? AND until >= ?""",
+            (*key, until + MENDED, since - MENDED),
+        ).fetchall()
+        connection.executemany(
+            "DELETE FROM seen WHERE (platform, feed, scope, since) = (?, ?, ?, ?)",
+            [(*key, begin) for begin, _ in touched],
+        )
+        first = min([since, *(begin for begin, _ in touched)])
+        last = max([until, *(end for _, end in touched)])
+        connection.execute("INSERT INTO seen VALUES (?, ?, ?, ?, ?)", (*key, first, last))
+
+    def _write_counts(self, connection: sqlite3.Connection, counts: Iterable[CountRow]) -> None:
+        """Store numbers of entries. Of a minute that is counted again the higher number stays; what
+        it grew by is added to the longer buckets.
+
+        Of a time whose minutes are no longer kept, whole buckets of the shortest length that is
+        kept are compared in the same way: whoever tells of them tells of all their minutes.
+        """
+        reader = Reader(connection, self._platform)
+        totals: dict[tuple[int, int, int], int] = {}
+        for *key, minute, number in counts:
+            tally = self._tally_of(connection, *key)
+            resolution = reader.resolution_at(minute)
+            bucket = (tally, resolution, minute // resolution * resolution)
+            totals[bucket] = totals.get(bucket, 0) + number
+        for (tally, resolution, begin), number in totals.items():
+            row = connection.execute(
+                "SELECT n FROM counted WHERE (tally, resolution, bucket) = (?, ?, ?)",
+                (tally, resolution, begin),
+            ).fetchone()
+            growth = number - (0 if row is None else row[0])
+            if growth <= 0:
+                continue
+            connection.executemany(
+                _ADD_TO_COUNT,
+                [
+                    (tally, longer, begin // longer * longer, growth)
+                    for longer in _RESOLUTIONS
+                    if longer >= resolution
+                ],
+            )
+
+    def _tally_of(self, connection: sqlite3.Connection, *kind: str) -> int:
+        """The row of what is counted as one: agent, company, kind and severity."""
+        key = (self._platform, *kind)
+        connection.execute(
+            """INSERT OR IGNORE INTO tally (platform, agent, company, kind, severity)
+            VALUES (?, ?, ?, ?, ?)""",
+            key,
+        )
+        row = connection.execute(
+            """SELECT id FROM tally
+            WHERE (platform, agent, company, kind, severity) = (?, ?, ?, ?, ?)""",
+            key,
+        ).fetchone()
+        return int(row[0])
+
+    def _write_life(self, connection: sqlite3.Connection, told: LifeRow) -> None:
+        stored = self._stored_life(connection, told.id)
+        merged = told if stored is None else merged_life(stored, told)
+        if merged is not stored:
+            self._store_life(connection, merged)
+
+    def _stored_life(self, connection: sqlite3.Connection, task: str) -> LifeRow | None:
+        row = connection.execute(
+            f"SELECT {', '.join(_COLUMNS_OF_LIFE)} FROM life WHERE (platform, id) = (?, ?)",  # noqa: S608 (our own words)
+            (self._platform, task),
+        ).fetchone()
+        return None if row is None else LifeRow(**dict(zip(_COLUMNS_OF_LIFE, row, strict=True)))
+
+    def _store_life(self, connection: sqlite3.Connection, life: LifeRow) -> None:
+        columns = ", ".join(_COLUMNS_OF_LIFE)
+        values = ", ".join(f":{name}" for name in _COLUMNS_OF_LIFE)
+        connection.execute(
+            f"INSERT OR REPLACE INTO life (platform, {columns}) VALUES (:platform, {values})",  # noqa: S608 (our own words)
+            {"platform": self._platform, **asdict(life)},
+        )
+
+    def _note_departure(
+        self, connection: sqlite3.Connection, task: str, at: float, after: float | None
+    ) -> None:
+        stored = self._stored_life(connection, task)
+        if stored is None:
             return
-        after: float | None = queue.after
-        if queue.after >= queue.at:
-            # The first answer after a gap: the last one before it may be of an earlier run.
-            about["feed"] = FeedName.PENDING
-            [(after,)] = connection.execute(_LAST_SEEN, about).fetchall()
-        rows = [(queue.at, after, queue.at, self._platform, task) for task in departed]
-        connection.executemany(_DEPARTED, rows)
+        departed = departed_life(stored, at, after)
+        if departed is not stored:
+            self._store_life(connection, departed)
 
-    def _life(self, life: TaskLife) -> dict[str, Any]:
-        told = {name: self._cell(value) for name, value in asdict(life).items()}
-        ids = {"platform": self._platform, "id": life.id, "agent": life.agent}
-        return told | ids | {"company": life.company}
+    def _note_missing(self, connection: sqlite3.Connection, queue: QueueSeen) -> None:
+        """Note the tasks that waited before a time without polls, and are not in the queue."""
+        in_scope: dict[str, Any] = {
+            "platform": self._platform,
+            "feed": FeedName.PENDING,
+            "scope": queue.scope,
+            "at": queue.at,
+        }
+        waited = connection.execute(
+            """SELECT id FROM life WHERE platform = :platform AND waits
+            AND (:scope = '' OR company = :scope) AND first_seen <= :at""",
+            in_scope,
+        ).fetchall()
+        missing = [task for (task,) in waited if task not in queue.ids]
+        if not missing:
+            return
+        (last_seen,) = connection.execute(
+            """SELECT max(until) FROM seen WHERE (platform, feed) = (:platform, :feed)
+            AND scope IN ('', :scope) AND until < :at""",
+            in_scope,
+        ).fetchone()
+        for task in missing:
+            self._note_departure(connection, task, queue.at, last_seen)
 
-    def _cell(self, value: object) -> object:
-        """As SQLite takes it: equal sums as the same text, no text with more than it may have."""
-        if isinstance(value, str):
-            return self._redact(safe(value, TITLE)) if value else ""
-        if isinstance(value, int):
-            return value if abs(value) <= _LARGEST else None
-        if isinstance(value, Decimal):
-            shortest = value.normalize()
-            return str(shortest if shortest == value else value)
-        return value
-
-
-@contextmanager
-def _locked_folder(folder: Path) -> Iterator[None]:
-    """Keep other programs from opening or migrating the file, or from setting it aside."""
-    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):  # a network's folder may know no locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+    def _end_alerts(self, connection: sqlite3.Connection, rows: Rows) -> None:
+        ended = [(at, self._platform, alert) for alert, at in rows.ended_alerts]
+        if rows.open_alerts is not None:
+            at, open_now = rows.open_alerts
+            stored = connection.execute(
+                "SELECT id FROM alert WHERE platform = ? AND gone IS NULL", (self._platform,)
+            ).fetchall()
+            ended += [(at, self._platform, alert) for (alert,) in stored if alert not in open_now]
+        connection.executemany(
+            "UPDATE alert SET gone = ? WHERE platform = ? AND id = ? AND gone IS NULL", ended
+        )
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file as it is now, for reading only, also while dashboards write into it. Raises
+    """The database as it is now, for reading only, also while dashboards write into it. Raises
     HistoryError, and FileNotFoundError if there is none.
     """
     path.stat()
     name = f"the history {safe(str(path), 200)}"
     try:
         _bring_up_to_date(path, name)
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
-            _version(found, name)
-            found.execute("BEGIN")
-            yield found
+        read_only = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(read_only, uri=True)) as connection:
+            _version(connection, name)
+            connection.execute("BEGIN")
+            yield connection
     except sqlite3.Error as error:
         raise HistoryError(f"{name} can't be read ({safe(str(error))})") from error
 
 
+@contextmanager
+def _locked_folder(folder: Path) -> Iterator[None]:
+    """Keep other processes from opening or migrating the file, or from setting it aside."""
+    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a folder on a network may have no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _bring_up_to_date(path: Path, name: str) -> None:
     """Migrate a file that an earlier version wrote. Raises HistoryError."""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as found:
-        if _version(found, name) in (0, len(MIGRATIONS)):
+    read_only = f"{path.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(read_only, uri=True)) as connection:
+        if _version(connection, name) in (0, len(MIGRATIONS)):
             return
     with (
         _locked_folder(path.absolute().parent),
-        closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection,
+        closing(sqlite3.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None)) as connection,
     ):
         _migrate(connection, name)
 
 
 def _version(connection: sqlite3.Connection, name: str) -> int:
-    """Of the file. Raises HistoryError if it is one to come."""
+    """The version of the file. Raises HistoryError if a newer program wrote it."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
-        raise HistoryError(f"{name} was written by a newer agentco-tui: it is left alone")
+        raise HistoryError(f"{name} was written by a newer agentco-tui: it is left unchanged")
     return int(version)
 
 
 def _migrate(connection: sqlite3.Connection, name: str) -> None:
-    """Bring the file to the newest version. Raises HistoryError if it is of a version to come."""
+    """Bring the file to the newest version. Raises HistoryError if a newer program wrote it."""
     version = _version(connection, name)
     connection.executescript(
-        # The first has an effect before there is a table only.
+        # The first has an effect only before there is a table.
         """PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
         PRAGMA cache_size = -1000; PRAGMA journal_size_limit = 4000000"""
     )
     connection.create_function("platform_of", 1, platform_of, deterministic=True)
-    for place in range(version, len(MIGRATIONS)):
-        script = f"BEGIN IMMEDIATE; {MIGRATIONS[place]}; PRAGMA user_version = {place + 1}; COMMIT"
-        connection.executescript(script)
+    for position in range(version, len(MIGRATIONS)):
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {MIGRATIONS[position]}; PRAGMA user_version = {position + 1}; COMMIT"
+        )
 
 
-def _size(connection: sqlite3.Connection) -> int:
-    """How large the file is, but for what is free in it."""
-    names = ("page_count", "freelist_count", "page_size")
-    pages, free, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
-    return int((pages - free) * size)
+def _time_of_sample(row: SampleRow) -> float:
+    _, _, at, *_ = row
+    return at
+
+
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    """The size of the file without its free pages."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (free_pages,) = connection.execute("PRAGMA freelist_count").fetchone()
+    (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+    return int((pages - free_pages) * page_size)
+
+
+def _ids(connection: sqlite3.Connection, query: str, platform: int) -> list[int]:
+    return [key for (key,) in connection.execute(query, (platform,))]
+
+
+def _portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """As many as are worked on in one transaction."""
+    for start in range(0, len(ids), _SERIES_AT_ONCE):
+        yield ids[start : start + _SERIES_AT_ONCE]
 
 
 def _is_damage(error: Exception) -> bool:
+    """Whether the file is no database, a damaged one, or has other tables than ours."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    is_other = code == sqlite3.SQLITE_ERROR and "no such" in str(error)
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or is_other
+    has_other_tables = code == sqlite3.SQLITE_ERROR and "no such" in str(error)
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or has_other_tables

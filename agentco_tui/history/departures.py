@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Final
 
@@ -98,10 +98,10 @@ class DepartureReader:
         self._failures = 0
         by_id = {task.id: task for task in listing.records if not task.shared_id}
         found = [by_id[task] for task in departed if task in by_id]
-        self._history.hand(partial(self._observe, found, departed, self._clock.now()))
+        self._history.observe(self._observe(found, departed, self._clock.now()))
         return min(LONGEST_PAUSE, max(SPACING, SHARE_OF_TIME * took))
 
-    def _observe(self, found: list[Task], departed: list[str], at: float) -> Iterable[Observed]:
+    def _observe(self, found: list[Task], departed: list[str], at: float) -> Iterator[Observed]:
         lives = [self._life_of(task, at) for task in found]
         yield Observed(lives=lives, looked_up=departed)
 

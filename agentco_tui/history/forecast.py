@@ -98,8 +98,9 @@ def spending(
 ) -> Spending | None:
     """What was spent between the samples, under the limit of now; None if no sample has a figure.
 
-    What came in a gap is spread over it. A figure that falls to less than a fifth, or at the turn
-    of the period, began anew; any other fall is a correction, and a negative flow.
+    What came in a gap is spread over it, and what came in a bucket over that. A figure that falls
+    to less than a fifth, or at the turn of the period, began anew; any other fall is a correction,
+    and a negative flow.
     """
     known = [(each.at, float(each.spent)) for each in track.samples if each.spent is not None]
     if not known:
@@ -109,8 +110,13 @@ def spending(
         flows.append((period.start, first, figure))
     starts = [start for start, _ in track.seen]
     for (before, old), (at, new) in pairwise(known):
-        begin, span = at, bisect_right(starts, at) - 1
-        # Samples are thinned to hours as they get older, so the first after a gap may be late.
+        begin = at
+        bucket_seconds = track.bucket_seconds(at)
+        if bucket_seconds:
+            # Of a bucket only the last reading is known: it came since the bucket began.
+            begin = max(before, at // bucket_seconds * bucket_seconds)
+        span = bisect_right(starts, at) - 1
+        # Old buckets are hours, so the first reading after a gap may be late.
         if span > 0 and before < starts[span] and at - starts[span] <= HOUR:
             begin = max(before, track.seen[span - 1][1])
         is_turn = before < period.start <= at

@@ -28,7 +28,8 @@ from agentco_tui.history.history import History
 from agentco_tui.history.observations import BudgetSample, HistoryError, Span, Track
 from agentco_tui.history.observed_spending import spent_by_part
 from agentco_tui.history.period import DAY, HOUR, Period, period_of
-from agentco_tui.history.reader import Reader, merged
+from agentco_tui.history.reader import HOUR as BUCKET_HOUR
+from agentco_tui.history.reader import TEN_MINUTES, Reader, joined
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import NOT_AT_WORK
 from agentco_tui.live.log_findings import LogFindings, read_log
@@ -300,11 +301,17 @@ def _looked(
     hours = _ends(math.ceil(now / 600) * 600, HOUR, 24)
     said: dict[str, object] = {}
     if budget is not None:
-        # The last day as it was polled, so that a burst is seen; of the rest hours are enough. It
-        # begins with what held then.
-        old = reader.budget(scope, of, now - ahead.PAST * DAY, now - DAY, every=HOUR)
-        new, period = reader.budget(scope, of, now - DAY, every=300.0), period_of(budget, now)
-        track = Track((*old.samples, *new.samples), merged((*old.seen, *new.seen)))
+        # The last hours in minutes, so that a burst is seen; of the rest longer buckets are enough.
+        day_ago = now - DAY
+        hours_ago = now - 2 * HOUR
+        track = joined(
+            (
+                reader.budget(scope, of, now - ahead.PAST * DAY, day_ago, shortest=BUCKET_HOUR),
+                reader.budget(scope, of, day_ago, hours_ago, shortest=TEN_MINUTES),
+                reader.budget(scope, of, hours_ago, now),
+            )
+        )
+        period = period_of(budget, now)
         limit = None if budget.limit is None or budget.unlimited else budget.limit.amount
         past = ahead.spending(track, period, limit, now)
         if past is not None:
@@ -362,7 +369,7 @@ def _hourly_spending(
     """What was spent in each of the hours, and of how many seconds these sums are; empty if nothing
     is known of any hour.
     """
-    by_hour = spent_by_part(track, period, hours, HOUR, every=300.0)
+    by_hour = spent_by_part(track, period, hours, HOUR)
     if not any(by_hour):
         return {}
     return {

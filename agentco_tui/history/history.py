@@ -1,48 +1,48 @@
-"""The memory: what the platform was, from `history.sqlite3` in the state folder.
+"""The history of a platform: what was seen of it, from `history.sqlite3` in the state folder.
 
 Times are seconds since 1970 by the platform's clock. Sums are whole units of the subject's
-currency, as they were read. All work on the file is done by one thread; the event loop only hands
-on to it what was observed.
+currency, as they were read. Rows are prepared on the event loop; one thread hands them to SQLite.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from time import perf_counter
+from typing import Final, TypeVar
 
+from agentco_tui.history.history_thread import HistoryThread
 from agentco_tui.history.observations import HistoryError, Observed
 from agentco_tui.history.reader import Reader
-from agentco_tui.system.background import turn_of_thread
+from agentco_tui.history.rows import Rows, prepared
+from agentco_tui.system.background import in_slices
 from agentco_tui.text import SafeText, plain
 
-if TYPE_CHECKING:
-    from agentco_tui.history.database import HistoryDatabase
-
 WRITE_EVERY: Final = 10.0  # seconds between two batches
+AT_ONCE: Final = 0.001  # seconds of work for which no slices are needed
+BATCH: Final = 4_000  # rows that are written at once, without waiting for that time
 MOST_BYTES: Final = 200_000_000  # of the file
-MOST_WAITING: Final = 20_000
-"""Rows kept while the file can't be written; then the oldest observations go, and leave a gap."""
-BATCH: Final = 4_000  # rows of one transaction, about
-THIN_EVERY: Final = 3_600.0  # seconds between two looks for what may be thinned
-THIN_FOR: Final = 0.1  # seconds of it at a time
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 
-class History:
-    """The file of one platform, its thread, and the way to write and read it off the event loop.
+def _ignore_trouble(sentence: SafeText) -> None:
+    """Nothing is shown."""
 
-    Nothing is opened or imported before the first use. `on_trouble` is called in the event loop
-    with a sentence for each new reason why nothing can be remembered.
+
+class History:
+    """Reads and writes the history of one platform without blocking the event loop.
+
+    Nothing is opened before the first use. `on_trouble` is called in the event loop with a sentence
+    for each new reason why nothing can be remembered.
     """
 
     def __init__(
@@ -56,50 +56,115 @@ class History:
     ) -> None:
         """`redact` takes keys out of a text; `most_bytes` is how large the file may be."""
         self.path = path
-        self.on_trouble: Callable[[SafeText], object] = bool
-        self._about, self._most_bytes = (path, profile, origin, redact), most_bytes
+        self.on_trouble: Callable[[SafeText], object] = _ignore_trouble
+        self._redact = redact
+        self._thread = HistoryThread(path, profile, origin, most_bytes, self._report)
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="history")
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._file: HistoryDatabase | None = None  # in the thread only, as all below
-        self._waiting: list[Observed] = []
-        self._rows = self._dropped = 0
-        self._write_at = time.monotonic() + WRITE_EVERY
-        self._thinning: Iterator[None] | None = None
-        self._thin_at = 0.0
-        self._told = set[str]()
-
-    # In the event loop
+        self._sources = deque[Iterator[Observed]]()
+        self._slicing: asyncio.Future[None] | None = None
+        self._batch: list[Rows] = []
+        self._batch_size = 0  # rows in it
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
-    def lost(self) -> int:
-        """Another number after something of what was observed is not in the file, because it had to
-        be dropped or another file was begun: who observes then tells everything anew.
+    def generation(self) -> int:
+        """Another number after something that was observed did not reach the file, because it had
+        to be dropped or a new file was started: then everything has to be handed over again.
         """
-        return self._dropped + (1 if self._file is None else self._file.files)
+        return self._thread.generation
 
-    def hand(self, observe: Callable[[], Iterable[Observed]]) -> None:
-        """Let the thread observe, and write what it brings with the next batch."""
+    def hand(self, observed: Observed) -> None:
+        """Write what was observed with the next batch."""
+        rows = prepared(observed, self._redact)
         self._loop = asyncio.get_running_loop()
-        with suppress(HistoryError):  # closed
-            self._submit(partial(self._take, observe))
+        self._batch.append(rows)
+        self._batch_size += rows.count
+        if self._batch_size >= BATCH:
+            self.flush()
+        elif self._timer is None:
+            self._timer = self._loop.call_later(WRITE_EVERY, self.flush)
+
+    def observe(self, steps: Iterator[Observed]) -> None:
+        """Write what an iterator brings with the next batches.
+
+        It runs on the event loop, after those that were given before: at once if that takes only a
+        moment, otherwise in slices.
+        """
+        self._sources.append(steps)
+        if self._slicing is not None:
+            return
+        self._work_off_sources(perf_counter() + AT_ONCE)
+        if self._sources:
+            self._slicing = asyncio.ensure_future(self._work_off_in_slices())
+
+    def flush(self) -> None:
+        """Begin to write the batch now."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        batch = self._batch
+        self._batch = []
+        self._batch_size = 0
+        if batch:
+            with suppress(HistoryError):  # closed
+                self._submit(partial(self._thread.take, batch))
 
     async def ask(self, read: Callable[[Reader], T], *, up_to_now: bool = False) -> T:
-        """Run a read in the history's thread. With `up_to_now` all that was observed is written
-        before, which else is done in batches. Raises HistoryError.
+        """Run a read in the thread of the history. With `up_to_now`, everything that was handed
+        over is written before. Raises HistoryError.
         """
         self._loop = asyncio.get_running_loop()
-        work = partial(self._read, read, up_to_now=up_to_now)
-        return await asyncio.wrap_future(self._submit(work))
+        if up_to_now:
+            if self._slicing is not None:
+                await self._slicing
+            self.flush()
+        return await asyncio.wrap_future(self._submit(partial(self._thread.read, read)))
 
     def write(self, observed: Iterable[Observed]) -> None:
-        """Write at once, and wait for it: of a past made elsewhere. Raises HistoryError."""
-        self._submit(partial(self._opened().write, list(observed))).result()
+        """Write at once and wait for it, for a past made elsewhere. Raises HistoryError."""
+        rows = [prepared(each, self._redact) for each in observed]
+        self._submit(partial(self._thread.write, rows)).result()
 
     def close(self, patience: float = 0.5) -> None:
         """Write what waits, within so many seconds; nothing can be read or written after that."""
+        if self._slicing is not None:
+            self._slicing.cancel()
+        with suppress(RuntimeError):  # a source is running: it called this
+            self._work_off_sources(perf_counter() + patience / 2)
+        self.flush()
         with suppress(HistoryError, TimeoutError):
-            self._submit(self._end).result(patience)
+            self._submit(self._thread.close).result(patience)
         self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _work_off_sources(self, until: float) -> None:
+        """Hand over what the sources bring, until a time of `perf_counter`."""
+        while self._sources and perf_counter() < until:
+            self._take_step()
+
+    async def _work_off_in_slices(self) -> None:
+        try:
+            await in_slices(self._source_steps())
+        finally:
+            self._slicing = None
+
+    def _source_steps(self) -> Generator[None, None, None]:
+        while self._sources:
+            self._take_step()
+            yield
+
+    def _take_step(self) -> None:
+        """Hand over what the first source brings next."""
+        try:
+            observed = next(self._sources[0], None)
+        except Exception:
+            # A bug of ours here must not end what keeps the picture.
+            log.exception("what was observed can't be remembered")
+            observed = None
+        if observed is None:
+            self._sources.popleft()
+        elif len(observed) or observed.queue is not None or observed.open_alerts is not None:
+            self.hand(observed)
 
     def _submit(self, work: Callable[[], T]) -> Future[T]:
         try:
@@ -107,84 +172,12 @@ class History:
         except RuntimeError:
             raise HistoryError(plain("the history is closed")) from None
 
-    # In the thread
+    def _report(self, sentence: SafeText) -> None:
+        """Pass trouble on to the event loop; called in the thread."""
+        log.warning("%s", sentence)
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: the program ends
+                self._loop.call_soon_threadsafe(self._show_trouble, sentence)
 
-    def _opened(self) -> HistoryDatabase:
-        if self._file is None:
-            # SQLite is not imported before it is used.
-            from agentco_tui.history.database import HistoryDatabase  # noqa: PLC0415
-
-            self._file = HistoryDatabase(*self._about)
-        return self._file
-
-    def _take(self, observe: Callable[[], Iterable[Observed]]) -> None:
-        try:
-            for observed in observe():
-                self._waiting.append(observed)
-                self._rows += len(observed)
-                # Of a long list while the rest is still to be observed.
-                if self._rows >= BATCH or time.monotonic() >= self._write_at:
-                    self._write()
-                    self._thin()
-                turn_of_thread()
-        except Exception:
-            log.exception("what was observed can't be remembered")
-
-    def _write(self) -> None:
-        self._write_at = time.monotonic() + WRITE_EVERY
-        file = self._opened()
-        try:
-            file.write(self._waiting)
-        except HistoryError as error:
-            self._tell(error)
-            while self._rows > MOST_WAITING:
-                self._rows -= len(self._waiting.pop(0))
-                self._dropped += 1
-            return
-        except Exception:
-            # What can't be stored is left out, with what else that answer told.
-            log.exception("some of what was observed can't be remembered")
-            for observed in self._waiting:
-                with suppress(Exception):
-                    file.write([observed])
-        self._waiting, self._rows = [], 0
-
-    def _thin(self) -> None:
-        """For a moment; the rest follows after the next batches, for reads wait meanwhile."""
-        now = time.monotonic()
-        if self._thinning is None and now >= self._thin_at:
-            self._thinning = self._opened().thin(self._most_bytes)
-            self._thin_at = now + THIN_EVERY
-        try:
-            for _ in self._thinning or ():
-                if time.monotonic() >= now + THIN_FOR:
-                    return
-                turn_of_thread()
-        except HistoryError as error:
-            self._tell(error)
-        self._thinning = None
-
-    def _read(self, read: Callable[[Reader], T], *, up_to_now: bool) -> T:
-        if up_to_now and self._waiting:
-            self._write()
-        try:
-            return self._opened().read(read)
-        except HistoryError as error:
-            self._tell(error)
-            raise
-
-    def _end(self) -> None:
-        if self._waiting:
-            self._write()
-        if self._file is not None:
-            self._file.close()
-
-    def _tell(self, error: HistoryError) -> None:
-        """Once for each sentence."""
-        sentence, loop = plain(str(error)), self._loop
-        if sentence not in self._told:
-            self._told.add(sentence)
-            log.warning("%s", sentence)
-            if loop is not None:
-                with suppress(RuntimeError):  # the loop is closed: the program ends
-                    loop.call_soon_threadsafe(self.on_trouble, sentence)
+    def _show_trouble(self, sentence: SafeText) -> None:
+        self.on_trouble(sentence)

@@ -1,4 +1,4 @@
-"""What the history holds: figures over time, counts of the log, and the lives of tasks and alerts.
+"""What is observed of a platform: figures over time, counts of the log, lives of tasks and alerts.
 
 Times are seconds since 1970 by the platform's clock. Sums are whole units of the subject's
 currency, as they were read.
@@ -26,10 +26,24 @@ class HistoryError(Exception):
 
 
 class Track(msgspec.Struct, Generic[S], frozen=True):
-    """What a figure was over time. A sample holds until the next one, but only within `seen`."""
+    """A figure over time. A sample holds until the next one, but only within `seen`.
 
-    samples: tuple[S, ...] = ()  # oldest first, one wherever the figure changed
-    seen: tuple[Span, ...] = ()  # when the platform was asked and answered: outside is a gap
+    Samples from the database are the last of their buckets; `resolutions` says how long buckets
+    are. Without it every reading is a sample.
+    """
+
+    samples: tuple[S, ...] = ()  # oldest first
+    seen: tuple[Span, ...] = ()  # when the platform was polled and answered: outside is a gap
+    resolutions: tuple[tuple[float, int], ...] = ()
+    """From which time on buckets have how many seconds, oldest first."""
+
+    def bucket_seconds(self, at: float) -> int:
+        """The length of the bucket that holds a time; 0 if every reading is a sample."""
+        length = 0
+        for begin, seconds in self.resolutions:
+            if at >= begin:
+                length = seconds
+        return length
 
 
 class BudgetSample(msgspec.Struct, frozen=True, gc=False):
@@ -52,7 +66,7 @@ class AgentSample(msgspec.Struct, frozen=True, gc=False):
 
 
 class Counted(msgspec.Struct, frozen=True, gc=False):
-    """Entries of the log in one minute (an hour, where they are older than 30 days)."""
+    """Entries of the log in one minute; as they grow old, in ten minutes or an hour."""
 
     at: float  # its beginning
     agent: str | None
@@ -97,36 +111,59 @@ class AlertLife(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class QueueSeen(msgspec.Struct, frozen=True):
-    """The whole queue at one moment: a task that waited before, and is not in it, has left."""
+    """The whole queue at one moment, after a time in which it was not polled: a task that waited
+    before, and is not in it, has left.
+    """
 
     at: float
-    after: float  # when the queue was last seen before that without a gap; `at` if it was not
     scope: str  # the id of the company in scope; "" for all
     ids: frozenset[str]  # of the tasks that wait
 
 
+class Departure(msgspec.Struct, frozen=True, gc=False):
+    """A task that left the queue between two polls."""
+
+    task: str
+    at: float  # when it was first missing
+    after: float  # when it was last there
+
+
 class Observed(msgspec.Struct, kw_only=True):
-    """What is to be written in one go: of one answer, or a past made elsewhere."""
+    """What was learnt in one go: from one answer, or of a past made elsewhere."""
 
     samples: list[tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]] = []
     """Each with its feed, the id of its subject ("" for the whole, or all companies) and the unit
     of its sums ("USD", "USD?" where it is assumed, "" where there is none)."""
     seen: list[tuple[FeedName, str, Span]] = []
-    """When a feed was asked and answered, with the company in scope ("" for all)."""
+    """When a feed was polled and answered, with the company in scope ("" for all)."""
     names: list[tuple[str, str, SafeText | None, str | None]] = []
     """Kind ("company", "agent"), id, name, and the id of its company."""
     counts: list[Counted] = []
-    """Of whole minutes: of one that is told again the higher count stays."""
+    """Of whole minutes: if a minute is counted again, the higher count stays."""
     lives: list[TaskLife] = []
-    """What is None stays as it was; the state is that of `first_seen`, which stays the earliest."""
+    """Fields that are None keep their stored value; the state is that of `first_seen`, of which
+    the earliest is stored."""
     alerts: list[AlertLife] = []
-    standing: tuple[float, frozenset[str]] | None = None
-    """The ids of all alerts that stand, and when: others have gone."""
+    open_alerts: tuple[float, frozenset[str]] | None = None
+    """The ids of all open alerts, and when: others have ended."""
+    ended_alerts: list[tuple[str, float]] = []
+    """Ids of alerts that ended, and when that was seen."""
     queue: QueueSeen | None = None
+    departures: list[Departure] = []
     looked_up: list[str] = []
-    """Ids of departed tasks whose records were asked for, with or without an answer."""
+    """Ids of departed tasks whose records were read, with or without an answer."""
 
     def __len__(self) -> int:
-        """Rows, about."""
-        told = self.samples, self.seen, self.names, self.counts, self.lives, self.alerts
-        return sum(len(each) for each in told) + len(self.looked_up)
+        """The number of rows, about."""
+        row_lists = (
+            self.samples,
+            self.seen,
+            self.names,
+            self.counts,
+            self.lives,
+            self.alerts,
+            self.ended_alerts,
+            self.departures,
+            self.looked_up,
+        )
+        return sum(len(rows) for rows in row_lists)

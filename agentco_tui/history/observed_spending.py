@@ -17,12 +17,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from agentco_tui.history.observations import BudgetSample, Span, Track
-from agentco_tui.history.period import DAY, HOUR, Period
+from agentco_tui.history.period import Period
 from agentco_tui.history.reader import MENDED
 
-THINNED: Final = ((2 * DAY, 600.0), (30 * DAY, HOUR))
-"""The age in seconds from which only the last sample of each so many seconds is kept, the youngest
-first: as `history_file.TIERS`."""
 RESET_SHARE: Final = Decimal("0.2")  # a figure that falls below this share of itself began anew
 
 
@@ -41,38 +38,84 @@ class ObservedSum(msgspec.Struct, frozen=True):
         return self.span[1] - self.span[0] - sum(end - begin for begin, end in self.lost)
 
 
-def first_exact_time(since: float, now: float) -> float:
-    """The first time from `since` on at which the figure that held is still known exactly, though
-    samples are thinned as they grow old.
-    """
-    exact = since
-    for age, step in THINNED:
-        if since <= now - age:
-            exact = math.ceil(since / step) * step
-    return exact
-
-
 def common_span(tracks: Iterable[Track[BudgetSample]], within: Span) -> Span | None:
     """The longest time within another at both ends of which every track has a reading; None if
     there is none. Sums of that time can be compared.
     """
-    seen: list[Span] | None = None
+    tracks = [*tracks]
+    spans: list[Span] | None = None
     for track in tracks:
-        first = next((each.at for each in track.samples if each.spent is not None), None)
-        if first is None:
-            continue
-        known = max(first, within[0]), within[1]
-        own = [cut for span in track.seen if (cut := _overlap(span, known)) is not None]
-        if seen is None:
-            seen = own
-        else:
-            pairs = (_overlap(one, other) for one in seen for other in own)
-            seen = [both for both in pairs if both is not None]
-    if not seen:
+        own_spans = _spans_with_reading(track, within)
+        spans = own_spans if spans is None else _overlaps(spans, own_spans)
+    if not spans:
         return None
-    begin = min(first for first, _ in seen)
-    end = max(last for _, last in seen)
+    begin = min(first for first, _ in spans)
+    end = max(last for _, last in spans)
+    # Twice: the first time that one track is known exactly may lie in a bucket of another.
+    for _ in range(2):
+        begin = max(_next_exact_time(track, begin) for track in tracks)
+    end = min(_last_exact_time(track, end) for track in tracks)
     return (begin, end) if end > begin else None
+
+
+def _spans_with_reading(track: Track[BudgetSample], within: Span) -> list[Span]:
+    """The times within another at which a track was seen and has a reading."""
+    first = next((each.at for each in track.samples if each.spent is not None), None)
+    if first is None:
+        return []
+    known = (max(first, within[0]), within[1])
+    cuts = [_overlap(span, known) for span in track.seen]
+    return [cut for cut in cuts if cut is not None]
+
+
+def _overlaps(some: Iterable[Span], others: Sequence[Span]) -> list[Span]:
+    """The times that lie in a span of both."""
+    pairs = [_overlap(one, other) for one in some for other in others]
+    return [pair for pair in pairs if pair is not None]
+
+
+def _next_exact_time(track: Track[BudgetSample], at: float) -> float:
+    """The first time from `at` on at which the figure is known exactly.
+
+    A bucket has only its last reading. So a figure in the middle of a bucket is known if no later
+    reading of that bucket follows; at the beginning of a bucket it is, if it was seen before.
+    """
+    end = _end_of_bucket(track, at)
+    if end is None or not _has_reading_between(track, at, end):
+        return at
+    if at == end - track.bucket_seconds(at) and _is_seen_up_to(track, at):
+        return at
+    seen_until = max((last for first, last in track.seen if first <= at), default=at)
+    if seen_until < end and not _has_reading_between(track, seen_until, end):
+        return seen_until
+    return end
+
+
+def _last_exact_time(track: Track[BudgetSample], at: float) -> float:
+    """The last time until `at` at which the figure is known exactly."""
+    end = _end_of_bucket(track, at)
+    if end is None or not _has_reading_between(track, at, end):
+        return at
+    begin = end - track.bucket_seconds(at)
+    if _is_seen_up_to(track, begin):
+        return begin
+    return max((last for _, last in track.seen if last < begin), default=begin)
+
+
+def _is_seen_up_to(track: Track[BudgetSample], at: float) -> bool:
+    """Whether the time right before a moment was seen."""
+    return any(first < at <= last for first, last in track.seen)
+
+
+def _end_of_bucket(track: Track[BudgetSample], at: float) -> float | None:
+    """When the bucket that holds a time ends; None if every reading is a sample."""
+    seconds = track.bucket_seconds(at)
+    return (at // seconds + 1) * seconds if seconds else None
+
+
+def _has_reading_between(track: Track[BudgetSample], begin: float, end: float) -> bool:
+    following = bisect_right(track.samples, begin, key=lambda sample: sample.at)
+    return following < len(track.samples) and track.samples[following].at < end
 
 
 def spent_in(track: Track[BudgetSample], period: Period, span: Span) -> ObservedSum | None:
@@ -87,7 +130,7 @@ def spent_in(track: Track[BudgetSample], period: Period, span: Span) -> Observed
     if not before:
         return None
     readings = [(begin, before[-1][1]), *(each for each in known if begin < each[0] <= end)]
-    increments = list(_increments(readings, track.seen, period))
+    increments = list(_increments(readings, track, period))
     amount = sum((each.amount for each in increments), Decimal(0))
     return ObservedSum(amount, span, [each.lost for each in increments if each.lost is not None])
 
@@ -97,17 +140,13 @@ def spent_by_part(
     period: Period,
     ends: Sequence[float],
     length: float,
-    *,
-    every: float = 0.0,
 ) -> list[ObservedSum | None]:
     """What was spent in each of some parts of a time, by the ends of the parts and their length in
-    seconds. Of a part that was seen in part, what is known of it; None if that is nothing. The
-    track has at most one sample in each `every` seconds, the last.
+    seconds. Of a part that was seen in part, what is known of it; None if that is nothing.
     """
-    track = Track(track.samples, _from_first_sample(track, every))
     known = _figures(track)
     times = [at for at, _ in known]
-    rises = (each.amount for each in _increments(known, track.seen, period))
+    rises = (each.amount for each in _increments(known, track, period))
     totals = list(accumulate(rises, initial=Decimal(0)))
     found = list[ObservedSum | None]()
     for end in ends:
@@ -138,19 +177,6 @@ def spent_together(
     return found
 
 
-def _from_first_sample(track: Track[BudgetSample], every: float) -> tuple[Span, ...]:
-    """The spans that were seen, each from its first sample on if that comes so soon that the
-    reading at the beginning of the span may have been left out for it.
-    """
-    times = [at for at, _ in _figures(track)]
-    found = list[Span]()
-    for begin, end in track.seen:
-        first = bisect_left(times, begin)
-        is_late = first < len(times) and times[first] < begin + every
-        found.append((min(times[first], end) if is_late else begin, end))
-    return tuple(found)
-
-
 class _Increment(NamedTuple):
     amount: Decimal  # between a reading and the one before it
     lost: Span | None  # of this time in between nothing is known
@@ -161,13 +187,17 @@ def _figures(track: Track[BudgetSample]) -> list[tuple[float, Decimal]]:
 
 
 def _increments(
-    readings: Sequence[tuple[float, Decimal]], seen: Sequence[Span], period: Period
+    readings: Sequence[tuple[float, Decimal]], track: Track[BudgetSample], period: Period
 ) -> Iterator[_Increment]:
     """By how much the figure rose from each reading to the next."""
     for (before, old), (at, new) in pairwise(readings):
-        last_read = _last_seen_before(seen, at, before)
+        last_read = _last_seen_before(track.seen, at, before)
+        seconds = track.bucket_seconds(at)
+        if seconds > MENDED:
+            # Earlier readings of this bucket are not known.
+            last_read = min(last_read, at // seconds * seconds)
         turn = _turn_between(period, last_read, at)
-        # A turn that nobody saw may be hidden by what was spent after it.
+        # A turn that was not seen may be hidden by what was spent after it.
         is_turn_unseen = turn is not None and period.start_told and at - last_read > MENDED
         has_fallen = new < old and (turn is not None or new < RESET_SHARE * old)
         if not (has_fallen or is_turn_unseen):

@@ -1,33 +1,33 @@
-"""From what the store is told to what the history remembers.
+"""Hands changes of the store to the history, on the event loop and in slices.
 
-The event loop passes references on, and nothing more; the history's thread reads the records. What
-is not known is not remembered as a figure: a listing that isn't whole has no count, one of another
-scope says nothing of who is not in it.
+What is not known is not remembered as a figure: a list that isn't whole has no count, and one in
+another scope says nothing of the records outside it. No poll costs a pass over all records, except
+the first one after a pause or in another scope.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 from agentco_tui.history.history import History
+from agentco_tui.history.log_counts import LogCounts, life_from_log
 from agentco_tui.history.observations import (
     AgentSample,
     AlertLife,
     BudgetSample,
-    Counted,
+    Departure,
     Observed,
-    QueueSample,
     QueueSeen,
     Span,
     TaskLife,
 )
+from agentco_tui.history.queue_counts import ALL, QueueCounts
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import SCOPED, Clock, FeedName, Query
 from agentco_tui.live.insight import is_open, waiting_since, waits_for_person
-from agentco_tui.live.log_findings import ENDED, told_state
+from agentco_tui.live.log_findings import ENDED
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import (
@@ -40,20 +40,17 @@ from agentco_tui.model import (
     Money,
     Record,
     Ref,
-    Severity,
     Task,
     TaskState,
 )
-from agentco_tui.reading.field_names import phrase
-from agentco_tui.system.background import turn_of_thread
-from agentco_tui.text import SafeText, safe
 
 SHORTEST_GAP: Final = 60.0
 """Seconds without an answer that are a gap, or three intervals of polls if those are longer."""
-_CHUNK: Final = 500  # records between two pauses of the thread
-_LONGEST_KIND: Final = 60  # cells
-_MINUTE: Final = 60
-_DECIDES: Final = (TaskState.APPROVED, TaskState.REJECTED)
+OLD_ENTRY: Final = 23 * 3_600.0
+"""The age in seconds from which on the minutes of a log may be stored in longer buckets: then all
+minutes of the hour are counted again, so that the bucket is whole."""
+_HOUR: Final = 3_600
+_STEP: Final = 50  # records that are prepared between two looks at the time
 
 
 class _Answer(NamedTuple):
@@ -63,9 +60,15 @@ class _Answer(NamedTuple):
     span: Span  # since the answer before, if that was no gap
     patience: float  # the steady clock's time until which the next answer leaves no gap
 
+    @property
+    def follows_another(self) -> bool:
+        """Whether there was an answer in the same scope before it, without a gap."""
+        begin, end = self.span
+        return begin < end
+
 
 class Sampler:
-    """Observes a store for a history, for as long as both are there."""
+    """Observes a store for a history, for as long as both exist."""
 
     def __init__(
         self,
@@ -75,160 +78,302 @@ class Sampler:
         clock: Clock,
         on_queue: Callable[[], None] | None = None,
     ) -> None:
-        """`query` tells what the feeds are asked about now. What is there already is taken up.
-        `on_queue` is called when the queue has changed, or is there for the first time.
+        """`query` returns what the feeds are asked about now. What the store has already is taken
+        up. `on_queue` is called when tasks have left the queue, or may have.
         """
-        self._history, self._store, self._query, self._clock = history, store, query, clock
+        self._history = history
+        self._store = store
+        self._query = query
+        self._clock = clock
         self._on_queue = on_queue
         self._names = Names(store)
         self._answers = dict[FeedName, _Answer]()  # the last of each
-        self._known = dict[FeedName, float]()  # when each answered, as its freshness says
-        self._counted: tuple[object, ...] = ()  # of what the queue was counted last
-        self._companies = set[str]()  # of which there is a count; in the history's thread only
-        self._lost = history.lost
-        self._tell_everything()
-        store.subscribe(self._changed)
-        store.follow_freshness(self._fresh)
+        self._answered_at = dict[FeedName, float]()  # by the freshness of each feed
+        self._generation = history.generation
+        self._forget_everything()
+        self._hand_over_everything()
+        store.subscribe(self._take_change)
+        store.follow_freshness(self._take_freshness)
 
-    # In the event loop
+    def life_of_record(self, task: Task, at: float) -> TaskLife:
+        """What the record of a task says that was read at a time, in whichever list."""
+        return self._life(FeedName.TASKS, task, at)
 
-    def _tell_everything(self) -> None:
-        self._known.clear()
-        self._counted = ()
+    def _forget_everything(self) -> None:
+        self._answered_at.clear()
+        self._answers.clear()
+        self._queue = QueueCounts()
+        self._left_queue = set[str]()  # ids of tasks that are missing since the last whole answer
+        self._left_alerts = set[str]()  # the same of alerts
+        self._log = LogCounts()
+        self._log_scope: str | None = None  # None: the spans of the log are not written yet
+        self._log_gaps = set[str]()  # ids of the marks for gaps
+        self._log_seen_until = 0.0
+
+    def _hand_over_everything(self) -> None:
         for feed in FeedName:
             if self._store.freshness[feed].answered_at is not None:
                 held = self._store.collections.get(feed, self._store.activity)
-                self._changed(Change(feed, added=tuple(record.id for record in held)))
-                self._fresh(feed)
+                self._take_change(Change(feed, added=tuple(record.id for record in held)))
+                self._take_freshness(feed)
 
-    def _changed(self, change: Change) -> None:
-        """At once: what a write has read may be gone from the list with the next answer."""
-        feed, came = change.feed, (*change.added, *change.changed)
-        if not came or feed is FeedName.ALERTS:
-            return
+    # Changes: at once, because a record may be gone from the list with the next answer
+
+    def _take_change(self, change: Change) -> None:
+        feed = change.feed
+        at = self._clock.now()
         if feed is FeedName.ACTIVITY:
-            entries, ids = tuple(self._store.activity), {*came}
-            self._history.hand(lambda: [observe_log(entries, ids)])
-        else:
-            records, at = self._store.collections[feed].records, self._clock.now()
-            self._history.hand(partial(self._records, feed, records, came, at))
-
-    def _fresh(self, feed: FeedName) -> None:
-        freshness = self._store.freshness
-        answered, due = freshness[feed].answered_at, freshness[feed].next_try_at
-        if answered is None or answered == self._known.get(feed):
+            self._history.observe(self._log_change(change, at))
             return
-        if self._lost != self._history.lost:
-            self._lost = self._history.lost
-            self._tell_everything()
-            return
-        self._known[feed] = answered
-        planned = (due or answered) - answered
-        self._answered(feed, planned)
-        if feed is FeedName.BUDGET:
-            for part in (FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS):
-                # What came with the overview stands in.
-                if freshness[part].answered_at is None and self._store.collections[part]:
-                    self._answered(part, planned)
-
-    def _answered(self, feed: FeedName, planned: float) -> None:
-        query, store = self._query(), self._store
-        scope = (query.company if feed in SCOPED else None) or ""
-        now, steady = self._clock.now(), self._clock.monotonic()
-        since, last = now, self._answers.get(feed)
-        if last is not None and last.scope == scope and steady <= last.patience:
-            since = min(now, last.span[1])
-        patience = steady + max(SHORTEST_GAP, 3 * planned)
-        answer = self._answers[feed] = _Answer(scope, (since, now), patience)
+        records = self._store.collections[feed].records
         if feed is FeedName.PENDING:
-            listing = store.pending.listing
-            if listing.whole:
-                versions = store.pending.version, store.agents.version, store.companies.version
-                is_counted = self._counted == (scope, *versions)
-                self._counted = scope, *versions
-                tasks = None if is_counted else listing.records
-                self._history.hand(partial(self._queues, answer, tasks))
-                if tasks is not None and self._on_queue is not None:
-                    self._on_queue()
-        elif feed is FeedName.ACTIVITY:
-            self._history.hand(partial(_log_seen, answer, tuple(store.activity)))
-        elif feed is FeedName.ALERTS:
-            told = store.alerts.listing
-            self._history.hand(partial(_alerts, answer, told.records, told.whole))
-        elif feed is not FeedName.TASKS:
-            seen = Observed(seen=[(feed, scope, answer.span)])
-            self._history.hand(lambda: [seen])
+            self._history.observe(self._queue_change(change, records, self._scope(feed)))
+        if feed is FeedName.COMPANIES:
+            # Each has a count, also if it never had a task.
+            self._queue.changed.update(change.added)
+        if feed is FeedName.AGENTS:
+            self._history.observe(self._agents_change(change, self._scope(FeedName.PENDING)))
+        if feed is FeedName.ALERTS:
+            self._history.observe(self._alerts_change(change, records, at))
+        elif change.added or change.changed:
+            ids = (*change.added, *change.changed)
+            self._history.observe(self._records(feed, records, ids, at))
 
-    # In the history's thread
+    def _scope(self, feed: FeedName) -> str:
+        """The id of the company that a feed is asked about; "" for all."""
+        return (self._query().company if feed in SCOPED else None) or ALL
 
     def _records(
         self, feed: FeedName, records: Mapping[str, Record], ids: Iterable[str], at: float
     ) -> Iterator[Observed]:
-        """What those with these ids tell."""
+        """What those with these ids say."""
         observed = Observed()
-        for record in filter(None, map(records.get, ids)):
-            if record.shared_id:
-                continue  # its figures are those of several records in turn
+        for key in ids:
+            record = records.get(key)
+            if record is None or record.shared_id:
+                continue  # with a shared id, its figures are those of several records in turn
             match record:
                 case Company():
                     observed.names.append(("company", record.id, record.name, None))
                 case Agent():
                     observed.names.append(("agent", record.id, record.name, _id(record.company)))
-                    told = AgentSample(at, record.status, record.trust, record.tasks_completed)
-                    observed.samples.append((feed, record.id, "", told))
+                    sample = AgentSample(at, record.status, record.trust, record.tasks_completed)
+                    observed.samples.append((feed, record.id, "", sample))
                 case Budget():
-                    _budget(observed, feed, at, record)
+                    _add_budget(observed, feed, at, record)
                 case Task():
                     observed.lives.append(self._life(feed, record, at))
-            if len(observed) >= _CHUNK:
+            if len(observed) >= _STEP:
                 yield observed
                 observed = Observed()
         yield observed
 
-    def _queues(self, answer: _Answer, tasks: Sequence[Task] | None) -> Iterator[Observed]:
-        """Count what waits; None: as before."""
-        scope, span = answer[:2]
-        observed = Observed(seen=[(FeedName.PENDING, scope, span)])
-        waiting, oldest, is_known = Counter[str](), dict[str, float](), True
-        ids = set[str]()
-        for place, task in enumerate(tasks or ()):
-            if place % _CHUNK == 0:
-                turn_of_thread()
-            if not waits_for_person(task):
+    def _queue_change(
+        self, change: Change, records: Mapping[str, Record], scope: str
+    ) -> Iterator[Observed]:
+        """Count what came into the queue and what left it."""
+        for number, key in enumerate((*change.added, *change.changed)):
+            if number % _STEP == 0:
+                yield Observed()
+            task = records.get(key)
+            if isinstance(task, Task) and waits_for_person(task):
+                self._put_into_queue(task, scope)
+                self._left_queue.discard(key)
+            elif self._queue.drop(key):
+                self._left_queue.add(key)
+        for number, key in enumerate(change.removed):
+            if number % _STEP == 0:
+                yield Observed()
+            if self._queue.drop(key):
+                self._left_queue.add(key)
+
+    def _agents_change(self, change: Change, scope: str) -> Iterator[Observed]:
+        """Move tasks to another company whose agent is now known to belong to it."""
+        for number, agent in enumerate((*change.added, *change.changed, *change.removed)):
+            if number % _STEP == 0:
+                yield Observed()
+            for key in self._queue.tasks_of_agent(agent):
+                task = self._store.pending.get(key)
+                if task is not None:
+                    self._put_into_queue(task, scope)
+
+    def _put_into_queue(self, task: Task, scope: str) -> None:
+        """A task that names no company is taken to be of the one in scope, where it is listed."""
+        company = _id(self._names.company_of(task)) or scope
+        self._queue.put(task.id, company, _id(task.agent), waiting_since(task))
+
+    def _alerts_change(
+        self, change: Change, records: Mapping[str, Record], at: float
+    ) -> Iterator[Observed]:
+        observed = Observed()
+        for key in (*change.added, *change.changed):
+            alert = records.get(key)
+            if not isinstance(alert, Alert):
                 continue
-            ids.add(task.id)
-            # What names no company may be of the one in scope: there it is listed, too.
-            company = (self._names.company_of(task) or Ref()).id or scope
-            is_known = is_known and bool(company)
-            since = waiting_since(task)
-            for each in {company, ""}:
-                waiting[each] += 1
-                if since is not None:
-                    oldest[each] = min(since, oldest.get(each, since))
-        companies = {scope}
-        # A task may name its agent only, and whose that is may not be known yet.
-        is_known = is_known or self._store.freshness[FeedName.AGENTS].answered_at is not None
-        if is_known and not scope:
-            self._companies |= {*tuple(self._store.companies.records), *waiting}
-            companies |= self._companies
-        for each in companies if tasks is not None else ():
-            told = QueueSample(span[1], waiting[each], oldest.get(each))
-            observed.samples.append((FeedName.PENDING, each, "", told))
-        if tasks is not None:
-            observed.queue = QueueSeen(span[1], span[0], scope, frozenset(ids))
+            if is_open(alert):
+                self._left_alerts.discard(key)
+                observed.alerts.append(_alert_life(alert, at))
+            else:
+                self._left_alerts.add(key)
+            if len(observed) >= _STEP:
+                yield observed
+                observed = Observed()
+        self._left_alerts.update(change.removed)
         yield observed
 
-    def life_of_record(self, task: Task, at: float) -> TaskLife:
-        """What the record of a task tells that was read at a time, wherever it is listed."""
-        return self._life(FeedName.TASKS, task, at)
+    def _log_change(self, change: Change, now: float) -> Iterator[Observed]:
+        """Count entries that came; each minute with all entries that are held of it."""
+        for key in change.removed:
+            self._log.remove(key)
+            if key in self._log_gaps:
+                self._log_gaps.discard(key)
+                self._log_scope = None
+        minutes = dict[int, None]()
+        observed = Observed()
+        for number, key in enumerate((*change.added, *change.changed), start=1):
+            entry = self._store.activity.get(key)
+            if entry is None:
+                continue
+            if is_gap(entry):
+                self._log_gaps.add(key)
+                self._log_scope = None
+                continue
+            minute = self._log.add(entry)
+            if minute is not None:
+                minutes[minute] = None
+            life = life_from_log(entry)
+            if life is not None:
+                observed.lives.append(life)
+            if number % _STEP == 0:
+                yield observed
+                observed = Observed()
+        yield observed
+        yield from self._counts_of(minutes, now)
+
+    def _counts_of(self, minutes: Iterable[int], now: float) -> Iterator[Observed]:
+        """The counts of these minutes, an hour at a time: old ones are stored in longer buckets, by
+        what is said of all their minutes at once.
+        """
+        minutes_of_hour = dict[int, set[int]]()
+        for minute in minutes:
+            hour = minute // _HOUR
+            is_old = now - minute > OLD_ENTRY
+            if not is_old:
+                minutes_of_hour.setdefault(hour, set()).add(minute)
+            elif hour not in minutes_of_hour:
+                minutes_of_hour[hour] = {*self._log.minutes_of_hour(minute)}
+        for counted in minutes_of_hour.values():
+            yield Observed(counts=self._log.counted(sorted(counted)))
+
+    # Answers: when a feed was seen, and what is missing in its list
+
+    def _take_freshness(self, feed: FeedName) -> None:
+        freshness = self._store.freshness
+        answered_at = freshness[feed].answered_at
+        if answered_at is None or answered_at == self._answered_at.get(feed):
+            return
+        if self._generation != self._history.generation:
+            self._generation = self._history.generation
+            self._forget_everything()
+            self._hand_over_everything()
+            return
+        self._answered_at[feed] = answered_at
+        interval = (freshness[feed].next_try_at or answered_at) - answered_at
+        self._take_answer(feed, interval)
+        if feed is FeedName.BUDGET:
+            for part in (FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS):
+                # The parts of the overview stand in for lists that did not answer.
+                if freshness[part].answered_at is None and self._store.collections[part]:
+                    self._take_answer(part, interval)
+
+    def _take_answer(self, feed: FeedName, interval: float) -> None:
+        """Note an answer; `interval` is the planned time in seconds until the next one."""
+        scope = self._scope(feed)
+        now = self._clock.now()
+        steady = self._clock.monotonic()
+        since = now
+        last = self._answers.get(feed)
+        if last is not None and last.scope == scope and steady <= last.patience:
+            since = min(now, last.span[1])
+        patience = steady + max(SHORTEST_GAP, 3 * interval)
+        answer = _Answer(scope, (since, now), patience)
+        self._answers[feed] = answer
+        if feed is FeedName.PENDING:
+            if self._store.pending.listing.whole:
+                is_known = self._store.freshness[FeedName.AGENTS].answered_at is not None
+                self._history.observe(self._queue_answer(answer, is_owner_known=is_known))
+        elif feed is FeedName.ACTIVITY:
+            self._history.observe(self._log_answer(answer))
+        elif feed is FeedName.ALERTS:
+            is_whole = self._store.alerts.listing.whole
+            self._history.observe(self._alerts_answer(answer, is_whole=is_whole))
+        elif feed is not FeedName.TASKS:
+            self._history.hand(Observed(seen=[(feed, scope, answer.span)]))
+
+    def _queue_answer(self, answer: _Answer, *, is_owner_known: bool) -> Iterator[Observed]:
+        """Figures that changed, and the tasks that are missing. `is_owner_known` says whether the
+        agents are known, by which tasks belong to companies.
+        """
+        scope, (after, at), _ = answer
+        observed = Observed(seen=[(FeedName.PENDING, scope, answer.span)])
+        self._add_queue_samples(observed, scope, at, is_owner_known=is_owner_known)
+        missing = [task for task in self._left_queue if task not in self._queue]
+        self._left_queue.clear()
+        if answer.follows_another:
+            observed.departures = [Departure(task, at, after) for task in missing]
+        else:
+            observed.queue = QueueSeen(at, scope, self._queue.ids())
+        yield observed
+        if self._on_queue is not None and (observed.departures or observed.queue is not None):
+            self._on_queue()
+
+    def _add_queue_samples(
+        self, observed: Observed, scope: str, at: float, *, is_owner_known: bool
+    ) -> None:
+        queue = self._queue
+        due = {scope} & queue.changed
+        if not scope and (is_owner_known or not queue.without_company):
+            due |= queue.changed
+        for company in due:
+            sample = queue.take_sample(company, at)
+            observed.samples.append((FeedName.PENDING, company, "", sample))
+
+    def _alerts_answer(self, answer: _Answer, *, is_whole: bool) -> Iterator[Observed]:
+        scope, (_, at), _ = answer
+        observed = Observed(seen=[(FeedName.ALERTS, scope, answer.span)])
+        if is_whole:
+            if answer.follows_another:
+                observed.ended_alerts = [(alert, at) for alert in self._left_alerts]
+            else:
+                open_now = [alert.id for alert in self._store.alerts if is_open(alert)]
+                observed.open_alerts = (at, frozenset(open_now))
+            self._left_alerts.clear()
+        yield observed
+
+    def _log_answer(self, answer: _Answer) -> Iterator[Observed]:
+        """When the log is known without a gap: as far back as it is held, then since the last
+        answer.
+        """
+        scope, (since, now), _ = answer
+        if self._log_scope == scope:
+            spans = [(min(self._log_seen_until, now), now)]
+        else:
+            self._log_scope = scope
+            spans = _spans_of_log(self._store.activity, since, now)
+        self._log_seen_until = now
+        yield Observed(seen=[(FeedName.ACTIVITY, scope, span) for span in spans])
 
     def _life(self, feed: FeedName, task: Task, at: float) -> TaskLife:
         waits = feed is FeedName.PENDING and waits_for_person(task)
-        state = TaskState.PENDING if waits and task.state in (None, TaskState.OTHER) else task.state
-        is_over, is_early = state in ENDED, state in (TaskState.PENDING, TaskState.QUEUED)
-        estimate = task.estimate or (task.cost if is_early else None)
+        state = task.state
+        if waits and state in (None, TaskState.OTHER):
+            state = TaskState.PENDING
+        is_over = state in ENDED
+        estimate = task.estimate
+        if estimate is None and state in (TaskState.PENDING, TaskState.QUEUED):
+            estimate = task.cost
         cost = task.cost if is_over else None
-        told = cost or estimate
+        with_currency = cost or estimate
         return TaskLife(
             id=task.id,
             title=task.title,
@@ -242,17 +387,15 @@ class Sampler:
             state=state,
             estimate=None if estimate is None else estimate.amount,
             cost=None if cost is None else cost.amount,
-            currency=None if told is None else told.currency,
+            currency=None if with_currency is None else with_currency.currency,
             waits=True if waits else None,
         )
 
 
-def _budget(observed: Observed, feed: FeedName, at: float, budget: Budget) -> None:
+def _add_budget(observed: Observed, feed: FeedName, at: float, budget: Budget) -> None:
     unit = _unit(budget.spent or budget.limit)
-    spent, limit = (
-        sum_.amount if sum_ is not None and _unit(sum_) == unit else None
-        for sum_ in (budget.spent, budget.limit)
-    )
+    spent = _amount_in(unit, budget.spent)
+    limit = _amount_in(unit, budget.limit)
     subject = budget.subject
     observed.samples.append((feed, subject, unit, BudgetSample(at, spent, limit)))
     if subject and (budget.name or budget.company):
@@ -260,96 +403,48 @@ def _budget(observed: Observed, feed: FeedName, at: float, budget: Budget) -> No
         observed.names.append((budget.scope.value, subject, budget.name, company))
 
 
-def _alerts(answer: _Answer, alerts: Sequence[Alert], is_whole: bool) -> Iterator[Observed]:
-    scope, span = answer[:2]
-    standing = [alert for alert in alerts if is_open(alert)]
-    observed = Observed(seen=[(FeedName.ALERTS, scope, span)])
-    for alert in standing:
-        about = alert.agent or alert.company
-        of = BudgetScope.COMPANY if alert.agent is None else BudgetScope.AGENT
-        life = AlertLife(
-            id=alert.id,
-            scope=BudgetScope.ALL if about is None else of,
-            subject=_id(about),
-            severity=alert.severity,
-            first_seen=span[1] if alert.at is None else min(alert.at.at, span[1]),
-            text=alert.text,
-            is_dated=alert.at is not None,
-        )
-        observed.alerts.append(life)
-    if is_whole:
-        observed.standing = span[1], frozenset(alert.id for alert in standing)
-    yield observed
+def _alert_life(alert: Alert, at: float) -> AlertLife:
+    """What is known of an alert that is open at a time."""
+    owner = alert.agent or alert.company
+    scope = BudgetScope.ALL
+    if alert.agent is not None:
+        scope = BudgetScope.AGENT
+    elif alert.company is not None:
+        scope = BudgetScope.COMPANY
+    return AlertLife(
+        id=alert.id,
+        scope=scope,
+        subject=_id(owner),
+        severity=alert.severity,
+        first_seen=at if alert.at is None else min(alert.at.at, at),
+        text=alert.text,
+        is_dated=alert.at is not None,
+    )
 
 
-def _log_seen(answer: _Answer, entries: Sequence[Activity]) -> Iterator[Observed]:
-    """When the log is known without a gap, as far back as it is held."""
-    (since, now), spans = answer.span, [list[float]()]
+def _spans_of_log(entries: Iterable[Activity], since: float, now: float) -> list[Span]:
+    """The times between marks for gaps; without any entry, that of the last answer."""
+    spans = [list[float]()]
     for entry in entries:
         if is_gap(entry):
             spans.append([])
         elif entry.at is not None:
             spans[-1].append(min(entry.at.at, now))
     spans[-1] = [*(spans[-1] or [since]), now]
-    yield Observed(
-        seen=[(FeedName.ACTIVITY, answer.scope, (times[0], times[-1])) for times in spans if times]
-    )
-
-
-def observe_log(entries: Sequence[Activity], ids: set[str] | None = None) -> Observed:
-    """What the log tells, of all entries or of those with these ids and whoever shares a minute
-    with them. A minute is counted whole: `entries` hold all that is known of it.
-    """
-    timed = [
-        (entry.at.at // _MINUTE * _MINUTE, entry)
-        for entry in entries
-        if entry.at is not None and not is_gap(entry)
-    ]
-    observed = Observed()
-    minutes = {minute for minute, entry in timed if ids is None or entry.id in ids}
-    counts = Counter[tuple[float, str | None, str | None, str, Severity]]()
-    for minute, entry in timed:
-        if minute not in minutes:
-            continue
-        agent, kind, severity = kind_of(entry)
-        counts[minute, agent, _id(entry.company), kind, severity] += 1
-        if (ids is None or entry.id in ids) and (life := told_life(entry)) is not None:
-            observed.lives.append(life)
-    for (minute, agent, company, kind, severity), count in counts.items():
-        observed.counts.append(Counted(minute, agent, company, kind, severity, count))
-    return observed
-
-
-def kind_of(entry: Activity) -> tuple[str | None, str, Severity]:
-    """What is counted as one: the agent's id, the verb in words, and how bad it is."""
-    verb = safe(phrase(entry.verb), _LONGEST_KIND) if entry.verb else ""
-    return _id(entry.agent), verb, entry.severity
-
-
-def told_life(entry: Activity) -> TaskLife | None:
-    """What an entry tells of the task that it names; None if nothing."""
-    task, state = _id(entry.task), told_state(entry.verb or "")
-    if task is None or state is None or entry.task is None or entry.at is None:
-        return None
-    at, actor = entry.at.at, entry.actor
-    is_decision = state in _DECIDES
-    return TaskLife(
-        id=task,
-        title=entry.task.name or SafeText(""),
-        agent=_id(entry.agent),
-        company=_id(entry.company),
-        first_seen=at,
-        decided=at if is_decision else None,
-        decided_by=(actor.name or safe(actor.id, 80)) if is_decision and actor else None,
-        ended=at if state in ENDED else None,
-        state=state,
-    )
+    return [(times[0], times[-1]) for times in spans if times]
 
 
 def _id(ref: Ref | None) -> str | None:
     return None if ref is None else ref.id
 
 
-def _unit(sum_: Money | None) -> str:
-    """The unit of a series of sums: another is another series."""
-    return "" if sum_ is None else f"{sum_.currency or ''}{'?' * sum_.unit_assumed}"
+def _amount_in(unit: str, amount: Money | None) -> Decimal | None:
+    """A sum, if it is in that unit."""
+    return amount.amount if amount is not None and _unit(amount) == unit else None
+
+
+def _unit(amount: Money | None) -> str:
+    """The unit of a sum, with a question mark where it is assumed."""
+    if amount is None:
+        return ""
+    return f"{amount.currency or ''}{'?' if amount.unit_assumed else ''}"

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, suppress
-from functools import partial
 from math import inf
 from typing import Final
 
@@ -213,11 +212,11 @@ class Backfill:
         await self._rest()
         await self.reader.try_days(of, Listing(records=tuple(self._store.activity)), 0)
         async for listing in self.reader.back(of, since, None, self._rest):
-            history.hand(partial(_observe, listing, since))
+            history.observe(_observe(listing, since))
 
 
 def _observe(listing: Listing[Activity], since: float) -> Iterator[Observed]:
-    from agentco_tui.history.sampler import observe_log  # noqa: PLC0415 (once in a history)
+    from agentco_tui.history.log_counts import observe_log  # noqa: PLC0415 (once in a history)
 
     observed, (oldest, newest) = observe_log(_within(listing, since, inf)), ends(listing)
     if oldest is not None and newest is not None and newest > since:

@@ -16,7 +16,7 @@ from agentco_tui.history.period import DAY
 from agentco_tui.system.state_folder import read_state, write_state
 from agentco_tui.text import SafeText, safe
 
-MOST_CAUSES: Final = 5_000  # of one entry; the ones that ended first are dropped
+MOST_EVENTS: Final = 5_000  # of one entry; the ones that ended first are dropped
 MOST_ENTRIES: Final = 50
 LONGEST_UNUSED: Final = 30 * DAY
 
@@ -34,12 +34,12 @@ class Notified(msgspec.Struct):
     """One entry. Times are seconds since 1970 by the machine's clock."""
 
     saved_at: float = 0.0
-    stood: dict[str, float] = {}
-    """When each cause was last seen to stand."""
+    last_seen: dict[str, float] = msgspec.field(default_factory=dict, name="stood")
+    """When each event was last found, by its key."""
     outages: dict[str, Outage] = {}
-    """By the key of the cause."""
+    """By the keys of the events."""
     unsent: list[tuple[str, ...]] = []
-    """Causes for which the command was not run yet, because it runs so often an hour at most."""
+    """The fields of the events for which the command was not run yet: its runs are limited."""
 
 
 class NotifiedFile:

@@ -21,7 +21,8 @@ import msgspec
 
 from agentco_tui.model import AgentState
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import Json, Unread
+from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.schema import UnreadableRecord
 from agentco_tui.reading.values.money import Sum, to_sum
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
@@ -196,11 +197,11 @@ def _tests(keys: tuple[str, ...], place: Place) -> list[tuple[str, Callable[[Jso
 
 
 def content_of(raw: Json) -> bytes:
-    """The digest of a task as it was sent. Raises Unread if it is nested too deeply."""
+    """The digest of a task as it was sent. Raises UnreadableRecord if it is nested too deeply."""
     try:
         return blake2b(_encode(without_volatile(raw)), digest_size=SIZE).digest()
     except RecursionError:
-        raise Unread("a task nested too deeply to be compared") from None
+        raise UnreadableRecord("a task nested too deeply to be compared") from None
 
 
 def is_substance(name: str) -> bool:

@@ -1,8 +1,8 @@
 """Answers to records: lists and single records.
 
-Takes parsed bodies (`json_body.parse_json`) and gives records, how many could not be read and why,
-and the envelope that was seen. Raises only `Unshaped` (nothing in it could be what was asked for)
-and its child `RefusedBody` (a 2xx answer that says the call failed).
+Takes parsed bodies (`json_body.parse_json`) and returns records, how many could not be read and
+why, and the shape of the envelope. Raises only `UnexpectedShape` (nothing in the body could be what
+was requested) and its subclass `RefusedBody` (a 2xx answer that says the call failed).
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from msgspec.structs import force_setattr, replace
 
 from agentco_tui.model import Record, Task
 from agentco_tui.reading.content import content_of
-from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
+from agentco_tui.reading.envelope import FoundList, find_list, find_one, sideloaded_names, unwrapped
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import NO_UNIT, Unit
 from agentco_tui.reading.identity import without_repeats
-from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread
-from agentco_tui.reading.values.money import unit_beside
+from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord
+from agentco_tui.reading.values.money import envelope_unit
 from agentco_tui.reading.values.reference import looks_like_id
 from agentco_tui.text import SafeText, safe
 
@@ -32,7 +33,7 @@ R = TypeVar("R", bound=Record)
 _MOST_REASONS: Final = 5
 
 
-class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of its own
+class UnexpectedShape(ValueError):  # noqa: N818 - the client tells it as an error of its own
     """The body is JSON, but holds nothing in it that could be what was asked for."""
 
     def __init__(self, sentence: SafeText) -> None:
@@ -40,7 +41,7 @@ class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of i
         self.sentence = sentence
 
 
-class RefusedBody(Unshaped):
+class RefusedBody(UnexpectedShape):
     """A 2xx answer whose body says that the call failed; `refusal` holds the platform's words."""
 
     def __init__(self, refusal: ErrorBody) -> None:
@@ -70,29 +71,29 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
     envelope = body if type(body) is dict else {}
     if found is None:
         if kind.instead is not None:
-            with suppress(Unread):
+            with suppress(UnreadableRecord):
                 summary = kind.instead(body)
                 return Page(records=() if summary is None else (summary,), shape="{summary}")
         told = error_in(envelope).message
         why = f"the platform says: {told}" if told else outline(body)
-        raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
+        raise UnexpectedShape(safe(f"the answer holds no list of {kind.noun}: {why}"))
     path = found.path
     last = path.rpartition(".")[2].partition("[")[0].partition("{")[0]
-    told_unit = unit_beside(body).with_more(unit).with_more(kind.unit)
-    around = Around(names=names_beside(body), unit=told_unit, path=last)
+    declared_unit = envelope_unit(body).with_more(unit).with_more(kind.unit)
+    context = DecodeContext(names=sideloaded_names(body), unit=declared_unit, path=last)
     unread: Counter[SafeText] = Counter()
     rows: Iterable[tuple[Row, Json, str | None]] = _rows(kind, found, unread)
     if kind.survey is not None:
         rows = list(rows)
-        around = replace(around, survey=kind.survey([row for row, _, _ in rows]))
+        context = replace(context, survey=kind.survey([row for row, _, _ in rows]))
     records: list[R] = []
     for row, raw, key in rows:
         try:
-            record = kind.build(row, around if key is None else replace(around, key=key))
+            record = kind.build(row, context if key is None else replace(context, key=key))
             if type(record) is Task:
                 # Nobody has seen it yet; a record of its own would cost more than its digest.
                 force_setattr(record, "content", content_of(raw))
-        except Unread as error:
+        except UnreadableRecord as error:
             unread[safe(str(error))] += 1
         else:
             records.append(record)
@@ -137,19 +138,21 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
         raise RefusedBody(error_in(body))
     found = next(find_one(body, kind), None)
     if found is None:
-        raise Unshaped(safe(f"the answer holds no {kind.name.replace('_', ' ')}: {outline(body)}"))
-    around = Around(
-        names=names_beside(body),
-        unit=unit_beside(body).with_more(kind.unit),
+        raise UnexpectedShape(
+            safe(f"the answer holds no {kind.name.replace('_', ' ')}: {outline(body)}")
+        )
+    context = DecodeContext(
+        names=sideloaded_names(body),
+        unit=envelope_unit(body).with_more(kind.unit),
         is_root=found is body,
         key=wanted_id,
     )
     try:
-        record = kind.read(unwrapped(found, kind), around)
+        record = kind.read(unwrapped(found, kind), context)
         if type(record) is Task:
             force_setattr(record, "content", content_of(found))
-    except Unread as error:
-        raise Unshaped(safe(f"the answer holds {error}")) from None
+    except UnreadableRecord as error:
+        raise UnexpectedShape(safe(f"the answer holds {error}")) from None
     return record
 
 

@@ -1,8 +1,8 @@
 """Where in an answer the records are, and what a single record is wrapped in.
 
 A list is looked for by its type: under the kind's own names, under the usual wrappers, one layer
-down in them, under what relatives call it; then the only list of objects there is. A number under
-a list's name is no list. Nothing is ever joined but what is one list cut in time buckets.
+down in them, under what relatives call it; then the only list of objects there is. A number
+under a list's name is no list. Nothing is ever joined but what is one list cut in time buckets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.identity import has_id_field
-from agentco_tui.reading.schema import Json, Kind, keys_of, under
+from agentco_tui.reading.json_access import Json, get_field, keys_of
+from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.values.scalar import to_count
 from agentco_tui.text import SafeText, safe
 from agentco_tui.text.memoized import memoized
@@ -180,7 +181,7 @@ def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
     items = flat.items
     sample = [item for item in items[:_SAMPLE] if type(item) is dict]
     if not sample or any(
-        _may_be(item, kind) and not any(type(under(item, name)) is list for name in kind.own)
+        _may_be(item, kind) and not any(type(get_field(item, name)) is list for name in kind.own)
         for item in sample
     ):
         return flat
@@ -213,9 +214,9 @@ def _is_entry_with_parts(row: Mapping[str, Json], kind: Kind[Any]) -> bool:
         return has_figures[0] and not any(has_figures[1:])
     if kind.name != "activity":
         return False
-    says_who_or_what = kind.table.fills(row) - _WEAK - {"at"}
+    says_who_or_what = kind.table.filled_slots(row) - _WEAK - {"at"}
     return bool(says_who_or_what) and not any(
-        {"id", "at"} & kind.table.fills(part) for part in parts
+        {"id", "at"} & kind.table.filled_slots(part) for part in parts
     )
 
 
@@ -224,7 +225,7 @@ _FIGURES: Final = word_set("limit spent remaining share")
 
 def _has_figures(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """Whether an object has a figure of a budget, of whatever period."""
-    return any(slot.partition(" ")[0] in _FIGURES for slot in kind.table.fills(obj))
+    return any(slot.partition(" ")[0] in _FIGURES for slot in kind.table.filled_slots(obj))
 
 
 def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> FoundList | None:
@@ -235,7 +236,7 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
         key = next(iter(keys_of(obj, name)), None)
         if key is None:
             continue
-        value, here, is_own = under(obj, name), f"{path}{key}", name not in _WRAPPER_SET
+        value, here, is_own = get_field(obj, name), f"{path}{key}", name not in _WRAPPER_SET
         if type(value) is list and name not in _NEVER:
             if any(type(item) is dict for item in value[:_SAMPLE]) or (is_own and value):
                 return FoundList(value, None, f"{here}[]")
@@ -295,9 +296,9 @@ def _keyed(
     if (
         not records
         or not (is_own or len(records) == len(values))
-        or kind.table.plan(obj).has
+        or kind.table.plan(obj).slots
         or not _NO_IDS.isdisjoint(map(fold, islice(obj, _SAMPLE)))
-        or not all(kind.table.plan(value).has - {"id"} for value in records[:_SAMPLE])
+        or not all(kind.table.plan(value).slots - {"id"} for value in records[:_SAMPLE])
     ):
         return None
     return FoundList(values, list(obj), f"{path}{{id}}")
@@ -305,7 +306,7 @@ def _keyed(
 
 def _is_record(value: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """True if the object has an identifier and more, and is no envelope."""
-    filled, needs = kind.table.fills(value), kind.table.needs
+    filled, needs = kind.table.filled_slots(value), kind.table.needs
     return bool(filled - _WEAK) and not filled.isdisjoint(needs or filled)
 
 
@@ -326,11 +327,11 @@ def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[st
         singular = (name.removesuffix("s") for name in kind.also)
         names = (*kind.own, *singular, *WRAPPERS)
     for name in names:
-        inner = under(body, name)
+        inner = get_field(body, name)
         if name in _NO_ENVELOPES and type(inner) is dict and _is_another(inner, body, kind, name):
             continue
         yield from find_one(inner, kind, depth + 1)
-    if kind.table.fills(body):
+    if kind.table.filled_slots(body):
         yield body
     elif len(body) == 1 and type(only := next(iter(body.values()))) is dict:
         # GraphQL: the name of what was asked for, whatever it is
@@ -412,7 +413,7 @@ def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mappi
                 if folded in _READ_INSIDE:
                     obj = {**obj, key: _Closed(inner)}
                 continue
-            if kind.table.fills(outer) - _WEAK or not kind.table.plan(inner).has:
+            if kind.table.filled_slots(outer) - _WEAK or not kind.table.plan(inner).slots:
                 continue
         if folded == "node":
             outer.pop("cursor", None)
@@ -435,7 +436,7 @@ _SIDE: Final = word_set("included includes agents companies users linked related
 _MOST_BESIDE: Final = 5_000
 
 
-def names_beside(body: Json) -> dict[str, SafeText]:
+def sideloaded_names(body: Json) -> dict[str, SafeText]:
     """Names by id of the records that came along: JSON:API `included`, sideloaded lists."""
     names: dict[str, SafeText] = {}
     beside = body.items() if type(body) is dict and len(body) > 1 else ()
@@ -443,7 +444,7 @@ def names_beside(body: Json) -> dict[str, SafeText]:
     for item in (item for each in lists for item in each[:_MOST_BESIDE] if type(item) is dict):
         found_id, inner = item.get("id", item.get("_id")), item.get("attributes")
         named = inner if type(inner) is dict else item
-        told = (under(named, name) for name in ("name", "displayname", "title", "label"))
+        told = (get_field(named, name) for name in ("name", "displayname", "title", "label"))
         name = next((each for each in told if type(each) is str and each), None)
         if name is not None and type(found_id) in (str, int) and found_id != "":
             names.setdefault(str(found_id), safe(name))

@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from agentco_tui.reading.field_names import fold, is_secret, word_set
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
-from agentco_tui.reading.schema import Json
 from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.text import SafeText, safe
 from agentco_tui.text.patterns import lazy_pattern

@@ -21,11 +21,12 @@ from agentco_tui.reading.envelope import find_list, unwrapped
 from agentco_tui.reading.field_meanings import MEANINGS
 from agentco_tui.reading.field_names import MINOR, NO_UNIT, fold, is_secret, unit_in_name, words
 from agentco_tui.reading.field_path import FieldPath, write_field_path
+from agentco_tui.reading.json_access import Json, get_path, keys_of
 from agentco_tui.reading.kinds.budget import WHOLE, read_overview
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping, field_names, mapped_paths
-from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Row, dig, keys_of
+from agentco_tui.reading.schema import EMPTY, DecodeContext, Field, Kind, Row
 from agentco_tui.reading.unknown_fields import HIDDEN, compact
-from agentco_tui.reading.values.money import Sum, told_unit, unit_beside
+from agentco_tui.reading.values.money import Sum, declared_unit, envelope_unit
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, safe
 
@@ -124,11 +125,11 @@ class _Recorder(ProfileMapping):
         recording = copy(known)
         build = known.build
 
-        def keep(row: Row, around: Around) -> Any:
-            left = dict(row.left)
+        def keep(row: Row, context: DecodeContext) -> Any:
+            left = dict(row.unread)
             record = None
             try:
-                record = build(row, around)
+                record = build(row, context)
             finally:
                 if len(self.rows) < _MOST_ROWS:
                     record_id = None if record is None else record.id
@@ -143,7 +144,7 @@ class _Recorder(ProfileMapping):
 def report_fields(kind: Kind[Any], body: Json, mapping: ProfileMapping = AS_SENT) -> FieldReport:
     """What is read of a body that holds a list of `kind`, or the overview of budgets.
 
-    Raises Unshaped and RefusedBody where the client does.
+    Raises UnexpectedShape and RefusedBody where the client does.
     """
     recorder = _Recorder(mapping, kind.name)
     unread_records = 0
@@ -174,7 +175,7 @@ def report_unreadable(
             break
         objects = [only]
     rows = [mapped.table.read(unwrapped(each, mapped)) for each in objects if type(each) is dict]
-    return _report(kind, body, mapping, [_ReadRow(row, dict(row.left), None) for row in rows])
+    return _report(kind, body, mapping, [_ReadRow(row, dict(row.unread), None) for row in rows])
 
 
 def _longest_list(body: Json, depth: int = 0) -> list[Json]:
@@ -191,8 +192,8 @@ def _report(
     kind: Kind[Any], body: Json, mapping: ProfileMapping, rows: Sequence[_ReadRow]
 ) -> FieldReport:
     """What was read of these rows, and what was not."""
-    around = unit_beside(body).with_more(mapping.unit)
-    read = _read_fields(rows, around)
+    context = envelope_unit(body).with_more(mapping.unit)
+    read = _read_fields(rows, context)
     all_leaves = [list(_leaves(each.row.obj)) for each in rows]
     unread, always_null = _unread_fields(kind, rows, all_leaves, set(read))
     return FieldReport(
@@ -216,28 +217,28 @@ def _rows_without_records(kind: Kind[Any], body: Json) -> list[_ReadRow]:
     found = find_list(body, kind)
     objects = [item for item in found.items if type(item) is dict] if found else []
     rows = [kind.table.read(unwrapped(item, kind)) for item in objects[:_MOST_ROWS]]
-    return [_ReadRow(row, dict(row.left), None) for row in rows]
+    return [_ReadRow(row, dict(row.unread), None) for row in rows]
 
 
-def _read_fields(rows: Sequence[_ReadRow], around: Any) -> dict[str, ReadField]:
+def _read_fields(rows: Sequence[_ReadRow], context: Any) -> dict[str, ReadField]:
     read: dict[str, ReadField] = {}
     for row, *_ in rows:
         for slot, value in row.values.items():
-            if slot not in row.chosen and slot not in row.plan.only:
+            if slot not in row.chosen and slot not in row.plan.direct_candidates:
                 continue  # worked out while the record was built
             field = slot.partition(" ")[0]
             if field in read:
                 read[field] = replace(read[field], records=read[field].records + 1)
                 continue
             source = row.source(slot)
-            path = (source.key, *_as_sent(row.obj[source.key], source.inner))
+            path = (source.key, *_as_sent(row.obj[source.key], source.path_below))
             unit = None
             if type(value) is Sum:
-                told = value.unit.with_more(told_unit(row.values, around))
+                told = value.unit.with_more(declared_unit(row.values, context))
                 size = _POWERS.get(told.power, f"1e{told.power}")
                 unit = safe(f"{size} of {told.currency}" if told.currency else size, 60)
             name = safe(write_field_path(path), _PATH_CELLS)
-            sample = _sample(path, dig(row.obj[source.key], source.inner))
+            sample = _sample(path, get_path(row.obj[source.key], source.path_below))
             read[field] = ReadField(field, name, unit, sample, 1)
     return read
 
@@ -248,7 +249,7 @@ def _as_sent(value: Json, path: FieldPath) -> FieldPath:
     for part in path:
         keys = keys_of(value, part) if isinstance(part, str) and type(value) is dict else ()
         spelt.append(keys[0] if keys else part)
-        value = dig(value, (part,))
+        value = get_path(value, (part,))
     return tuple(spelt)
 
 
@@ -326,8 +327,8 @@ def _unread_fields(
     counts: dict[FieldPath, int] = {}
     for (row, left, *_), leaves in zip(rows, all_leaves, strict=True):
         sources = [row.source(slot) for slot in row.values if slot in row.chosen]
-        sources += list(row.plan.only.values())
-        read = [_folded((source.key, *source.inner)) for source in sources]
+        sources += list(row.plan.direct_candidates.values())
+        read = [_folded((source.key, *source.path_below)) for source in sources]
         for path, value in leaves:
             if path[0] not in left or any(_is_read(_folded(path), each) for each in read):
                 continue
@@ -403,7 +404,7 @@ def _names_by_field(kind: Kind[Any]) -> dict[str, list[tuple[Field, str]]]:
     for field in kind.table.fields:
         slot = field.slot.partition(" ")[0]
         if slot in found:
-            found[slot] += [(field, name) for name, _ in field.sourced()]
+            found[slot] += [(field, name) for name, _ in field.names_with_sources()]
     return found
 
 
@@ -426,7 +427,7 @@ def _most_similar(
 
 def _can_read(field: Field, value: Json) -> bool:
     found = field.reader(value)
-    return found is not None and found is not NOTHING
+    return found is not None and found is not EMPTY
 
 
 def _likeness(path: FieldPath, name: str) -> float:
@@ -509,7 +510,7 @@ def _unmatched(
     for slot, path in mapped_paths(mapping, kind).items():
         written = write_field_path(path)
         folded = _folded(path)
-        values = [dig(row.obj, folded) for row, *_ in rows]
+        values = [get_path(row.obj, folded) for row, *_ in rows]
         sent = [value for value in values if value is not None]
         if not sent:
             near = difflib.get_close_matches(written, list(there), n=1, cutoff=0.5)
@@ -531,7 +532,7 @@ def _unmatched(
 
 def _path_of(row: Row, slot: str) -> FieldPath:
     source = row.source(slot)
-    return source.key, *source.inner
+    return source.key, *source.path_below
 
 
 # -- whose id it is ------------------------------------------------------------------------------

@@ -36,7 +36,8 @@ from agentco_tui.model import (
     Task,
 )
 from agentco_tui.reading.field_names import fold, word_set, words
-from agentco_tui.reading.schema import Around, Candidate, Json, Kind, Row, dig
+from agentco_tui.reading.json_access import Json, get_path
+from agentco_tui.reading.schema import Candidate, DecodeContext, Kind, Row
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.memoized import memoized
 
@@ -188,7 +189,7 @@ def is_mapped(row: Row, slot: str) -> bool:
 
 def field_name(source: Candidate) -> SafeText:
     """The platform's name of the field that a value is from, dotted."""
-    return safe(".".join(map(str, (source.key, *source.inner))), 80)
+    return safe(".".join(map(str, (source.key, *source.path_below))), 80)
 
 
 def identify(row: Row, names: IdNames | None = None, list_name: str = "") -> Identity:
@@ -212,12 +213,12 @@ def doubt_of_row(row: Row, names: IdNames, list_name: str = "") -> IdDoubt | Non
     return doubt_of_name(row, source, names, list_name)
 
 
-def identity_of(kind: Kind[R], row: Row, around: Around) -> Identity:
+def identity_of(kind: Kind[R], row: Row, context: DecodeContext) -> Identity:
     """What identifies the record that `kind` makes of a row, of any kind; for `doctor --fields`.
 
-    Raises Unread if the row is no record.
+    Raises UnreadableRecord if the row is no record.
     """
-    record = kind.build(row, around)
+    record = kind.build(row, context)
     for slot, value in row.values.items():
         told = value.id if isinstance(value, Ref) else value
         if told == record.id and _ID_SLOT.search(slot):
@@ -256,7 +257,7 @@ def doubt_of_name(
     subject = subject_of(source.name)
     if subject not in names.beside:
         return None  # `id`, `_id`, `sys_id`: the row's own
-    holder = dig(row.obj[source.key], source.inner[:-1]) if source.inner else row.obj
+    holder = get_path(row.obj[source.key], source.path_below[:-1]) if source.path_below else row.obj
     if type(holder) is not dict:
         return None
     present = tuple(

@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from agentco_tui.reading.schema import Json
+from agentco_tui.reading.json_access import Json
 from agentco_tui.text import plain
 from agentco_tui.text.patterns import lazy_pattern
 

@@ -34,7 +34,8 @@ from msgspec.structs import replace
 from agentco_tui.model import Activity, Agent, AgentState, Alert, Record, Severity, Task, TaskState
 from agentco_tui.reading.field_names import MINOR, Unit, fold
 from agentco_tui.reading.field_path import parse_field_path
-from agentco_tui.reading.schema import Around, Build, Field, Json, Kind, Row, Table, keys_of
+from agentco_tui.reading.json_access import Json, keys_of
+from agentco_tui.reading.schema import Build, DecodeContext, Field, Kind, Row, Table
 from agentco_tui.reading.values.money import power_of, scaled
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.text import safe
@@ -99,7 +100,7 @@ class ProfileMapping:
 
     def kind(self, kind: Kind[R]) -> Kind[R]:
         """The kind as this profile has it read."""
-        if self.told == NOTHING_MAPPED:
+        if self.told == NO_MAPPING:
             return kind
         known = self._kinds.get(kind.name)
         if known is None:
@@ -136,8 +137,8 @@ class ProfileMapping:
             return kind.build
         build = kind.build
 
-        def build_restated(row: Row, around: Around) -> Any:
-            record = build(row, around)
+        def build_restated(row: Row, context: DecodeContext) -> Any:
+            record = build(row, context)
             has_status = not is_mapped and getattr(record, "status", None) is not None
             is_null = not has_status and any(_leads_to_null(row.obj, path) for path in paths)
             return restate(record, row, null if is_null else None)
@@ -197,7 +198,7 @@ def _status_paths(kind: Kind[Any]) -> list[tuple[str | int, ...]]:
     """The folded paths under which a kind has its status: the mapped one, else plain names."""
     fields = [field for field in kind.table.fields if field.slot == "status"]
     mapped = [field.path for field in fields if field.path is not None]
-    written = mapped or [(name,) for field in fields for name, _ in field.sourced()]
+    written = mapped or [(name,) for field in fields for name, _ in field.names_with_sources()]
     return [
         tuple(part if isinstance(part, int) else fold(part) for part in path) for path in written
     ]
@@ -220,8 +221,8 @@ def _leads_to_null(value: Json, path: tuple[str | int, ...]) -> bool:
     return value is None
 
 
-NOTHING_MAPPED: Final = Mapped()
-AS_SENT: Final = ProfileMapping(NOTHING_MAPPED)
+NO_MAPPING: Final = Mapped()
+AS_SENT: Final = ProfileMapping(NO_MAPPING)
 
 
 def field_names(kind: Kind[Any]) -> tuple[str, ...]:

@@ -1,35 +1,66 @@
-"""How the fields of a record are found: a table of exact names for each kind, and nothing else.
+"""How the fields of a record are found: Field -> Candidate -> Plan -> Row.
 
-A kind is declared in one file of `kinds/`:
+- A `Field` is declared in a file of `kinds/`. It has a slot (our name), the names that platforms
+  use for it, best first, and a reader that turns a raw value into ours.
+- A `Candidate` is one of these names as a place in an object: a key, and the path below that key.
+- A `Plan` says for one tuple of keys which candidates may fill which slots. It is made once for
+  each tuple of keys, since the objects of a list mostly have the same.
+- A `Row` is what was read of one object by its plan: values by slot, and the fields that nothing
+  was read from.
 
-    FIELDS = (
-        Field("name", '''
-            name               # paperclip, OpenFang
-            company_name       # names beside ids: most platforms
-        ''', named),
-        money_field("spent", "spent_monthly   # paperclip: spentMonthlyCents"),
-    )
-    COMPANIES = Kind("companies", noun="companies", own="companies company", fields=FIELDS, ...)
+An example with two fields:
 
-The names of a slot stand in order of rank, best first, over all its `Field`s. They are compared
-folded (case, humps and separators do not count); a dot leads into a nested object, and
-`{stats,counts}.done` stands for both. What follows `#` is the source: the platform or document
-that uses the name, so that it can be doubted and deleted.
+>>> from agentco_tui.reading.values.money import money_field
+>>> from agentco_tui.reading.values.scalar import named
+>>> fields = [
+...     Field("name", '''
+...         name                  # most platforms
+...         company_name          # names beside ids
+...     ''', named),
+...     money_field("spent", "spent usage.cost  # an invented platform"),
+... ]
+>>> table = Table(fields)
+>>> company = {"companyName": "Acme", "usage": {"cost_cents": 1250}, "plan": "pro"}
 
-A reader takes a raw value and returns what it means, or
+`companyName` fills the slot `name`, and no other key can. What is below `usage` may fill `spent`,
+and may hold more than that, so its candidates are compared for each object:
 
-- None: not of that kind; the next name is tried, and the field stays among the unknown ones
-- `NOTHING`: understood, and it says that there is nothing
-- `Partial(value)`: understood, but the raw value holds more; it is used, and kept whole as well
+>>> plan = table.plan(company)
+>>> [(slot, key) for slot, key, reader in plan.direct]
+[('name', 'companyName')]
+>>> [(one.key, one.path_below) for candidates in plan.contested for one in candidates]
+[('usage', ('cost',))]
+>>> plan.unknown_keys
+('plan',)
 
-What no name of the table leads to is kept in `Row.left`. Two spellings of one name that disagree
-(`costUsd: 1, cost_usd: 2`) are both left there: the order of keys decides nothing.
+>>> row = table.read(company)
+>>> spent = row.values["spent"]
+>>> row.values["name"], spent.value, spent.unit
+('Acme', Decimal('1250'), Unit(power=-2, currency=None))
+>>> row.unread
+{'plan': 'pro'}
+>>> row.source("spent").path_below
+('costcents',)
 
-A platform's own names come in by `Kind.with_mapping({"spent": "usage.cost_cents"})`: they are
-tried before all others, and may lead into lists (see `field_path`).
+Names are compared folded: case, humps and separators do not count. A dot leads into a nested
+object, and `{stats,counts}.done` stands for both. The text after `#` is the source of the names
+before it, so that a name can be doubted and deleted.
 
-The names of a field of sums (`in_units`) may have a unit at their end, declared or not: `cost`
-stands for `cost_usd` and `costCents`, too. One that tells a unit of money goes before all others.
+A reader takes a raw value and returns
+
+- the value that it means
+- None: not a value of this sort; the next candidate is tried, and the field stays unread
+- `EMPTY`: understood, and there is nothing in it
+- `Incomplete(value)`: understood, but the raw value holds more; it is used, and kept as unread too
+
+Two spellings of one name that disagree (`costUsd: 1, cost_usd: 2`) are both unread: the order of
+keys decides nothing.
+
+A profile adds names with `Kind.with_mapping({"spent": "usage.cost_cents"})`. They are tried before
+all others, and may lead into lists (see `field_path`).
+
+The names of sums (`in_units`) may end in a unit, declared or not: `cost` stands for `cost_usd` and
+`costCents` too. A name with a unit of money is preferred to all others.
 """
 
 from __future__ import annotations
@@ -38,7 +69,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
-from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
@@ -46,37 +76,48 @@ import msgspec
 from agentco_tui.model import Record, Ref
 from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, split_unit, unit_in_name
 from agentco_tui.reading.field_path import FieldPath, parse_field_path
+from agentco_tui.reading.json_access import (
+    MAX_KEYS,
+    Json,
+    get_field,
+    get_path,
+    key_with_money_unit,
+    remove_paths,
+)
 from agentco_tui.text import SafeText, safe
 from agentco_tui.text.memoized import memoized
 
 R = TypeVar("R", bound=Record)
 
-Json: TypeAlias = Any
-"""None, bool, int, Decimal, str, or a list or dict of these; never a float."""
 Reader: TypeAlias = Callable[..., Any]
-"""Takes a raw value; of a field of sums also their unit."""
+"""Takes a raw value; the reader of a sum takes its `unit` as well."""
 Values: TypeAlias = dict[str, Any]
+"""By slot, or by key."""
 
 _NESTED: Final = frozenset((dict,))
 _NESTED_OR_LIST: Final = frozenset((dict, list))
-_MOST_KEYS: Final = 400
-"""An object with more keys is read by its first 400; the rest is kept as unknown."""
-
-NOTHING: Final = type("NOTHING", (), {})()
-"""Understood, and means that there is nothing: an empty text, a sentinel."""
 
 
-class Partial(msgspec.Struct):
+# -- what a reader returns -------------------------------------------------------------------------
+
+EMPTY: Final = type("EMPTY", (), {})()
+"""The raw value was understood and means that there is nothing: an empty text, a sentinel."""
+
+
+class Incomplete(msgspec.Struct):
     """A value that was read from a raw value which holds more than that."""
 
     value: Any
 
 
-_SPECIAL: Final = frozenset((type(None), type(NOTHING), Partial))
+_SPECIAL_RESULTS: Final = frozenset((type(None), type(EMPTY), Incomplete))
 
 
-class Unread(ValueError):  # noqa: N818 - told, and no failure of the call
-    """One record cannot be read; costs only itself. `str(error)` is the reason, fit to show."""
+class UnreadableRecord(ValueError):  # noqa: N818 - counted and shown; the request does not fail
+    """One object makes no record; the others are read. `str(error)` is the reason, safe to show."""
+
+
+# -- Field -----------------------------------------------------------------------------------------
 
 
 class Field(NamedTuple):
@@ -84,371 +125,371 @@ class Field(NamedTuple):
 
     slot: str
     names: str
-    """Best first, blank-separated; the rest of a line after `#` is their source."""
+    """Best first, separated by blanks; the rest of a line after `#` is their source."""
     reader: Reader
     in_units: bool = False
-    """Sums: the reader is told the unit that the name ends in."""
+    """True for sums: the reader also takes the unit that the name ends in."""
     path: FieldPath | None = None
-    """A path that may lead into lists, as a profile maps the slot to; then it is the only name."""
+    """The path that a profile maps the slot to; then it is the only name."""
 
-    def sourced(self) -> Iterator[tuple[str, str]]:
+    def names_with_sources(self) -> Iterator[tuple[str, str]]:
+        """Each name, with braces expanded, and its source ("" if none is given)."""
         if self.path is not None:
             name, _, source = self.names.partition(" # ")
             yield name.strip(), source.strip()
             return
         for line in self.names.splitlines():
             names, _, source = line.partition("#")
-            for name in names.split():
-                yield from ((each, source.strip()) for each in _expanded(name))
+            for written in names.split():
+                for name in _expand_braces(written):
+                    yield name, source.strip()
 
 
-def _expanded(name: str) -> list[str]:
-    """`{a,b}.c` as `a.c` and `b.c`."""
-    found = re.search(r"\{([^{}]*)\}", name)
-    if found is None:
+def _expand_braces(name: str) -> list[str]:
+    """`{a,b}.c` as `a.c` and `b.c`; braces may be nested."""
+    braces = re.search(r"\{([^{}]*)\}", name)
+    if braces is None:
         return [name]
-    start, end = name[: found.start()], name[found.end() :]
-    return [each for part in found[1].split(",") for each in _expanded(f"{start}{part}{end}")]
+    before = name[: braces.start()]
+    after = name[braces.end() :]
+    expanded: list[str] = []
+    for alternative in braces[1].split(","):
+        expanded += _expand_braces(f"{before}{alternative}{after}")
+    return expanded
+
+
+# -- Candidate -------------------------------------------------------------------------------------
 
 
 class Candidate(NamedTuple):
-    """One name of the table, as declared, and the key that it is in an object."""
+    """One name of a field as a place in an object: a key, and the path below it."""
 
     field: Field
     name: str
-    inner: FieldPath
-    """The folded names, and places in lists, below the key; empty for the value of the key."""
+    """As declared."""
+    path_below: FieldPath
+    """Folded names and list indices below the key; empty if the value of the key is meant."""
     rank: int
+    """Its place among all names of the table; lower is better."""
     reader: Reader
     key: str = ""
+    """The key of the object, as the platform spells it; "" in the table itself."""
     unit: Unit = NO_UNIT
+    """The unit that the name ends in."""
 
     @property
     def is_mapped(self) -> bool:
-        """Whether the name is a profile's."""
+        """Whether the name is from a profile's mapping."""
         return self.field.path is not None
 
-    def at(self, key: str, spelt: str) -> Candidate:
-        """The same under a key; sums are in the unit that the name, as it is spelt, ends in."""
+    def with_key(self, key: str, name_with_unit: str) -> Candidate:
+        """The candidate at `key`; sums are read in the unit that `name_with_unit` ends in."""
         if not self.field.in_units:
             return self._replace(key=key)
-        unit = unit_in_name(spelt)
+        unit = unit_in_name(name_with_unit)
         return self._replace(key=key, unit=unit, reader=partial(self.field.reader, unit=unit))
 
-    def find(self, raw: Json) -> tuple[Json, Candidate]:
-        """What the path below the key leads to, else None; and the candidate as it was spelt."""
-        if not (self.inner and self.field.in_units):
-            return dig(raw, self.inner), self
-        *path, last = self.inner
+    def find_value(self, raw: Json) -> tuple[Json, Candidate]:
+        """The value below `raw`, the value of the key (None if there is none), and the candidate.
+
+        For a sum the last name of the path may end in a unit in the object; the candidate that is
+        returned has that name and unit.
+        """
+        if not self.path_below or not self.field.in_units:
+            return get_path(raw, self.path_below), self
+        *path_to_holder, last = self.path_below
         if isinstance(last, int):
-            return dig(raw, self.inner), self
-        holder = dig(raw, path)
+            return get_path(raw, self.path_below), self
+        holder = get_path(raw, path_to_holder)
         if type(holder) is not dict:
             return None, self
-        key = _with_unit(tuple(islice(holder, _MOST_KEYS)), last)
+        key = key_with_money_unit(holder, last)
         if key is None:
-            return under(holder, last), self
-        return holder[key], self.at(self.key, key)._replace(inner=(*path, fold(key)))
+            return get_field(holder, last), self
+        candidate = self.with_key(self.key, key)
+        return holder[key], candidate._replace(path_below=(*path_to_holder, fold(key)))
+
+
+def _preference(candidate: Candidate) -> tuple[int, int, str]:
+    """A sort key: units of money first, then the rank; the order of keys never decides."""
+    return candidate.unit.rank, candidate.rank, candidate.key
+
+
+# -- Plan ------------------------------------------------------------------------------------------
 
 
 class Plan(NamedTuple):
-    """What one tuple of keys means."""
+    """Which slots the keys of an object may fill, for one tuple of keys."""
 
-    plain: tuple[tuple[str, str, Reader], ...] = ()
-    """(slot, key, reader) where nothing else may fill the slot, nor the key another."""
-    ranked: tuple[tuple[Candidate, ...], ...] = ()
+    direct: tuple[tuple[str, str, Reader], ...] = ()
+    """(slot, key, reader) where only this key may fill the slot, and the key fills no other."""
+    direct_candidates: Mapping[str, Candidate] = {}
+    """The candidates of `direct`, by slot."""
+    contested: tuple[tuple[Candidate, ...], ...] = ()
     """For each of the other slots its candidates, best first."""
-    shared: tuple[str, ...] = ()
-    """The keys of ranked candidates."""
-    unknown: tuple[str, ...] = ()
-    twins: tuple[tuple[str, str], ...] = ()
-    """Keys that are spellings of one name."""
-    only: Mapping[str, Candidate] = {}
-    """By plain slot."""
-    has: frozenset[str] = frozenset()
+    contested_keys: tuple[str, ...] = ()
+    """The keys of `contested`."""
+    unknown_keys: tuple[str, ...] = ()
+    """Keys that are no name of the table."""
+    respelled: tuple[tuple[str, str], ...] = ()
+    """Pairs of keys that are two spellings of one name."""
+    slots: frozenset[str] = frozenset()
+    """All slots that may be filled."""
     is_record: bool = False
+    """Whether one of the slots is there that a record of the kind needs."""
 
 
 class Row(NamedTuple):
+    """What was read of one object."""
+
     values: Values
     """By slot."""
-    left: Values
+    unread: Values
     """The fields that nothing was read from, by their keys."""
     obj: Mapping[str, Json]
+    """The object."""
     plan: Plan
     chosen: Mapping[str, Candidate]
-    """By slot, which of several candidates it was."""
+    """By contested slot, the candidate that its value is from."""
 
     def source(self, slot: str) -> Candidate:
-        return self.chosen.get(slot) or self.plan.only[slot]
+        """The candidate that the value of a slot is from."""
+        return self.chosen.get(slot) or self.plan.direct_candidates[slot]
 
-    def keep(self, slot: str) -> None:
-        """Put a field that was read but is not used back with the unknown ones."""
+    def leave_unread(self, slot: str) -> None:
+        """Put a field whose value is not used back with the unread ones."""
         key = self.source(slot).key
-        self.left[key] = self.obj[key]
+        self.unread[key] = self.obj[key]
 
 
-class Around(msgspec.Struct, frozen=True, kw_only=True):
-    """What a record may need to know of the answer it stood in."""
+class Table:
+    """The fields of one kind of object, compiled; plans are cached by the keys of an object."""
+
+    def __init__(self, fields: Iterable[Field], needs: frozenset[str] = frozenset()) -> None:
+        """`needs` are slots of which a record fills at least one; if empty, any slot will do."""
+        self.fields = tuple(fields)
+        self.needs = needs
+        self._cached_plan = memoized(512)(self._make_plan)
+        leads_into_lists = any(
+            type(part) is int for field in self.fields for part in field.path or ()
+        )
+        self._container_types = _NESTED_OR_LIST if leads_into_lists else _NESTED
+        """The types of values that a name of the table leads into."""
+
+    @cached_property
+    def _candidates_by_first_name(self) -> dict[str, list[Candidate]]:
+        """All candidates by the folded first part of their names; made with the first plan."""
+        by_first_name: dict[str, list[Candidate]] = {}
+        seen = set[Any]()
+        rank = -1
+        for field in self.fields:
+            for name, _source in field.names_with_sources():
+                rank += 1
+                first, *below = field.path or name.split(".")
+                first_name = fold(str(first))
+                path_below = tuple(part if isinstance(part, int) else fold(part) for part in below)
+                identity = (field.slot, field.reader, first_name, *path_below)
+                if identity in seen:  # `id` and `_id` are one name
+                    continue
+                seen.add(identity)
+                last_name = [part for part in (first, *below) if isinstance(part, str)][-1]
+                candidate = Candidate(field, name, path_below, rank, field.reader)
+                by_first_name.setdefault(first_name, []).append(candidate.with_key("", last_name))
+        return by_first_name
+
+    def _candidates_of(self, key: str) -> list[Candidate]:
+        """The candidates at a key: those of its name, else sums of its name without the unit."""
+        folded = fold(key)
+        candidates = self._candidates_by_first_name.get(folded)
+        if candidates:
+            return [candidate._replace(key=key) for candidate in candidates]
+        for stem, _unit in split_unit(folded):
+            sums = [
+                candidate.with_key(key, key)
+                for candidate in self._candidates_by_first_name.get(stem, ())
+                if candidate.field.in_units and not candidate.path_below
+            ]
+            if sums:
+                return sums
+        return []
+
+    def plan(self, obj: Mapping[str, Json]) -> Plan:
+        """The plan for the keys of an object; nested names count only if it has nested values."""
+        is_nested = not self._container_types.isdisjoint(map(type, obj.values()))
+        return self._cached_plan(tuple(obj), is_nested)
+
+    def _make_plan(self, keys: tuple[str, ...], is_nested: bool) -> Plan:
+        candidates_by_slot: dict[str, list[Candidate]] = {}
+        slots_of_key: dict[str, set[str]] = {}
+        first_spelling: dict[str, str] = {}
+        respelled: list[tuple[str, str]] = []
+        unknown_keys: list[str] = []
+        for key in keys[:MAX_KEYS]:
+            candidates = [
+                candidate
+                for candidate in self._candidates_of(key)
+                if is_nested or not candidate.path_below
+            ]
+            if not candidates:
+                unknown_keys.append(key)
+                continue
+            spelling = first_spelling.setdefault(fold(key), key)
+            if spelling != key:
+                respelled.append((spelling, key))
+            slots_of_key[key] = {candidate.field.slot for candidate in candidates}
+            for candidate in candidates:
+                candidates_by_slot.setdefault(candidate.field.slot, []).append(candidate)
+        direct_candidates: dict[str, Candidate] = {}
+        contested: list[tuple[Candidate, ...]] = []
+        for slot, candidates in candidates_by_slot.items():
+            first = candidates[0]
+            fills_only_this = len(slots_of_key[first.key]) == 1
+            if len(candidates) == 1 and not first.path_below and fills_only_this:
+                direct_candidates[slot] = first
+            else:
+                contested.append(tuple(sorted(candidates, key=_preference)))
+        direct_keys = {candidate.key for candidate in direct_candidates.values()}
+        slots = frozenset(candidates_by_slot)
+        return Plan(
+            direct=tuple((slot, one.key, one.reader) for slot, one in direct_candidates.items()),
+            direct_candidates=direct_candidates,
+            contested=tuple(contested),
+            contested_keys=tuple(key for key in slots_of_key if key not in direct_keys),
+            unknown_keys=(*unknown_keys, *keys[MAX_KEYS:]),
+            respelled=tuple(respelled),
+            slots=slots,
+            is_record=not slots.isdisjoint(self.needs or slots),
+        )
+
+    def filled_slots(self, obj: Mapping[str, Json]) -> frozenset[str]:
+        """The slots that this object has a value for."""
+        return frozenset(self.read(obj).values)
+
+    def read(self, obj: Mapping[str, Json]) -> Row:
+        """The values of one object by slot, and the fields that nothing was read from."""
+        plan = self.plan(obj)
+        if plan.respelled:
+            contradictory = _contradictory_keys(plan, obj)
+            if contradictory:
+                clear = {key: value for key, value in obj.items() if key not in contradictory}
+                row = self.read(clear)
+                row.unread.update((key, obj[key]) for key in contradictory)
+                return row
+        values: Values = {}
+        unread: Values = {}
+        for slot, key, reader in plan.direct:
+            raw = obj[key]
+            if raw is None:
+                continue
+            value = reader(raw)
+            if type(value) not in _SPECIAL_RESULTS:
+                values[slot] = value
+            elif value is None:
+                unread[key] = raw
+            elif value is not EMPTY:
+                unread[key] = raw
+                values[slot] = value.value
+        chosen = _read_contested(plan, obj, values, unread) if plan.contested else {}
+        for key in plan.unknown_keys:
+            unread[key] = obj[key]
+        return Row(values, unread, obj, plan, chosen)
+
+
+def _contradictory_keys(plan: Plan, obj: Mapping[str, Json]) -> list[str]:
+    """The keys that are spellings of one name with different values."""
+    contradictory: list[str] = []
+    for one, other in plan.respelled:
+        if obj[one] is not None and obj[other] is not None and obj[one] != obj[other]:
+            contradictory += (one, other)
+    return contradictory
+
+
+def _read_contested(
+    plan: Plan, obj: Mapping[str, Json], values: Values, unread: Values
+) -> dict[str, Candidate]:
+    """Fill the slots that several candidates may fill, or whose keys may fill others too.
+
+    The first candidate of a slot whose value can be read fills it. Returns the one used, by slot.
+    """
+    chosen: dict[str, Candidate] = {}
+    read_paths: dict[str, list[FieldPath]] = {}
+    """By key, the paths below it that were read; the empty path is the whole value."""
+    for candidates in plan.contested:
+        for candidate in candidates:
+            key = candidate.key
+            raw = obj[key]
+            if candidate.path_below:
+                raw, candidate = candidate.find_value(raw)  # noqa: PLW2901
+            value = None if raw is None else candidate.reader(raw)
+            if value is None:
+                continue
+            if type(value) is Incomplete:
+                value = value.value
+            else:
+                read_paths.setdefault(key, []).append(candidate.path_below)
+            if value is EMPTY:
+                continue
+            slot = candidate.field.slot
+            values[slot] = value
+            chosen[slot] = candidate
+            if not candidate.path_below:
+                # The same value under another name of the slot says nothing more.
+                for other in candidates:
+                    is_repeated = other.key != key and not other.path_below
+                    if is_repeated and obj[other.key] == raw:
+                        read_paths.setdefault(other.key, []).append(())
+            break
+    for key in plan.contested_keys:
+        rest = obj[key]
+        paths = read_paths.get(key)
+        if paths is not None:
+            rest = None if () in paths else remove_paths(rest, paths)
+        if rest is not None and rest != "":
+            unread[key] = rest
+    return chosen
+
+
+# -- Kind ------------------------------------------------------------------------------------------
+
+
+class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a record may need to know of the answer that it came in."""
 
     names: Mapping[str, SafeText] = {}
-    """Names of other records in the same answer by id (`included`, sideloaded lists)."""
+    """Names of other records in the same answer, by id (`included`, sideloaded lists)."""
     unit: Unit = NO_UNIT
-    """The unit of all sums, where the answer tells it once: `{"currency": "EUR", "data": []}`."""
+    """The unit of all sums, if the answer declares it once: `{"currency": "EUR", "data": []}`."""
     is_root: bool = False
     """True if the record is the whole body: then `timestamp` is the answer's time."""
     key: str | None = None
-    """The record's id where only the key of a map told it."""
+    """The key of the record in a map of records; None in a list."""
     survey: Any = None
     """What `Kind.survey` found in all rows of the answer."""
     path: str = ""
-    """The name of the list that the record stood in: "agents", "data", or "" in a bare one."""
+    """The name of the list that the record is in: "agents", "data", or "" in a bare list."""
 
     def named(self, ref: Ref | None) -> Ref | None:
-        """`ref` with its name filled in from beside the list, where it had none."""
+        """`ref` with its name filled in from `names`, if it has an id and no name."""
         if ref is None or ref.name is not None or ref.id is None:
             return ref
         return Ref(ref.id, self.names.get(ref.id))
 
 
-Build: TypeAlias = Callable[[Row, Around], R]
-
-
-class Table:
-    """The names of one kind of object, compiled; a plan is kept for each tuple of keys."""
-
-    def __init__(self, fields: Iterable[Field], needs: frozenset[str] = frozenset()) -> None:
-        """`needs`: slots of which a record fills one; without any it may be each."""
-        self.fields, self.needs = tuple(fields), needs
-        self._plan = memoized(512)(self._made)
-        leads_into_lists = any(
-            type(part) is int for field in self.fields for part in field.path or ()
-        )
-        self._holders = _NESTED_OR_LIST if leads_into_lists else _NESTED
-        """The types of values that some name of the table leads into."""
-
-    @cached_property
-    def _by_first(self) -> dict[str, list[Candidate]]:
-        """All names by the folded first part; made when the first object is read."""
-        found: dict[str, list[Candidate]] = {}
-        places = set[Any]()
-        names = ((field, name) for field in self.fields for name, _ in field.sourced())
-        for rank, (field, name) in enumerate(names):
-            first, *inner = field.path or name.split(".")
-            folded = tuple(part if isinstance(part, int) else fold(part) for part in inner)
-            place = (field.slot, field.reader, fold(str(first)), *folded)
-            if place not in places:  # `id` and `_id` are one
-                places.add(place)
-                each = Candidate(field, name, folded, rank, field.reader)
-                last_name = [part for part in (first, *inner) if isinstance(part, str)][-1]
-                found.setdefault(fold(str(first)), []).append(each.at("", last_name))
-        return found
-
-    def _named(self, key: str, folded: str) -> list[Candidate]:
-        """What a key means: names that it is, else those of sums without the unit at its end."""
-        if found := self._by_first.get(folded):
-            return [each._replace(key=key) for each in found]
-        stems = (self._by_first.get(stem, ()) for stem, _ in split_unit(folded))
-        sums = ([each for each in some if each.field.in_units and not each.inner] for some in stems)
-        return [each.at(key, key) for each in next(filter(None, sums), ())]
-
-    def plan(self, obj: Mapping[str, Json]) -> Plan:
-        """What its keys mean; without nested names where no object is nested."""
-        return self._plan(tuple(obj), not self._holders.isdisjoint(map(type, obj.values())))
-
-    def _made(self, keys: tuple[str, ...], is_nested: bool) -> Plan:
-        slots: dict[str, list[Candidate]] = {}
-        spelt: dict[str, str] = {}
-        twins: list[tuple[str, str]] = []
-        unknown: list[str] = []
-        uses: dict[str, int] = {}
-        for key in keys[:_MOST_KEYS]:
-            folded = fold(key)
-            named = self._named(key, folded)
-            candidates = [each for each in named if is_nested or not each.inner]
-            if not candidates:
-                unknown.append(key)
-                continue
-            uses[key] = len({each.field.slot for each in candidates})
-            if spelt.setdefault(folded, key) != key:
-                twins.append((spelt[folded], key))
-            for each in candidates:
-                slots.setdefault(each.field.slot, []).append(each)
-        only: dict[str, Candidate] = {}
-        ranked: list[tuple[Candidate, ...]] = []
-        for slot, found in slots.items():
-            first = found[0]
-            if len(found) == 1 and not first.inner and uses[first.key] == 1:
-                only[slot] = first
-                del uses[first.key]
-            else:
-                # In no case does the order of keys matter.
-                found.sort(key=lambda each: (each.unit.rank, each.rank, each.key))
-                ranked.append(tuple(found))
-        has = frozenset(slots)
-        return Plan(
-            plain=tuple((slot, each.key, each.reader) for slot, each in only.items()),
-            ranked=tuple(ranked),
-            shared=tuple(uses),
-            unknown=(*unknown, *keys[_MOST_KEYS:]),
-            twins=tuple(twins),
-            only=only,
-            has=has,
-            is_record=not has.isdisjoint(self.needs or has),
-        )
-
-    def fills(self, obj: Mapping[str, Json]) -> frozenset[str]:
-        """The slots that this object has a value for."""
-        return frozenset(self.read(obj).values)
-
-    def read(self, obj: Mapping[str, Json]) -> Row:
-        """The values of one object, and what is left of it."""
-        plan = self.plan(obj)
-        doubtful = [
-            key
-            for pair in plan.twins
-            if None not in (said := [obj[key] for key in pair]) and said[0] != said[1]
-            for key in pair
-        ]
-        if doubtful:
-            row = self.read({key: value for key, value in obj.items() if key not in doubtful})
-            row.left.update((key, obj[key]) for key in doubtful)
-            return row
-        values: Values = {}
-        left: Values = {}
-        for slot, key, reader in plan.plain:
-            raw = obj[key]
-            if raw is None:
-                continue
-            value = reader(raw)
-            if type(value) not in _SPECIAL:
-                values[slot] = value
-            elif value is None:
-                left[key] = raw
-            elif value is not NOTHING:
-                left[key] = raw
-                values[slot] = value.value
-        chosen = _ranked(plan, obj, values, left) if plan.ranked else {}
-        for key in plan.unknown:
-            left[key] = obj[key]
-        return Row(values, left, obj, plan, chosen)
-
-
-def _ranked(
-    plan: Plan, obj: Mapping[str, Json], values: Values, left: Values
-) -> dict[str, Candidate]:
-    """Fill the slots that several names lead to, or whose names serve others as well."""
-    chosen: dict[str, Candidate] = {}
-    used: dict[str, list[FieldPath]] = {}
-    """By key the paths that were read; () is the whole."""
-    for candidates in plan.ranked:
-        for found in candidates:
-            key, raw = found.key, obj[found.key]
-            if found.inner:
-                raw, found = found.find(raw)  # noqa: PLW2901
-            value = None if raw is None else found.reader(raw)
-            if value is None:
-                continue
-            if type(value) is Partial:
-                value = value.value
-            else:
-                used.setdefault(key, []).append(found.inner)
-            if value is NOTHING:
-                continue
-            slot = found.field.slot
-            values[slot], chosen[slot] = value, found
-            if not found.inner:
-                # The same value under another name of the slot says nothing more.
-                for one in candidates:
-                    if one.key != key and not one.inner and obj[one.key] == raw:
-                        used.setdefault(one.key, []).append(())
-            break
-    for key in plan.shared:
-        raw, paths = obj[key], used.get(key)
-        if paths is not None:
-            raw = None if () in paths else _without(raw, paths)
-        if raw is not None and raw != "":
-            left[key] = raw
-    return chosen
-
-
-def _without(value: Json, paths: Sequence[FieldPath]) -> Json:
-    """What is left of a value when what stands at these paths was read; None if nothing."""
-    if type(value) is list:
-        kept_items = [
-            rest
-            for place, item in enumerate(value)
-            if (rest := _without_below(item, [path for path in paths if path[0] == place]))
-            is not None
-        ]
-        return kept_items or None
-    kept: dict[str, Json] = {}
-    for key, inner in value.items():
-        rest = _without_below(inner, [path for path in paths if path[0] == fold(key)])
-        if rest is not None:
-            kept[key] = rest
-    return kept or None
-
-
-def _without_below(inner: Json, paths: Sequence[FieldPath]) -> Json:
-    """What is left of one part of a value; `paths` begin with its own name or place."""
-    below = [path[1:] for path in paths]
-    if () in below:
-        return None
-    return _without(inner, below) if below else inner
-
-
-@memoized(2048)
-def _index(keys: tuple[str, ...]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for key in keys:
-        found.setdefault(fold(key), []).append(key)
-    return found
-
-
-@memoized(2048)
-def _with_unit(keys: tuple[str, ...], folded: str) -> str | None:
-    """The first key, by the alphabet, that is a name with a unit of money at its end."""
-    for key in sorted(keys):
-        if any(stem == folded and unit.rank == 0 for stem, unit in split_unit(fold(key))):
-            return key
-    return None
-
-
-def keys_of(obj: Mapping[str, Json], folded: str) -> Sequence[str]:
-    """The keys that are this folded name."""
-    return _index(tuple(islice(obj, _MOST_KEYS))).get(folded, ())
-
-
-def under(obj: Mapping[str, Json], folded: str) -> Json:
-    """The value under a folded name; None without one, and if its spellings disagree."""
-    found = [obj[key] for key in keys_of(obj, folded)]
-    return found[0] if found and found.count(found[0]) == len(found) else None
-
-
-def dig(value: Json, path: Iterable[str | int]) -> Json:
-    """What is at the end of a path of folded names and places in lists, else None."""
-    for part in path:
-        if isinstance(part, int):
-            if type(value) is not list or part >= len(value):
-                return None
-            value = value[part]
-            continue
-        if type(value) is not dict:
-            return None
-        value = under(value, part)
-    return value
+Build: TypeAlias = Callable[[Row, DecodeContext], R]
+"""Makes a record of a row; raises UnreadableRecord if it is none."""
 
 
 class Kind(Generic[R]):
-    """One kind of record that the interface lists: its names, its table, how a record is built.
+    """One kind of record: its names in answers, its table, and how a record is built of a row.
 
-    `name` is as in `[profiles.X.fields.NAME]`, `noun` for sentences. `own` are its names in
-    answers, best first; `also` what relatives call it, looked for
-    after the usual wrappers. `build` makes the record and raises Unread if it is none. `needs` are
-    slots of which one must be filled (without any: one of the table); `nameless` says why a record
-    without was not read. A listing has `most` records. `survey` looks at all rows before the first
-    record is built; `instead` reads a summary in place of a list, and raises Unread if it is none.
+    - `name`: as in `[profiles.X.fields.NAME]`; `noun`: the plural, for sentences
+    - `own`: the kind's names in answers, best first; `also`: what related platforms call it, tried
+      after the usual wrappers
+    - `needs`: slots of which a record fills at least one (if empty, any slot of the table);
+      `nameless`: the reason that is shown for an object that fills none
+    - `most`: the largest number of records in a listing
+    - `survey`: looks at all rows before the first record is built
+    - `instead`: reads a summary in place of a list; raises UnreadableRecord if it is none
     """
 
     def __init__(
@@ -466,34 +507,43 @@ class Kind(Generic[R]):
         survey: Callable[[Sequence[Row]], Any] | None = None,
         instead: Callable[[Json], R | None] | None = None,
     ) -> None:
-        self.name, self.noun = name, noun
-        self.own, self.also = tuple(map(fold, own.split())), tuple(map(fold, also.split()))
-        self.table, self.build = Table(fields, frozenset(needs.split())), build
-        self.nameless, self.most = safe(nameless), most
-        self.survey, self.instead = survey, instead
+        self.name = name
+        self.noun = noun
+        self.own = tuple(map(fold, own.split()))
+        self.also = tuple(map(fold, also.split()))
+        self.table = Table(fields, frozenset(needs.split()))
+        self.build = build
+        self.nameless = safe(nameless)
+        self.most = most
+        self.survey = survey
+        self.instead = instead
         self.unit: Unit = NO_UNIT
-        """The unit of sums that a profile tells."""
+        """The unit of sums that a profile declares."""
 
     def with_mapping(self, names: Mapping[str, str]) -> Kind[R]:
-        """The same with a platform's own names (paths) by slot, tried before all others.
+        """A copy that tries a platform's own names (paths, by slot) before all others.
 
-        Raises KeyError for a slot that the kind does not have, FieldPathError for what is no path.
+        Raises KeyError for a slot that the kind does not have, FieldPathError for a malformed path.
         """
-        other = copy(self)
-        fields = {field.slot: field for field in reversed(self.table.fields)}
+        first_field = {field.slot: field for field in reversed(self.table.fields)}
         mapped = [
-            fields[slot]._replace(names=f"{name} # profile", path=parse_field_path(name))
+            first_field[slot]._replace(names=f"{name} # profile", path=parse_field_path(name))
             for slot, name in names.items()
         ]
-        # "spent month" gives way to a mapped "spent", too.
-        others = [each for each in self.table.fields if each.slot.split(" ")[0] not in names]
-        bare = [each for each in self.table.fields if each.slot in names]
-        other.table = Table((*mapped, *bare, *others), self.table.needs)
+        same_slot: list[Field] = []
+        others: list[Field] = []
+        for field in self.table.fields:
+            if field.slot in names:
+                same_slot.append(field)
+            elif field.slot.split(" ")[0] not in names:  # "spent month" gives way to "spent", too
+                others.append(field)
+        other = copy(self)
+        other.table = Table((*mapped, *same_slot, *others), self.table.needs)
         return other
 
-    def read(self, obj: Mapping[str, Json], around: Around) -> R:
-        """The record in one object that stands alone; raises Unread if there is none."""
+    def read(self, obj: Mapping[str, Json], context: DecodeContext) -> R:
+        """The record in one object that is not in a list; raises UnreadableRecord if it is none."""
         row = self.table.read(obj)
         if self.survey is not None:
-            around = msgspec.structs.replace(around, survey=self.survey([row]))
-        return self.build(row, around)
+            context = msgspec.structs.replace(context, survey=self.survey([row]))
+        return self.build(row, context)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from agentco_tui.reading.field_names import is_secret
-from agentco_tui.reading.schema import Json
+from agentco_tui.reading.json_access import Json
 from agentco_tui.text.patterns import lazy_pattern
 
 HIDDEN: Final = "(hidden)"

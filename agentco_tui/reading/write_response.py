@@ -13,10 +13,11 @@ from typing import Final, TypeVar
 
 from agentco_tui.model import Agent, Budget, Company, Receipt, Record, Task, Verdict
 from agentco_tui.reading.content import is_substance
-from agentco_tui.reading.decode import Unshaped, read_one
+from agentco_tui.reading.decode import UnexpectedShape, read_one
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import Json, Kind, under
+from agentco_tui.reading.json_access import Json, get_field
+from agentco_tui.reading.schema import Kind
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -73,15 +74,15 @@ _MAX_DEPTH: Final = 4
 def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[R]:
     """The receipt in a 2xx answer to a write.
 
-    Raises Unshaped for a list of several records: that answers another request, whose answer may
-    have come late.
+    Raises UnexpectedShape for a list of several records: that answers another request, whose answer
+    may have come late.
     The verdict is NO for `ok: false`, `approved: false`, `decision: "deny"`, a `status` of "error"
     without a record, a lone `error`, a flag that says error or invalid, and where each item failed.
     """
     envelope = body if type(body) is dict else {kind.own[0]: body}
     own = [each for key, each in envelope.items() if fold(key) in kind.own and type(each) is list]
     if http_status != 207 and any(len(each) > 1 and {*map(type, each)} == {dict} for each in own):
-        raise Unshaped(safe(f"a list of {kind.noun}, as if something else had been asked"))
+        raise UnexpectedShape(safe(f"a list of {kind.noun}, as if something else had been asked"))
     layers = list(_layers(body))
     failed: Sequence[_Layer] = [each for each in layers if says_failed(each) or _refuses(each)]
     if not failed:
@@ -89,7 +90,7 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     no = bool(failed) or body is False
     record: R | None = None
     if not no and type(body) in (dict, list):
-        with suppress(Unshaped):
+        with suppress(UnexpectedShape):
             record = read_one(kind, body)
     # It must say what it is about, to stand for the record read before.
     is_empty = (
@@ -101,9 +102,9 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     record = None if is_empty else record
     owner, _, budget = kind.name.partition("_")
     id_names = (f"{owner}id", "scopeid" if budget else "id", "id", "uuid", "approvalid")
-    ids = (under(layer, name) for name in id_names for layer in layers)
+    ids = (get_field(layer, name) for name in id_names for layer in layers)
     told = next((str(each) for each in ids if type(each) in (str, int) and each != ""), None)
-    states = (under(layer, name) for name in _STATUS_NAMES for layer in reversed(layers))
+    states = (get_field(layer, name) for name in _STATUS_NAMES for layer in reversed(layers))
     words = (each.get("state") if type(each) is dict else each for each in states)
     word = next((each.strip() for each in words if type(each) is str and each.strip()), None)
     return Receipt(
@@ -263,7 +264,7 @@ def _message(layers: Sequence[_Layer], failed: Sequence[_Layer]) -> SafeText | N
     for name in _MESSAGE_NAMES:
         for layer in layers[:2]:
             is_records = "title" in layer and name in ("description", "note", "detail")
-            value = None if is_records else under(layer, name)
+            value = None if is_records else get_field(layer, name)
             if type(value) is str and value.strip():
                 return safe(value)
     return None

@@ -18,12 +18,13 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.batch_summary import added_up
 from agentco_tui.actions.journal import Earlier
-from agentco_tui.actions.journal_file import JournalError, seconds_of
+from agentco_tui.actions.journal_errors import JournalError
+from agentco_tui.actions.journal_lines import seconds_of
 from agentco_tui.actions.outcome import OutcomeKind
+from agentco_tui.history.log_counts import life_from_log
 from agentco_tui.history.observations import HistoryError, TaskLife
 from agentco_tui.history.precedent import KnownPast, Precedent, alike_of, past_of, summed
 from agentco_tui.history.reader import BUDGET_FEEDS, Reader
-from agentco_tui.history.sampler import told_life
 from agentco_tui.live.decision_money import Stake, added_by, stakes
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level
@@ -62,7 +63,7 @@ async def read_precedents(session: DashboardWorkspace, tasks: Sequence[Task]) ->
     entries, now = [*session.store.activity], session.clock.now()
 
     def look(reader: Reader | None) -> KnownPast:
-        lives = chain(here.values(), map(told_life, entries))
+        lives = chain(here.values(), map(life_from_log, entries))
         return past_of(tasks, lives, here, now, reader, assumed=assumed)
 
     try:

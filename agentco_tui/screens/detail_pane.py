@@ -23,7 +23,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.field_names import NO_UNIT, Unit, unit_in_name, word_set, words
 from agentco_tui.reading.unknown_fields import CUT
-from agentco_tui.reading.values.money import Sum, to_money, to_sum, unit_beside
+from agentco_tui.reading.values.money import Sum, envelope_unit, to_money, to_sum
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
@@ -397,7 +397,7 @@ def _unit(name: str, beside: Fields, around: Unit = NO_UNIT) -> Unit:
 
 def _told_beside(fields: Fields) -> Unit:
     """What the fields of one object say of its sums; of others in it nothing is taken over."""
-    return unit_beside({n: each for n, each in fields.items() if type(each) is str})
+    return envelope_unit({n: each for n, each in fields.items() if type(each) is str})
 
 
 def _texts_in(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -14,16 +14,16 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import AwaitMount
 
-from agentco_tui.actions.journal_file import JournalError
+from agentco_tui.actions.journal_errors import JournalError
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
 from agentco_tui.live.store import Change
 from agentco_tui.model import Task
-from agentco_tui.screens.absence import TOLD_FOR, Absence
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.base import HelpScreen
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
+from agentco_tui.screens.idle_tracker import NOTICE_SECONDS, IdleTracker
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.own_commands import OwnCommands
@@ -88,7 +88,7 @@ class MainScreen(OwnCommands):
         self._decided: set[str] = set()
         self._seconds = 0
         self._awaits_snooze_end = False
-        self.absence = Absence(session, remembered.left_at)
+        self.idle_tracker = IdleTracker(session, remembered.left_at)
 
     def compose(self) -> ComposeResult:
         """The first screen is composed with the frame, not mounted later: so the first picture is
@@ -357,7 +357,7 @@ class MainScreen(OwnCommands):
     def remembered(self) -> Remembered:
         own = ((tab, view) for tab, view in self.views.items() if not view.shown_as.name)
         visited = {tab: memory_of(view) for tab, view in own}
-        lists, left_at = {**self.kept.lists, **visited}, self.absence.sign
+        lists, left_at = {**self.kept.lists, **visited}, self.idle_tracker.active_at
         return replace(self.kept, screen=self.place, lists=lists, left_at=left_at)
 
     def choose_theme(self, name: str) -> None:
@@ -524,8 +524,8 @@ class MainScreen(OwnCommands):
 
     def look_for_absence(self, *, is_here: bool = True) -> None:
         """What comes by itself is a notice, and takes no key."""
-        if (words := self.absence.look(is_here=is_here)) is not None:
-            self.app.notify(words, markup=False, timeout=TOLD_FOR)
+        if (words := self.idle_tracker.check(is_active=is_here)) is not None:
+            self.app.notify(words, markup=False, timeout=NOTICE_SECONDS)
 
     def action_since(self) -> None:
         self.dialogs.since()

@@ -185,7 +185,7 @@ def footer_cells(
 
 def key_advice(settings: Settings) -> SafeText | None:
     """What to do when the API key is refused, after the words that tell of it; None for nothing."""
-    place = settings.key_place
+    place = settings.key_location
     if place is not None and place.can_change:
         return plain(f"{shown_key('app.refresh', settings.keys)} reads the key again")
     return None if place is None else plain("start again with another key")

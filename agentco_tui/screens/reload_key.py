@@ -20,26 +20,30 @@ class ReloadKey:
 
     async def run(self) -> None:
         """Read the key again, if the one in use is refused or lacks a permission."""
-        place = self._session.settings.key_place
+        location = self._session.settings.key_location
         renewal = self._session.key_renewal
         lacks_permission = bool(self._session.permissions.missing)
-        if place is None or renewal.is_reading or not (lacks_permission or self._refused_feeds()):
+        if (
+            location is None
+            or renewal.is_reading
+            or not (lacks_permission or self._refused_feeds())
+        ):
             return
-        if not place.can_change:
+        if not location.can_change:
             words = "can't change while this runs: start again with another key"
-            await self._say_unless_accepted(f"{place.words} {words}")
+            await self._say_unless_accepted(f"{location.description} {words}")
             return
-        if not place.is_file:
-            self._say(f"reading the key again: {place.words}")
+        if not location.is_file:
+            self._say(f"reading the key again: {location.description}")
         try:
-            is_renewed = await renewal.read_again(place)
+            is_renewed = await renewal.read_again(location)
         except WrongError as wrong:
             words = self._session.key.redact(str(wrong))
-            self._say(f"{place.words}: {words}", bad=True)
+            self._say(f"{location.description}: {words}", bad=True)
             return
         if not is_renewed:
             key = shown_key("app.refresh", self._session.settings.keys)
-            words = f"put another into {place.words}, then press {key}"
+            words = f"put another into {location.description}, then press {key}"
             await self._say_unless_accepted(f"the key is still the one that was refused: {words}")
 
     def _refused_feeds(self) -> list[FeedName]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from agentco_tui.api.credentials import KeyInUse
-from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.config.api_key import KeyLocation
 from agentco_tui.config.validators import WrongError
 from agentco_tui.system.background import while_wanted
 
@@ -25,12 +25,12 @@ class KeyRenewal:
     def __init__(
         self,
         key: KeyInUse,
-        place: Callable[[], KeyPlace | None],
+        find_location: Callable[[], KeyLocation | None],
         on_renewed: Callable[[], object],
     ) -> None:
-        """`place` returns where the key is kept now; `on_renewed` is called after a replacement."""
+        """`find_location` returns where the key is now; `on_renewed` is called after a change."""
         self._key = key
-        self._place = place
+        self._find_location = find_location
         self._on_renewed = on_renewed
         self._reading = asyncio.Lock()
         self._refused = asyncio.Event()
@@ -48,22 +48,22 @@ class KeyRenewal:
         while True:
             await self._refused.wait()
             self._refused.clear()
-            place = self._place()
-            if place is not None and place.is_file:
+            location = self._find_location()
+            if location is not None and location.is_file:
                 # The file may be missing or half written; another refusal follows, and another try.
                 with suppress(WrongError):
-                    await self.read_again(place)
+                    await self.read_again(location)
 
-    async def read_again(self, place: KeyPlace) -> bool:
-        """Read the key from its place; True if it was another one, which is used from now on.
+    async def read_again(self, location: KeyLocation) -> bool:
+        """Read the key from its location; True if it was another one, which is used from now on.
 
         May take as long as a command or a keyring takes. Raises WrongError.
         """
         async with self._reading:
-            key = await while_wanted(lambda until: place.read(apart=True, until=until))
+            key = await while_wanted(lambda until: location.read(apart=True, until=until))
         if key == self._key.key:
             return False
         self._key.replace(key)
-        log.info("the key was read again from %s", place.words)
+        log.info("the key was read again from %s", location.description)
         self._on_renewed()
         return True

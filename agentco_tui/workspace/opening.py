@@ -34,7 +34,7 @@ def client_for(
     `key` is used in place of the settings' own. `attempts` are made for each read, instead of the
     client's default.
     """
-    options = dict(settings.line)
+    options = dict(settings.transport_options)
     if attempts is not None:
         options["attempts"] = attempts
     try:

@@ -84,7 +84,7 @@ class Workspace:
         self.ranked_needs: list[Need] = []
         """The needs as of the last `refresh_needs`: the worst first, with those snoozed."""
         self.key_renewal = KeyRenewal(
-            self.key, lambda: self.settings.key_place, self._key_was_renewed
+            self.key, lambda: self.settings.key_location, self._key_was_renewed
         )
         self.on_key_renewed: Callable[[], object] | None = None
         """Called after the key was replaced."""

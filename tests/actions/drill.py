@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agentco_tui.actions.batch import BatchApproval
-from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.transport import Limits

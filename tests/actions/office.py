@@ -12,7 +12,7 @@ from pathlib import Path
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.creations import CompanyCreation, TaskCreation
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_file import Attempt, Settled, from_line
+from agentco_tui.actions.journal_lines import Attempt, Settled, from_line
 from agentco_tui.actions.limit_change import LimitChange
 from agentco_tui.actions.outcome import OnProgress, Outcome, ignore_progress
 from agentco_tui.actions.recovery import recover

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from agentco_tui.actions.approve import Approval
-from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step, Verb
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Permissions

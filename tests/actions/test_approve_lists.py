@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.approve import READS_AFTER_LEAVING, Approval
 from agentco_tui.actions.decisions import Decisions
-from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.outcome import (
     ENDED_WAITING,
     GOOD,

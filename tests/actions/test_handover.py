@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from agentco_tui.actions.handover import MOST_LINES, as_code, markdown, sent_from_here
 from agentco_tui.actions.journal import Earlier
-from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.history.changes_since import ChangeEvent, Section
 from agentco_tui.live.insight import Level
 from agentco_tui.model.format import stamp

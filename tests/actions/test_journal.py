@@ -18,19 +18,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.actions import journal_file
+from agentco_tui.actions.host_addresses import addresses_of
 from agentco_tui.actions.journal import (
     REMEMBERED,
     InFlight,
     Journal,
     Overtaken,
     Unsettled,
-    addresses_of,
 )
-from agentco_tui.actions.journal_file import (
+from agentco_tui.actions.journal_digest import find_damage
+from agentco_tui.actions.journal_errors import JournalError
+from agentco_tui.actions.journal_file import JournalFile
+from agentco_tui.actions.journal_lines import (
     LONGEST_LINE,
     Attempt,
-    JournalError,
     Settled,
     from_line,
     seconds_of,
@@ -204,7 +205,7 @@ def test_a_device_or_a_folder_is_no_journal_and_a_file_is_no_folder(tmp_path: Pa
 def test_a_writer_that_hangs_stops_us(
     path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = journal_file.JournalFile(path)
+    file = JournalFile(path)
     monkeypatch.setattr(Journal._locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
     with file.locked(), pytest.raises(JournalError, match="see if it hangs"):
         journal.begin(attempt(), journal.mark())
@@ -217,7 +218,7 @@ def test_an_outcome_owed_is_written_at_the_end(path: Path, monkeypatch: pytest.M
     begun = journal.begin(attempt(), journal.mark())
     assert journal.unfinished()[0] == [begun]
     monkeypatch.setattr(Journal._locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
-    with journal_file.JournalFile(path).locked(), pytest.raises(JournalError, match="hangs"):
+    with JournalFile(path).locked(), pytest.raises(JournalError, match="hangs"):
         journal.finish(settled())
     assert journal.unfinished()[0] == []
     assert [owed.attempt for owed in journal.unfinished()[1]] == ["a1"]
@@ -505,7 +506,7 @@ def test_only_what_was_added_is_read(
     read.clear()
     assert len(journal.follow(ORIGIN).elsewhere) == 19
     assert len(read) == 1
-    with journal_file.JournalFile(path).locked():
+    with JournalFile(path).locked():
         journal.follow(ORIGIN)  # doesn't wait for a writer
     other.close()
     assert len(journal.follow(ORIGIN).left) == 19
@@ -535,7 +536,7 @@ def test_many_threads_and_journals_at_once_write_whole_lines(path: Path) -> None
 def test_what_killed_processes_left_is_tidied(path: Path, journal: Journal) -> None:
     program = (
         "import sys, os, signal; from pathlib import Path;"
-        "from agentco_tui.actions.journal_file import WriterLock;"
+        "from agentco_tui.actions.writer_lock import WriterLock;"
         "lock = WriterLock(Path(sys.argv[1])); lock.hold(); os.kill(os.getpid(), signal.SIGKILL)"
     )
     writers = path.parent / "writers"
@@ -609,7 +610,7 @@ def journal_of_lines(path: Path, lines: int = 6) -> bytes:
 def is_seen(path: Path) -> bool:
     """Whether a process that starts now sees that the journal was changed, and sends nothing."""
     with path.open("rb") as file:
-        shown = journal_file.damaged_line(file) is not None
+        shown = find_damage(file) is not None
     journal = Journal(path)
     told = ""
     name = f"new{path.stat().st_size}"

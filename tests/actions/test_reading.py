@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Reason, Step, Verb
+from agentco_tui.actions.decisions import recorded_outcome
+from agentco_tui.actions.journal_lines import Settled, from_line, to_line
+from agentco_tui.actions.outcome import (
+    KnownBy,
+    Outcome,
+    OutcomeKind,
+    Reason,
+    Resolution,
+    Step,
+    TaskDecision,
+    Verb,
+)
 from agentco_tui.actions.outcome_words import SENTENCES, outcome_sentence
 from agentco_tui.actions.task_resolution import (
     decision_about,
@@ -136,6 +148,35 @@ def test_every_reason_has_a_sentence_that_can_be_made() -> None:
         assert sentence.isprintable()
         is_cause_alone = SENTENCES[reason] in ("{cause}", "")
         assert bool(sentence) is not is_cause_alone
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_an_outcome_that_another_dashboard_wrote_is_data_too(is_old: bool) -> None:
+    """Of a line of an older version, only its kind and its sentence are known."""
+    facts: dict[str, Any] = {
+        "reason": Reason.DECIDED,
+        "decision": TaskDecision.REJECTED,
+        "decided_by": "Wanda",
+        "decided_at": 5.0,
+    }
+    settled = Settled(
+        attempt="a1",
+        outcome=OutcomeKind.DECIDED_ELSEWHERE,
+        sentence="already rejected elsewhere by Wanda",
+        **({} if is_old else facts),
+    )
+    line = to_line(settled)
+    assert (b'"reason"' in line) is not is_old, "older versions skip fields that they don't know"
+    read = from_line(line)
+    assert isinstance(read, Settled)
+    outcome = recorded_outcome(TASK, read)
+    assert outcome.kind is OutcomeKind.DECIDED_ELSEWHERE
+    assert outcome_sentence(outcome) == settled.sentence
+    resolution = Resolution(
+        decision=TaskDecision.REJECTED, decided_by=plain("Wanda"), decided_at=Moment(5.0)
+    )
+    assert outcome.resolution == (None if is_old else resolution)
+    assert outcome.reason is (Reason.RECORDED if is_old else Reason.DECIDED)
 
 
 # --- one read for all who ask -----------------------------------------------------------------

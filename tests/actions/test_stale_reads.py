@@ -15,7 +15,7 @@ import pytest
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.creations import CompanyCreation, TaskCreation
-from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.limit_change import LimitChange
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
 from agentco_tui.actions.outcome_words import outcome_sentence

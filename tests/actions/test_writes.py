@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.error_messages import Asked, refused

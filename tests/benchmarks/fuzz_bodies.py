@@ -80,7 +80,10 @@ AROUND = """data items results edges node pageInfo hasNextPage endCursor next li
     spec metadata S stringValue type ref key label subject companies agents tasks"""
 NAMES = sorted(
     {"", *AROUND.split()}.union(
-        name.split(".")[-1] for fields in TABLES for field in fields for name, _ in field.sourced()
+        name.split(".")[-1]
+        for fields in TABLES
+        for field in fields
+        for name, _ in field.names_with_sources()
     )
 )
 """Those of our fields, wrappers, and what else bodies are built of."""
@@ -192,7 +195,7 @@ def read(raw: bytes, ended: Counter[str]) -> None:
         try:
             found = reading()
             ended["read"] += 1
-        except decode.Unshaped as error:
+        except decode.UnexpectedShape as error:
             ended[type(error).__name__] += 1
             continue
         for name in ("records", "steps", "parts"):

@@ -37,7 +37,7 @@ from tests.reading.decode import (
     TASKS,
     Kind,
     RefusedBody,
-    Unshaped,
+    UnexpectedShape,
     decode_page,
     parsed,
 )
@@ -381,7 +381,7 @@ def counted(kind: Kind[Any], body: Any) -> object:
     """How many records are read, and how many are not; or that none can be."""
     try:
         page = decode_page(kind, body)
-    except (Unshaped, RefusedBody) as error:
+    except (UnexpectedShape, RefusedBody) as error:
         return type(error)
     return len(page.records), page.unread
 

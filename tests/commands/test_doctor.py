@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentco_tui.actions.journal_file import Attempt, Settled, to_line
+from agentco_tui.actions.journal_lines import Attempt, Settled, to_line
 from agentco_tui.commands.doctor import WRITES, look
 from agentco_tui.model.format import stamp
 from agentco_tui.terminal.fitness import Fitness

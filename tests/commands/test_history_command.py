@@ -53,7 +53,7 @@ def seen(command: Command) -> Path:
         currency=safe("USD"),
     )
     queue = [QueueSample(now - 900, 7, now - 960), QueueSample(now, 2, None)]
-    agents = [AgentSample(now - at, safe("active"), Decimal(71), 20 - at) for at in (9, 0)]
+    agents = [AgentSample(now - at, safe("active"), Decimal(71), 20 - at // 60) for at in (65, 0)]
     alert = AlertLife(
         id="al_1",
         scope=BudgetScope.AGENT,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_file import Attempt, Settled, to_line
+from agentco_tui.actions.journal_lines import Attempt, Settled, to_line
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.journal_command import leaving, show, since_when
 from agentco_tui.model.format import stamp

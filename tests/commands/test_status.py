@@ -12,7 +12,6 @@ from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
 from agentco_tui.commands.status import Judgement, headline, judge
 from agentco_tui.config import AlertLimits, SettingsError
-from agentco_tui.history.database import HistoryDatabase
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.observations import BudgetSample, Observed
 from agentco_tui.history.snooze import Snooze, Snoozes
@@ -41,6 +40,7 @@ from agentco_tui.text import plain
 from agentco_tui.workspace.named_records import id_of
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform
+from tests.history.observed_file import ObservedDatabase
 from tests.live.stage import ChoosyPlatform
 
 READS = 7
@@ -118,13 +118,13 @@ def test_what_a_dashboard_remembered_says_what_lies_ahead(
     spent = [(now - 3 * 86_400, 0), (now - 7_200, 0)]
     spent += [(now - 7_200 + 300 * n, 100 * n) for n in range(1, 25)]
     feed = FeedName.COMPANY_BUDGETS
-    history = HistoryDatabase(
-        folder / "agentco-tui" / HISTORY_FILE, "default", str(BaseUrl.parse(still.base_url)), str
+    history = ObservedDatabase(
+        folder / "agentco-tui" / HISTORY_FILE, "default", str(BaseUrl.parse(still.base_url))
     )
     samples = [
         (feed, company, "USD", BudgetSample(at, Decimal(sum_), Decimal(4330))) for at, sum_ in spent
     ]
-    history.write([Observed(samples=[*samples], seen=[(feed, "", (spent[0][0], now))])])
+    history.store([Observed(samples=[*samples], seen=[(feed, "", (spent[0][0], now))])])
     history.close()
     env = {"XDG_STATE_HOME": str(folder)}
     before, after = command.on(still)("status"), command.on(still)("status", env=env)
@@ -141,7 +141,7 @@ def test_an_agent_that_burns_is_named_by_what_was_remembered_of_the_last_minutes
     priya = next(agent for agent in still.world.agents() if agent.name == "Priya")
     feed = FeedName.AGENT_BUDGETS
     place = folder / "agentco-tui" / HISTORY_FILE
-    history = HistoryDatabase(place, "default", str(BaseUrl.parse(still.base_url)), str)
+    history = ObservedDatabase(place, "default", str(BaseUrl.parse(still.base_url)))
     samples = [
         (
             feed,
@@ -151,7 +151,7 @@ def test_an_agent_that_burns_is_named_by_what_was_remembered_of_the_last_minutes
         )
         for n in range(41)
     ]
-    history.write([Observed(samples=[*samples], seen=[(feed, "", (now - 600, now))])])
+    history.store([Observed(samples=[*samples], seen=[(feed, "", (now - 600, now))])])
     history.close()
     ran = command.on(still)("status", env={"XDG_STATE_HOME": str(folder)})
     assert ran.code == 2

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.commands.watch import FirstSight
-from agentco_tui.live.notifier import LOG_FILE
+from agentco_tui.live.critical_command import LOG_FILE
 from agentco_tui.system.state_folder import NOTIFIED_FILE
 from tests.commands.conftest import Child, Command
 from tests.commands.test_tail import Lines

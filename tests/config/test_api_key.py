@@ -14,7 +14,7 @@ import pytest
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.config import Settings, api_key
-from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.config.api_key import KeyLocation
 from agentco_tui.config.resolve import load
 from agentco_tui.config.validators import WrongError
 from tests.config.conftest import Write
@@ -56,92 +56,100 @@ def loaded(write: Write, line: str, env: dict[str, str] | None = None) -> Settin
     return load({"config": str(write(PROFILE + line))}, {"PATH": os.environ["PATH"], **(env or {})})
 
 
-def place_of(settings: Settings) -> KeyPlace:
-    assert settings.key_place is not None
-    return settings.key_place
+def location_of(settings: Settings) -> KeyLocation:
+    assert settings.key_location is not None
+    return settings.key_location
 
 
-def command_place(*command: str) -> KeyPlace:
-    return KeyPlace("api_key_command", "prod", command, os.environ)
+def command_location(*command: str) -> KeyLocation:
+    return KeyLocation("api_key_command", "prod", command, os.environ)
 
 
-def again(place: KeyPlace) -> ApiKey:
+def again(location: KeyLocation) -> ApiKey:
     """As the dashboard reads it while it runs."""
-    return place.read(apart=True)
+    return location.read(apart=True)
 
 
 def python(code: str) -> tuple[str, ...]:
     return (sys.executable, "-c", code)
 
 
-def sentence(place: KeyPlace, until: int | None = None) -> str:
+def sentence(location: KeyLocation, until: int | None = None) -> str:
     """Why it could not be read; no key is in it."""
     with pytest.raises(WrongError) as refused:
-        place.read(apart=True, until=until)
+        location.read(apart=True, until=until)
     assert "canary" not in repr(refused.value)
     return str(refused.value)
 
 
 def test_a_file(write: Write, key_file: Path) -> None:
     settings = loaded(write, 'api_key_file = "the-key"')
-    place = place_of(settings)
-    assert settings.key == again(place) == ApiKey(OLD)
-    assert (place.words, place.is_file, place.can_change) == (settings.key_source, True, True)
+    location = location_of(settings)
+    assert settings.key == again(location) == ApiKey(OLD)
+    assert (location.description, location.is_file, location.can_change) == (
+        settings.key_source,
+        True,
+        True,
+    )
     key_file.write_text(f"{NEW}\n")
-    assert again(place) == ApiKey(NEW)
+    assert again(location) == ApiKey(NEW)
     key_file.write_text("")
-    assert "empty" in sentence(place)
+    assert "empty" in sentence(location)
     key_file.write_text(f"{NEW} {OLD}")
-    assert "cannot be used" in sentence(place)
+    assert "cannot be used" in sentence(location)
     key_file.chmod(0o644)
-    assert "chmod 600" in sentence(place)
+    assert "chmod 600" in sentence(location)
     key_file.unlink()
-    assert "does not exist: agentco-tui login --profile prod" in sentence(place)
+    assert "does not exist: agentco-tui login --profile prod" in sentence(location)
 
 
 def test_a_command(write: Write, key_file: Path) -> None:
     settings = loaded(write, 'api_key_command = ["cat", "' + str(key_file) + '"]')
-    place = place_of(settings)
-    assert settings.key == again(place) == ApiKey(OLD)
-    assert (place.words, place.is_file, place.can_change) == (settings.key_source, False, True)
+    location = location_of(settings)
+    assert settings.key == again(location) == ApiKey(OLD)
+    assert (location.description, location.is_file, location.can_change) == (
+        settings.key_source,
+        False,
+        True,
+    )
     key_file.write_text(f"{NEW}\n")
-    assert again(place) == ApiKey(NEW)
+    assert again(location) == ApiKey(NEW)
     key_file.unlink()
-    assert "exit code 1" in sentence(place)
+    assert "exit code 1" in sentence(location)
 
 
 @pytest.mark.usefixtures("keyring")
 def test_a_keyring(write: Write, keyring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = loaded(write, "keyring = true")
-    place = place_of(settings)
-    assert settings.key == again(place) == ApiKey(OLD)
-    assert (place.is_file, place.can_change) == (False, True)
+    location = location_of(settings)
+    assert settings.key == again(location) == ApiKey(OLD)
+    assert (location.is_file, location.can_change) == (False, True)
     keyring.write_text(NEW)
-    assert again(place) == ApiKey(NEW)
+    assert again(location) == ApiKey(NEW)
     keyring.write_text("session")
-    assert again(place) == ApiKey("True"), "without a terminal to ask at"
+    assert again(location) == ApiKey("True"), "without a terminal to ask at"
     for said, words in (
         ("locked", "is it unlocked?"),
         ("two words", "cannot be used"),
         ("", "holds no key for it: agentco-tui login --profile prod"),
     ):
         keyring.write_text(said)
-        assert words in sentence(place)
+        assert words in sentence(location)
     monkeypatch.setattr(api_key, "find_spec", lambda _: None)
-    assert "pip install 'agentco-tui[keyring]'" in sentence(place)
+    assert "pip install 'agentco-tui[keyring]'" in sentence(location)
 
 
 def test_the_environment_stays_as_it_is(write: Write) -> None:
     env = {"AGENTCO_API_KEY": OLD}
-    place = place_of(loaded(write, "keyring = true", env))
-    assert again(place) == ApiKey(OLD)
-    assert (place.words, place.can_change) == ("AGENTCO_API_KEY", False)
-    place = place_of(loaded(write, 'api_key_env = "PROD_KEY"', {"PROD_KEY": OLD}))
-    assert again(place) == ApiKey(OLD)
-    assert (place.words, place.can_change) == ("api_key_env of profile prod", False)
+    location = location_of(loaded(write, "keyring = true", env))
+    assert again(location) == ApiKey(OLD)
+    assert (location.description, location.can_change) == ("AGENTCO_API_KEY", False)
+    location = location_of(loaded(write, 'api_key_env = "PROD_KEY"', {"PROD_KEY": OLD}))
+    assert again(location) == ApiKey(OLD)
+    assert (location.description, location.can_change) == ("api_key_env of profile prod", False)
     for env in ({}, {"PROD_KEY": " "}):
-        assert "is not set" in sentence(place._replace(env=env))
-    assert "cannot be used" in sentence(place._replace(env={"PROD_KEY": f"{OLD} x"}))
+        assert "is not set" in sentence(location._replace(env=env))
+    assert "cannot be used" in sentence(location._replace(env={"PROD_KEY": f"{OLD} x"}))
 
 
 def test_a_command_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +165,7 @@ def test_a_command_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         "else: seen += ['/dev/tty']\n"
         "print(f'{held}{seen}{leads}{sys.stdin.read()!r}'.replace(' ', ''))"
     )
-    assert command_place(sys.executable, "-c", code).read(apart=True) == ApiKey("[][]True''")
+    assert command_location(sys.executable, "-c", code).read(apart=True) == ApiKey("[][]True''")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +175,7 @@ def test_a_command_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_command_that_hangs_is_given_up(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_key, "COMMAND_SECONDS", 0.2)
-    assert "no answer within 0.2 seconds" in sentence(command_place("sh", "-c", script))
+    assert "no answer within 0.2 seconds" in sentence(command_location("sh", "-c", script))
 
 
 @pytest.mark.parametrize("script", ["sleep 60", "sleep 60 & wait", "sleep 60 &"])
@@ -178,10 +186,10 @@ def test_a_command_that_is_not_wanted_any_more_is_ended_with_all_it_started(
     fifo = tmp_path / "alive"
     os.mkfifo(fifo)
     # Whatever it starts holds it open, so its end is the end of them all.
-    place = command_place("sh", "-c", f"exec 3>'{fifo}'; echo here >&3; {script}")
+    location = command_location("sh", "-c", f"exec 3>'{fifo}'; echo here >&3; {script}")
     hear, tell = os.pipe()
     with ThreadPoolExecutor(max_workers=1) as threads:
-        reading = threads.submit(sentence, place, hear)
+        reading = threads.submit(sentence, location, hear)
         with fifo.open("rb") as alive:
             assert alive.readline() == b"here\n"
             os.close(tell)
@@ -206,13 +214,13 @@ def test_a_command_that_is_not_wanted_any_more_is_ended_with_all_it_started(
     ],
 )
 def test_a_command_that_brings_no_key(command: tuple[str, ...], words: str) -> None:
-    assert words in sentence(command_place(*command))
+    assert words in sentence(command_location(*command))
 
 
-def test_a_place_shows_neither_its_setting_nor_the_environment(write: Write) -> None:
+def test_a_location_shows_neither_its_setting_nor_the_environment(write: Write) -> None:
     line = f'api_key_command = ["echo", "{OLD}"]'
     settings = loaded(write, line, {"OTHER": NEW})
-    for shown in (repr(settings), repr(settings.key_place), str(settings.key_place)):
+    for shown in (repr(settings), repr(settings.key_location), str(settings.key_location)):
         assert "canary" not in shown
 
 

@@ -357,7 +357,7 @@ def test_what_is_saved_later_takes_effect_except_where_a_start_is_needed(
     assert (new.theme, new.label, new.read_only) == ("nord", "Lab", True)
     assert new.alerts.warn_percent == 50
     assert sorted(kept) == ["api_key", "base_url", "ca_file"]
-    assert (new.base_url, new.key, new.key_place) == (now.base_url, now.key, now.key_place)
+    assert (new.base_url, new.key, new.key_location) == (now.base_url, now.key, now.key_location)
     write(PROFILES)
     later, kept = reread(new, *of_profile("lab", "lab", given, env))
     assert kept == ["read_only"], "it is never silently off"

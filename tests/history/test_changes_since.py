@@ -24,7 +24,6 @@ from agentco_tui.history.changes_since import (
     remembered,
     to_minute,
 )
-from agentco_tui.history.database import HistoryDatabase
 from agentco_tui.history.observations import (
     AlertLife,
     BudgetSample,
@@ -51,6 +50,7 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.text import safe
+from tests.history.observed_file import ObservedDatabase
 
 NOW = 1_790_000_000.0
 HOUR = 3_600.0
@@ -99,7 +99,7 @@ def notes_on_sums(chapters: list[Section]) -> list[str]:
 
 
 def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
-    file = HistoryDatabase(tmp_path / "history.sqlite3", "prod", "https://p.example", str)
+    file = ObservedDatabase(tmp_path / "history.sqlite3", "prod", "https://p.example")
     life = TaskLife(
         id="t1",
         title=safe("Refund 214"),
@@ -138,7 +138,7 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
             )
         ],
     )
-    file.write([observed])
+    file.store([observed])
     past = file.read(partial(remembered, SINCE, ["c1"]))
     file.close()
     found = happened(past, a_store(), AlertLimits(), (SINCE, NOW))

@@ -15,7 +15,6 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.history import forecast_service as outlook_module
-from agentco_tui.history.database import HistoryDatabase
 from agentco_tui.history.forecast import Forecast, NoData, Runaway, TooLittle
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.history import History
@@ -28,6 +27,7 @@ from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Sever
 from agentco_tui.text import safe
 from tests.benchmarks.forecast import START, make
 from tests.embedded import EmbeddedPlatform
+from tests.history.observed_file import ObservedDatabase
 from tests.live.stage import stage
 
 T = TypeVar("T")
@@ -70,8 +70,8 @@ def spending_of(subject: str, kind: str, seed: int = 3, feed: FeedName = AGENT_B
 def written(folder: Path, *observed: Observed) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / "history.sqlite3"
-    file = HistoryDatabase(path, *ABOUT, str)
-    file.write(observed)
+    file = ObservedDatabase(path, *ABOUT)
+    file.store(observed)
     file.close()
     return path
 

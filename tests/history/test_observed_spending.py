@@ -7,13 +7,10 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.history.database import TIERS
 from agentco_tui.history.observations import BudgetSample, Span, Track
 from agentco_tui.history.observed_spending import (
-    THINNED,
     ObservedSum,
     common_span,
-    first_exact_time,
     spent_by_part,
     spent_in,
     spent_together,
@@ -136,18 +133,72 @@ def test_parts_of_a_time_are_of_what_was_seen_of_them() -> None:
     assert last is not None
     assert last.amount == 510
     assert round(last.seconds) == 2_160
-    # The reading at the end of the gap may have been thinned away.
-    *_, coarse = spent_by_part(with_gap, MONTH, ends, HOUR, every=600)
-    assert coarse is not None
-    assert coarse.amount == 20
-    assert round(coarse.seconds) == 1_800
 
 
-def test_old_sums_begin_where_the_thinned_samples_are_exact() -> None:
-    assert first_exact_time(NOW - HOUR + 1, NOW) == NOW - HOUR + 1
-    old = NOW - 3 * DAY
-    exact = first_exact_time(old + 1, NOW)
-    assert exact % 600 == 0
-    assert 0 < exact - old <= 601
-    assert first_exact_time(NOW - 40 * DAY, NOW) % HOUR == 0
-    assert [*THINNED] == [*TIERS]
+def bucketed(whole: Track[BudgetSample], seconds: int) -> Track[BudgetSample]:
+    """The same figures as the database has them: the last of each bucket."""
+    last_of_bucket = {each.at // seconds: each for each in whole.samples}
+    return Track(tuple(last_of_bucket.values()), whole.seen, ((0.0, seconds),))
+
+
+@given(
+    steps=readings,
+    looks=st.lists(st.booleans(), min_size=20, max_size=20),
+    since=st.floats(0, 9_000),
+    seconds=st.sampled_from([60, 600, 3_600]),
+)
+def test_sums_of_buckets_are_those_of_the_platform(
+    steps: list[tuple[float, int]], looks: list[bool], since: float, seconds: int
+) -> None:
+    """Whatever readings the buckets left out, the sum is exact for the time that it names."""
+    at = NOW - 20_000
+    figure = 100
+    true = [(at, figure)]
+    samples = list[BudgetSample]()
+    seen = list[Span]()
+    for (length, amount), is_watched in zip(steps, looks, strict=False):
+        if is_watched:
+            samples.append(BudgetSample(at, Decimal(figure), None))
+            seen.append((at, at + length * 0.9))
+        at += length
+        figure += amount
+        true.append((at, figure))
+    watched = bucketed(Track(tuple(samples), tuple(seen)), seconds)
+    window = (NOW - 20_000 + since, NOW)
+    found = spent_together({"": watched}, {"": MONTH}, window)
+    if not found:
+        return
+
+    def figure_at(moment: float) -> int:
+        return [spent for when, spent in true if when <= moment][-1]
+
+    begin, end = found[""].span
+    assert window[0] <= begin < end <= window[1]
+    assert found[""].amount == figure_at(end) - figure_at(begin)
+
+
+def test_a_sum_of_buckets_begins_at_a_full_bucket() -> None:
+    """What was spent in the first minute, of which only the last reading is kept, is left out."""
+    readings_each_10_s = track(*((205.0 - 10 * step, step) for step in range(21)))
+    in_minutes = bucketed(readings_each_10_s, 60)
+    found = spent_together({"": in_minutes}, {"": MONTH}, (NOW - 100, NOW))
+    begin, end = found[""].span
+    assert begin % 60 == 0
+    assert 0 <= begin - (NOW - 100) < 60
+    assert end == NOW
+    assert found[""].amount == 8, "one in each 10 s since then"
+
+
+def test_a_turn_within_a_bucket_loses_what_was_spent_before_it() -> None:
+    """Of an hour only the last reading is kept; the period turned in the middle of it."""
+    hour = (NOW - 3 * HOUR) // HOUR * HOUR
+    period = Period(hour + 1_800, hour + 1_800 + 30 * DAY)
+    samples = (
+        BudgetSample(hour - 60, Decimal(100), None),
+        BudgetSample(hour + 3_500, Decimal(5), None),
+    )
+    in_hours = Track(samples, ((hour - DAY, NOW),), ((0.0, 3_600),))
+    found = spent_in(in_hours, period, (hour - 60, NOW))
+    assert found is not None
+    assert found.amount == 5
+    assert found.lost == [(hour, hour + 1_800)]

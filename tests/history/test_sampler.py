@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,11 +13,11 @@ from unittest.mock import patch
 
 import pytest
 
-from agentco_tui.history.database import HistoryDatabase
 from agentco_tui.history.history import History
-from agentco_tui.history.observations import BudgetSample
+from agentco_tui.history.log_counts import observe_log
+from agentco_tui.history.observations import BudgetSample, HistoryError
 from agentco_tui.history.reader import Reader
-from agentco_tui.history.sampler import Sampler, observe_log
+from agentco_tui.history.sampler import Sampler
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Query
 from agentco_tui.live.log_findings import told_state
 from agentco_tui.live.store import Change, Store
@@ -40,6 +40,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.text import SafeText, safe
 from tests.embedded import EmbeddedPlatform
+from tests.history.observed_file import ObservedDatabase
 from tests.live.stage import stage
 
 T = TypeVar("T")
@@ -82,7 +83,6 @@ class Watched:
     def fresh(self, feed: FeedName) -> None:
         now = self.clock.monotonic()
         self.store.set_freshness(feed, Freshness(now, next_try_at=now + 5))
-        self.history._submit(lambda: None).result()  # the thread has taken it
 
     def scope(self, company: str | None) -> None:
         """As `Poller.set_query` does."""
@@ -93,11 +93,16 @@ class Watched:
             else:
                 self.store.forget(feed)
 
+    async def written(self) -> None:
+        """All that was observed is written, or could not be."""
+        with suppress(HistoryError):
+            await self.history.ask(lambda reader: None, up_to_now=True)
+
     async def remembered(self) -> Reader:
         """All of it, once it is written."""
         await asyncio.sleep(0)
         self.history.close(60)
-        file = HistoryDatabase(self.path, "prod", "https://p.example", str)
+        file = ObservedDatabase(self.path, "prod", "https://p.example")
         return file.read(lambda reader: reader)
 
 
@@ -141,7 +146,7 @@ async def test_what_a_platform_answers_is_remembered(
         await on.settled()
         history.close(60)
         store = on.store
-    file = HistoryDatabase(path, "prod", platform.base_url, str)
+    file = ObservedDatabase(path, "prod", platform.base_url)
     reader = file.read(lambda reader: reader)
     for scope, collection in store.budgets.items():
         for one in collection:
@@ -189,7 +194,7 @@ async def test_a_scope_hides_nothing_that_is_remembered(watched: Watched) -> Non
     watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 5), agents[1])
     watched.answer(FeedName.PENDING, *tasks)
     reader = await watched.remembered()
-    assert spent(reader, "ag_1") == [(5, 1), (25, 5)]
+    assert spent(reader, "ag_1") == [(25, 5)], "the last of the minute"
     assert spent(reader, "ag_2") == [(5, 2)]
     assert waiting(reader, None) == [(10, 2)]
     assert waiting(reader, "cmp_2") == [(10, 1)]
@@ -231,7 +236,7 @@ async def test_a_new_start_is_no_gap(watched: Watched) -> None:
     later.clock.at = watched.clock.at
     later.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 3))
     reader = await later.remembered()
-    assert spent(reader, "ag_1") == [(5, 1), (10, 3)]
+    assert spent(reader, "ag_1") == [(10, 3)], "the last of the minute"
     assert len(reader.budget(BudgetScope.AGENT, "ag_1", 0).seen) == 1
 
 
@@ -253,7 +258,7 @@ async def test_parts_of_the_overview_stand_in(watched: Watched) -> None:
         watched.store.take_overview(BudgetOverview(whole=whole, parts=(budget("ag_1", amount),)))
         watched.fresh(FeedName.BUDGET)
     reader = await watched.remembered()
-    assert spent(reader, "ag_1") == [(5, 1), (10, 2)]
+    assert spent(reader, "ag_1") == [(10, 2)], "the last of the minute"
     assert [each[1] - NOON for each in reader.budget(BudgetScope.AGENT, "ag_1", 0).seen] == [10]
     assert reader.budget(BudgetScope.ALL, "", 0).samples == (
         BudgetSample(NOON + 5, Decimal(9), None),
@@ -340,12 +345,12 @@ async def test_what_is_there_when_it_begins_is_taken_up(tmp_path: Path) -> None:
 
 async def test_a_file_that_is_begun_anew_is_told_everything(watched: Watched) -> None:
     watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 1))
-    watched.history._submit(watched.history._write).result()
+    await watched.written()
     for each in watched.path.parent.iterdir():
         each.unlink()
     for _ in range(2):
         watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 1))
-        watched.history._submit(watched.history._write).result()
+        await watched.written()
     assert spent(await watched.remembered(), "ag_1") == [(15, 1)]
 
 
@@ -353,9 +358,9 @@ async def test_what_was_dropped_is_told_anew(tmp_path: Path) -> None:
     """After a failure that lasts the oldest go, and what still holds is written with the next."""
     (tmp_path / "way").write_text("a file is in the way")
     watched = Watched(tmp_path / "way" / "history.sqlite3")
-    with patch("agentco_tui.history.history.MOST_WAITING", 0):
+    with patch("agentco_tui.history.history_thread.MOST_WAITING", 0):
         watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 1), budget("ag_2", 2))
-        watched.history._submit(watched.history._write).result()
+        await watched.written()
         (tmp_path / "way").unlink()
         watched.answer(FeedName.AGENT_BUDGETS, budget("ag_1", 3), budget("ag_2", 2))
         reader = await watched.remembered()

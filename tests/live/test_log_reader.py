@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -328,8 +328,8 @@ class Memory(History):
         self.counts = dict[float, int]()
         self.spans: list[Span] = []
 
-    def hand(self, observe: Callable[[], Iterable[Observed]]) -> None:
-        for observed in observe():
+    def observe(self, steps: Iterator[Observed]) -> None:
+        for observed in steps:
             for each in observed.counts:
                 self.counts[each.at] = max(self.counts.get(each.at, 0), each.count)
             self.spans += [span for _, _, span in observed.seen]

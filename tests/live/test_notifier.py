@@ -22,21 +22,15 @@ from agentco_tui.config import Notify
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.period import HOUR
 from agentco_tui.history.snooze import Snooze, Snoozes
-from agentco_tui.live import notifier as module
+from agentco_tui.live import critical_command
+from agentco_tui.live.critical_command import LOG_FILE, RETRIES, CriticalCommand
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
 from agentco_tui.live.needs import Need, NeedKind, RankReason
 from agentco_tui.live.needs_model import MOST_SHOWN, NeedsModel
+from agentco_tui.live.notification_event import LONGEST, NotificationEvent, words_of_events
 from agentco_tui.live.notified import Notified, NotifiedFile
-from agentco_tui.live.notifier import (
-    FLAPS,
-    LOG_FILE,
-    LONGEST,
-    RETRIES,
-    Cause,
-    CriticalCommand,
-    Notifier,
-)
+from agentco_tui.live.notifier import FLAPS, Notifier
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Listing, Moment, Ref, Task
 from agentco_tui.system.state_folder import made_state_folder
@@ -87,7 +81,7 @@ class Watch:
         asked_since: dict[FeedName, float] | None = None,
         is_complete: bool | None = None,
         critical_tasks: Iterable[Need] = (),
-    ) -> list[Cause]:
+    ) -> list[NotificationEvent]:
         feeds = {feed: known or Freshness(answered_at=self.answered_at) for feed in FeedName}
         for feed, failure in failures:
             feeds[feed] = replace(feeds[feed], failure=failure)
@@ -115,7 +109,7 @@ def task(name: str, priority: str | None = "high") -> Task:
     return Task(id=name, title=plain(f"do {name}"), priority=priority, agent=agent, company=ACME)  # type: ignore[arg-type]
 
 
-def ids(causes: Iterable[Cause]) -> list[str]:
+def ids(causes: Iterable[NotificationEvent]) -> list[str]:
     return [cause.id for cause in causes]
 
 
@@ -131,7 +125,7 @@ async def test_critical_tasks_behind_those_that_are_listed_are_called_for_once()
     outlook = ForecastService(watch.store, None, watch.clock)
     needs = NeedsModel(outlook, Snoozes(None, "here"), lambda: None)
 
-    async def look(*left: Task) -> list[Cause]:
+    async def look(*left: Task) -> list[NotificationEvent]:
         watch.wait(*left)
         await needs.refresh()
         assert len(needs.ranked(MOST_SHOWN)) <= MOST_SHOWN
@@ -239,7 +233,7 @@ def test_feeds_that_fail_for_long_are_one_call() -> None:
     assert watch.look(failures=failures) == []
     watch.clock.at = 9 * MINUTE
     (cause,) = watch.look(failures=failures)
-    assert Notifier.words([cause]) == "outage: alerts: no answer for 5 m: cannot reach it"
+    assert words_of_events([cause]) == "outage: alerts: no answer for 5 m: cannot reach it"
     watch.clock.at = 60 * MINUTE
     assert watch.look(failures=[*failures, (FeedName.BUDGET, down)]) == []
     never = Freshness()
@@ -360,7 +354,7 @@ def test_what_was_notified_is_remembered_across_restarts() -> None:
     assert "alerts answers again, back after" in causes[-1].text
     # A restart much later calls for what still is so: nobody saw that it was so all the time.
     late = msgspec.structs.replace(remembered)
-    late.stood = {key: at - 8 * HOUR for key, at in remembered.stood.items()}
+    late.last_seen = {key: at - 8 * HOUR for key, at in remembered.last_seen.items()}
     third = Watch(at_start=True, begin=False, remembered=late)
     assert "ada" in ids(third.look(critical("ada")))
 
@@ -374,17 +368,17 @@ def test_what_stands_at_the_start_waits_until_all_of_it_is_known() -> None:
 @given(st.lists(st.sampled_from(sorted(PAYLOADS.values())), min_size=1, max_size=4))
 def test_words_are_short_safe_and_name_company_agent_and_what(texts: list[str]) -> None:
     causes = [
-        Cause("critical", "task", plain("x")),
-        *(Cause("waiting", "task", "y") for _ in texts),
+        NotificationEvent("critical", "task", plain("x")),
+        *(NotificationEvent("waiting", "task", "y") for _ in texts),
     ]
-    assert Notifier.words(causes) == f"1 critical, {len(texts)} waiting: x"
+    assert words_of_events(causes) == f"1 critical, {len(texts)} waiting: x"
     for text in texts:
-        told = Notifier.words([Cause("critical", "task", text * 40)])
+        told = words_of_events([NotificationEvent("critical", "task", text * 40)])
         assert len(told) <= LONGEST
         assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in told)
     (cause,) = Watch().look(critical("ada"))
-    assert "Ada" in Notifier.words([cause])
-    assert "Acme" in Notifier.words([cause])
+    assert "Ada" in words_of_events([cause])
+    assert "Acme" in words_of_events([cause])
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -394,7 +388,7 @@ def python(code: str) -> tuple[str, ...]:
 class Command(CriticalCommand):
     """Gives what went wrong."""
 
-    async def said(self, command: tuple[str, ...], *causes: Cause) -> str:
+    async def said(self, command: tuple[str, ...], *causes: NotificationEvent) -> str:
         told: list[str] = []
         self.on_trouble = told.append
         await self.run(command, causes)
@@ -410,8 +404,8 @@ async def test_the_command_gets_the_cause_and_not_the_key(
     code = f"import os; open({str(seen)!r}, 'a').write(repr(dict(os.environ)) + '\\n')"
     command = Command(env, lambda text: text.replace("ag_secret", "****"))
     hostile = "$(touch x); `y`"
-    about = Cause("critical", "task", hostile, "Acme", "Ada", "t1")
-    assert await command.said(python(code), Cause("waiting", "task", "no"), about) == ""
+    about = NotificationEvent("critical", "task", hostile, "Acme", "Ada", "t1")
+    assert await command.said(python(code), NotificationEvent("waiting", "task", "no"), about) == ""
     (line,) = seen.read_text().splitlines()
     got = eval(line)
     assert got["AGENTCO_NEED_TEXT"] == hostile
@@ -429,8 +423,8 @@ async def test_the_command_is_limited_and_its_failures_are_told_and_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(module, "SECONDS", 0.3)
-    cause = Cause("critical", "agent", "x")
+    monkeypatch.setattr(critical_command, "LONGEST_RUN", 0.3)
+    cause = NotificationEvent("critical", "agent", "x")
     failing = Command({}, lambda text: text.upper())
     failed = await failing.said(python("raise SystemExit('no ag_secret')"), cause)
     assert failed == "on_critical ENDED WITH EXIT CODE 1: NO AG_SECRET"
@@ -440,9 +434,9 @@ async def test_the_command_is_limited_and_its_failures_are_told_and_logged(
     assert "was not found" in await usual.said(("no-such-program",), cause)
     log = made_state_folder() / LOG_FILE
     assert len(log.read_text().splitlines()) == 3
-    monkeypatch.setattr(module, "SECONDS", 30.0)
-    monkeypatch.setattr(module, "SECONDS", 30.0)
-    monkeypatch.setattr(module, "LOG_BYTES", 10)
+    monkeypatch.setattr(critical_command, "LONGEST_RUN", 30.0)
+    monkeypatch.setattr(critical_command, "LONGEST_RUN", 30.0)
+    monkeypatch.setattr(critical_command, "LOG_BYTES", 10)
     await usual.said(("true",), cause)
     assert len(log.read_text().splitlines()) == 1
     assert log.with_suffix(".log.1").exists()
@@ -451,23 +445,23 @@ async def test_the_command_is_limited_and_its_failures_are_told_and_logged(
 class Runs(CriticalCommand):
     """Notes the causes that it would run a command for, at times that a test sets."""
 
-    def _log(self, what: str, cause: Cause) -> str:
+    def _log(self, what: str, cause: NotificationEvent) -> str:
         return ""
 
     def __init__(self) -> None:
         super().__init__({}, str, clock=lambda: self.at)
         self.at = 0.0
         self.failure = ""
-        self.causes = list[Cause]()
+        self.causes = list[NotificationEvent]()
 
-    def _run(self, command: Sequence[str], cause: Cause) -> str:
+    def _run(self, command: Sequence[str], cause: NotificationEvent) -> str:
         self.causes.append(cause)
         return self.failure
 
     async def call(self, *names: str, as_one: bool = False) -> list[str]:
         """The texts of the runs that a call makes."""
         before = len(self.causes)
-        causes = [Cause("critical", "agent", f"<{name}>", id=name) for name in names]
+        causes = [NotificationEvent("critical", "agent", f"<{name}>", id=name) for name in names]
         await self.run(("page",), causes, as_one=as_one)
         return [cause.text for cause in self.causes[before:]]
 
@@ -561,12 +555,14 @@ def test_every_cause_is_in_exactly_one_run(batches: list[tuple[int, float]]) -> 
 def test_the_file_holds_one_entry_for_each_platform_and_command(tmp_path: Path) -> None:
     path = tmp_path / "notified.json"
     mine = NotifiedFile(path, "https://a", "", "page")
-    mine.save(Notified(saved_at=1.0, stood={"x": 1.0}, unsent=[("critical", "k", "t", "", "", "")]))
-    assert NotifiedFile(path, "https://a", "", "page").load().stood == {"x": 1.0}
+    mine.save(
+        Notified(saved_at=1.0, last_seen={"x": 1.0}, unsent=[("critical", "k", "t", "", "", "")])
+    )
+    assert NotifiedFile(path, "https://a", "", "page").load().last_seen == {"x": 1.0}
     for other in (("https://b", "", "page"), ("https://a", "acme", "page"), ("https://a", "")):
         assert NotifiedFile(path, *other).load() == Notified()
-    NotifiedFile(path, "https://b").save(Notified(saved_at=2.0, stood={"y": 1.0}))
-    assert mine.load().stood == {"x": 1.0}
+    NotifiedFile(path, "https://b").save(Notified(saved_at=2.0, last_seen={"y": 1.0}))
+    assert mine.load().last_seen == {"x": 1.0}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert "page" not in path.read_text()
     NotifiedFile(path, "https://b").save(Notified(saved_at=99 * 86_400.0))

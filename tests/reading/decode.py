@@ -8,7 +8,7 @@ from typing import Any
 
 from agentco_tui.model import Moment, Money, Ref
 from agentco_tui.reading import json_body
-from agentco_tui.reading.decode import Page, RefusedBody, Unshaped
+from agentco_tui.reading.decode import Page, RefusedBody, UnexpectedShape
 from agentco_tui.reading.decode import read_one as decode_one
 from agentco_tui.reading.decode import read_page as decode_page
 from agentco_tui.reading.kinds.activity import ACTIVITY
@@ -24,7 +24,7 @@ from agentco_tui.reading.write_response import read_write_response as decode_rec
 
 __all__ = [
     "ACTIVITY", "AGENTS", "AGENT_BUDGETS", "ALERTS", "COMPANIES", "COMPANY_BUDGETS", "TASKS",
-    "WHOLE_ID", "Kind", "Page", "RefusedBody", "Unshaped", "decode_one", "decode_overview",
+    "WHOLE_ID", "Kind", "Page", "RefusedBody", "UnexpectedShape", "decode_one", "decode_overview",
     "decode_page", "decode_receipt", "decode_trace", "parsed", "plain", "record",
 ]  # fmt: skip
 

@@ -23,7 +23,7 @@ platform's own name without a change of code, map it in the profile.
 ## Mapping a platform
 
 1. Run `agentco-tui doctor --fields`. It reads one page of each list as the dashboard does, and
-   changes nothing. For each kind it prints what is read from which field; then, under
+   changes nothing. For each kind it prints what is read from which field; then, get_field
    `[profiles.NAME.fields.KIND]`, every field that nothing is read from, with its path, a sample
    value and our most similar field.
 2. Paste these lines into the config file. A line without `#` is a proposal: the names share a word,
@@ -101,7 +101,7 @@ The paths, queries and bodies of requests cannot be mapped either: a platform th
   `[profiles.prod.fields.task]` decides.
 - Different rows with the same id are all shown and marked, and no write names any of them.
 
-## Unread by design
+## UnreadableRecord by design
 
 - names that no table has, and figures of other times (`last_month_spent`, `average`)
 - `balance`, `available`, `allocated`, prices (`cost_per_month`): not what is left, granted or spent

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from agentco_tui.reading import json_body
 from agentco_tui.reading.error_body import read_error
 from agentco_tui.reading.field_names import is_secret
-from agentco_tui.reading.schema import NOTHING, Kind
+from agentco_tui.reading.schema import EMPTY, Kind
 from agentco_tui.reading.values.reference import looks_like_id, to_id
 from agentco_tui.reading.values.scalar import to_count, to_decimal
 from agentco_tui.reading.values.status_word import agent_state, alert_open, severity, task_state
@@ -76,7 +76,7 @@ def outcome(reader: str, names: list[str], sent: Any) -> Any:
     """The fields of what is read; without names all of it. An exception in words."""
     try:
         found = READERS[reader](sent)
-    except decode.Unshaped as error:
+    except decode.UnexpectedShape as error:
         return f"{type(error).__name__}: {error}"
     return [_plain(_part(found, name.split("."))) for name in names] if names else _plain(found)
 
@@ -90,8 +90,8 @@ def _part(found: Any, path: list[str]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if value is NOTHING:
-        return "NOTHING"
+    if value is EMPTY:
+        return "EMPTY"
     value = value.decode() if isinstance(value, bytes) else plain(value)
     return list(map(_plain, value)) if isinstance(value, (tuple, list)) else value
 

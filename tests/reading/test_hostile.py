@@ -23,7 +23,7 @@ def test_damaged_bodies_give_records_or_a_stated_exception() -> None:
     ended = play(1_000, seed=1)
     assert ended.wrong == []
     assert ended.how["read"] > 4_000
-    assert ended.how["Unshaped"] > 400
+    assert ended.how["UnexpectedShape"] > 400
 
 
 @given(st.binary(max_size=400))
@@ -52,7 +52,7 @@ def deep(levels: int, wrap: Callable[[Any], Any]) -> Any:
 def test_depth_does_no_harm(levels: int, wrap: Callable[[Any], Any]) -> None:
     parsed = deep(levels, wrap)
     for call in readings(parsed):
-        with contextlib.suppress(decode.Unshaped):
+        with contextlib.suppress(decode.UnexpectedShape):
             for record in getattr(call(), "records", ()):
                 extra_fields(record.extra)
 
@@ -86,11 +86,11 @@ def test_much_noise_takes_bounded_time(name: str) -> None:
     parsed = json_body.parse_json(NOISE[name]())
     start = time.process_time()
     for kind in KINDS[2::2]:
-        with contextlib.suppress(decode.Unshaped):
+        with contextlib.suppress(decode.UnexpectedShape):
             decode.decode_page(kind, parsed)
-    with contextlib.suppress(decode.Unshaped):
+    with contextlib.suppress(decode.UnexpectedShape):
         decode.decode_trace(parsed)
-    with contextlib.suppress(decode.Unshaped):
+    with contextlib.suppress(decode.UnexpectedShape):
         decode.decode_overview(parsed)
     # some seconds on the slowest machine; what this guards against takes minutes
     assert time.process_time() - start < 10

@@ -27,7 +27,7 @@ from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import Mapped, ProfileMapping
-from agentco_tui.reading.schema import Around, Kind
+from agentco_tui.reading.schema import DecodeContext, Kind
 from agentco_tui.text import plain
 from tests.api.canary import client_of
 from tests.api.wire_server import answering
@@ -342,7 +342,7 @@ def test_an_id_with_a_control_character_is_shown_and_never_named() -> None:
 def test_the_field_that_an_id_is_from(
     kind: Kind[Any], sent: dict[str, Any], field: str | None, is_writable: bool
 ) -> None:
-    found = identity_of(kind, kind.table.read(sent), Around())
+    found = identity_of(kind, kind.table.read(sent), DecodeContext())
     assert (found.field, found.doubt is None) == (field, is_writable)
 
 

@@ -24,7 +24,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
-from agentco_tui.reading.decode import Unshaped
+from agentco_tui.reading.decode import UnexpectedShape
 from agentco_tui.reading.field_meanings import MEANINGS
 from agentco_tui.reading.field_path import FieldPathError, parse_field_path, write_field_path
 from agentco_tui.reading.field_report import report_fields
@@ -281,5 +281,5 @@ def test_a_report_of_one_record_that_stands_alone() -> None:
     ]
     assert report.records == 1
     assert report.left_over == ("colour",)
-    with pytest.raises(Unshaped, match="holds no list of tasks"):
+    with pytest.raises(UnexpectedShape, match="holds no list of tasks"):
         report_fields(TASKS, "nothing")

@@ -92,5 +92,5 @@ def test_a_chain_as_deep_as_it_is_long() -> None:
 def test_refusals_and_nonsense_are_told() -> None:
     with pytest.raises(decode.RefusedBody, match="no trace yet"):
         trace({"ok": False, "error": "no trace yet"})
-    with pytest.raises(decode.Unshaped):
+    with pytest.raises(decode.UnexpectedShape):
         trace(5)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.model.format import stamp
 from tests.safety.hostile_world import COUNT, TEXTS, HostilePlatform, unclean
 from tests.terminal.dashboard import dashboard

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.transport import Limits

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.history.database import HistoryDatabase
 from agentco_tui.history.observations import Observed
 from agentco_tui.text import safe
+from tests.history.observed_file import ObservedDatabase
 from tests.terminal.pty_session import REPOSITORY, PtySession
 
 EVIL = "Evil $(touch pwned) `touch pwned`; touch pwned & *'\"\\ {a,b}"
@@ -41,12 +41,12 @@ printf '%s\\n' "$@" >"$HOME/given"; echo told
 def home(tmp_path: Path) -> Path:
     """A home in which somebody was seen, with the program on the path."""
     path = tmp_path / ".local/state/agentco-tui/history.sqlite3"
-    history = HistoryDatabase(path, "prod", "https://platform.example", redact=str)
+    history = ObservedDatabase(path, "prod", "https://platform.example")
     names: list[Any] = [
         ("agent", "ag_1", safe("Linus"), "cmp_1"),
         ("company", "cmp_1", safe(EVIL), None),
     ]
-    history.write([Observed(names=names)])
+    history.store([Observed(names=names)])
     history.close()
     program = tmp_path / "bin/agentco-tui"
     program.parent.mkdir()

@@ -19,7 +19,7 @@ from random import Random
 
 import pytest
 
-from agentco_tui.actions.journal_file import Attempt, Settled, from_line
+from agentco_tui.actions.journal_lines import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.screens.dialogs.router import TOLD_ONE_BY_ONE
 from tests.terminal.dashboard import dashboard, leave, ready, say_yes_to_set, show

@@ -11,7 +11,7 @@ from typing import Any
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Settings
-from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.config.api_key import KeyLocation
 from agentco_tui.history.snooze import Snooze, Snoozes
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
@@ -85,10 +85,10 @@ async def test_a_refused_key_is_replaced_from_its_file_and_snoozed_needs_are_mar
     key_file = tmp_path / "the-key"
     key_file.touch(0o600)
     key_file.write_text("ag_not_the_one")
-    place = KeyPlace("api_key_file", "prod", str(key_file), {})
+    place = KeyLocation("api_key_file", "prod", str(key_file), {})
     with EmbeddedPlatform(speed=0) as platform:
         snoozes = Snoozes(None, "here")
-        async with running(platform, "ag_refused_0000", snoozes, key_place=place) as (
+        async with running(platform, "ag_refused_0000", snoozes, key_location=place) as (
             workspace,
             until,
         ):

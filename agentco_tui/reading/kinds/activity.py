@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading.field_names import word_set
+from agentco_tui.reading.json_access import Json, get_field
 from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
-from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, under
+from agentco_tui.reading.schema import DecodeContext, Field, Incomplete, Kind, Row, UnreadableRecord
 from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref, to_ref_name
 from agentco_tui.reading.values.scalar import text_only, word
 from agentco_tui.reading.values.status_word import fold_word, severity, verb_severity
@@ -82,16 +83,16 @@ _TASKS: Final = word_set("task issue job todo")
 _COMPANIES: Final = word_set(COMPANY)
 
 
-def _build(row: Row, around: Around) -> Activity:
+def _build(row: Row, context: DecodeContext) -> Activity:
     values = row.values
-    told_id = values.get("id") or around.key
+    told_id = values.get("id") or context.key
     if told_id is None and not values:
-        raise Unread("an entry of which no field is known")
+        raise UnreadableRecord("an entry of which no field is known")
     verb: SafeText | None = values.get("verb")
     if verb is not None:
         _read_under_the_verb(row, verb)
     agent, actor, company, task, target = (
-        ref_of(values, slot, around) for slot in ("agent", "actor", "company", "task", "target")
+        ref_of(values, slot, context) for slot in ("agent", "actor", "company", "task", "target")
     )
     actor_type = fold_word(values.get("actor_type") or "")
     is_same = actor is not None and agent is not None and (
@@ -115,7 +116,7 @@ def _build(row: Row, around: Around) -> Activity:
     if is_derived:
         level = verb_severity(verb or "", values.get("outcome", ""))
     return record(
-        Activity, row, around,
+        Activity, row, context,
         id=told_id if told_id is not None else content_id("entry", row.obj),
         id_derived=told_id is None,
         severity=level,
@@ -130,16 +131,16 @@ def _build(row: Row, around: Around) -> Activity:
 
 def _read_under_the_verb(row: Row, verb: str) -> None:
     """What stands under a key equal to the verb: OpenAI's `"project.archived": {"id": …}`."""
-    inner = row.left.get(verb)
+    inner = row.unread.get(verb)
     if type(inner) is not dict:
         return
-    words = under(inner, "message") or under(inner, "text")
+    words = get_field(inner, "message") or get_field(inner, "text")
     if type(words) is str and words.strip():
         row.values.setdefault("text", safe(words))
     if not row.values.keys().isdisjoint(("task", "task_id", "target", "target_id")):
         return
     found = to_ref(inner)
-    found = found.value if type(found) is Partial else found
+    found = found.value if type(found) is Incomplete else found
     if isinstance(found, Ref):
         kind = fold_word(verb).replace(".", "_").partition("_")[0]
         row.values["task" if kind in _TASKS else "target"] = found

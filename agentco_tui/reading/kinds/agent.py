@@ -6,9 +6,16 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui.model import Agent, AgentState, Money
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import CREATED, ids, record, ref_of, references
-from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row
-from agentco_tui.reading.values.money import UNIT_FIELDS, minus, money_field, to_money, told_unit
+from agentco_tui.reading.schema import DecodeContext, Field, Incomplete, Kind, Row
+from agentco_tui.reading.values.money import (
+    UNIT_FIELDS,
+    declared_unit,
+    minus,
+    money_field,
+    to_money,
+)
 from agentco_tui.reading.values.reference import COMPANY
 from agentco_tui.reading.values.scalar import flag, named, text_only, to_count, to_decimal, word
 from agentco_tui.reading.values.status_word import agent_state
@@ -28,7 +35,7 @@ def _trust(raw: Json) -> Any:
 def _model(raw: Json) -> Any:
     """A model's name; of a list of them the first."""
     if type(raw) is list and raw and type(raw[0]) is str:
-        return Partial(safe(raw[0])) if len(raw) > 1 else safe(raw[0])
+        return Incomplete(safe(raw[0])) if len(raw) > 1 else safe(raw[0])
     return text_only(raw)
 
 
@@ -99,7 +106,7 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
-def _build(row: Row, around: Around) -> Agent:
+def _build(row: Row, context: DecodeContext) -> Agent:
     values = row.values
     status: SafeText | None = values.get("status") or values.get("status_text")
     if status is not None and status.isdigit() and "status_text" in values:
@@ -116,30 +123,30 @@ def _build(row: Row, around: Around) -> Agent:
     if vendor is not None and model is not None and not model.startswith(f"{vendor}/"):
         model = safe(f"{vendor}/{model}")
     elif vendor is not None and model is None:
-        row.keep("provider")
+        row.leave_unread("provider")
     trust = values.get("trust")
     is_word = isinstance(trust, str)
     return record(
-        Agent, row, around,
-        company=ref_of(values, "company", around),
+        Agent, row, context,
+        company=ref_of(values, "company", context),
         trust=None if is_word else trust,
         trust_word=trust if is_word else None,
-        budget_remaining=_remaining(row, around),
+        budget_remaining=_remaining(row, context),
         status=status,
         state=state,
         model=model,
     )  # fmt: skip
 
 
-def _remaining(row: Row, around: Around) -> Money | None:
+def _remaining(row: Row, context: DecodeContext) -> Money | None:
     """What remains of the agent's budget: as sent, else from limit and spent, marked."""
-    unit = told_unit(row.values, around.unit)
+    unit = declared_unit(row.values, context.unit)
     limit, spent, remaining = (
         to_money(row.values.get(slot), unit) for slot in ("limit", "spent", "remaining")
     )
     for slot in ("limit", "spent"):
         if slot in row.values:
-            row.keep(slot)
+            row.leave_unread(slot)
     # A limit of 0 says that there is none; what remains of it says nothing.
     no_limit = limit is not None and limit.amount == 0
     if remaining is None:

@@ -13,10 +13,19 @@ from typing import Any, Final
 from agentco_tui.model import Alert, BudgetScope, Moment, Ref, Severity
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import fold, phrase, word_set
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPE_FIELDS, SCOPES
 from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
 from agentco_tui.reading.kinds.figures import FIGURES, Figures, figures, survey, unused
-from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, Values
+from agentco_tui.reading.schema import (
+    DecodeContext,
+    Field,
+    Incomplete,
+    Kind,
+    Row,
+    UnreadableRecord,
+    Values,
+)
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import flag, line, text_only, to_decimal, word
@@ -36,12 +45,12 @@ def _when_or_flag(raw: Json) -> Any:
 
 def _threshold_of_a_rule(raw: Json) -> Any:
     """That there is a threshold; its value is kept with the other fields, since nothing uses it."""
-    return None if raw in (None, "", [], {}) else Partial(True)
+    return None if raw in (None, "", [], {}) else Incomplete(True)
 
 
 def _observed(raw: Json) -> Any:
     """That a value was observed, whatever it means; it is kept with the other fields."""
-    return None if to_decimal(raw) is None else Partial(True)
+    return None if to_decimal(raw) is None else Incomplete(True)
 
 
 _CREATED: Final = "created_at created date sys_created_on"
@@ -102,29 +111,29 @@ FIELDS: Final = (
         {condition,conditions,options}.{threshold,thresholds} notify_at
         {notify,alert,trigger}_{at_,}{percent,percentage,amount,threshold}
         """, _threshold_of_a_rule),
-    Field("rule", "threshold", lambda raw: Partial(True) if type(raw) is dict and raw else None),
+    Field("rule", "threshold", lambda raw: Incomplete(True) if type(raw) is dict and raw else None),
     Field("observed", """
         {current,observed,actual,measured,evaluated}_{value,amount,usage,spend,percent,percentage}
         {current,observed,actual} value  # Prometheus
         """, _observed),
     Field("of_sums", "comparison_operator metric{,_name}  # CloudWatch: a threshold of sums",
-          lambda raw: Partial(True) if type(raw) is str else None),
+          lambda raw: Incomplete(True) if type(raw) is str else None),
 )  # fmt: skip
 
 
-def _build(row: Row, around: Around) -> Alert:
+def _build(row: Row, context: DecodeContext) -> Alert:
     values = row.values
     if not values:
-        raise Unread("an alert of which no field is known")
-    agent, company = (ref_of(values, slot, around) for slot in ("agent", "company"))
+        raise UnreadableRecord("an alert of which no field is known")
+    agent, company = (ref_of(values, slot, context) for slot in ("agent", "company"))
     told, subject = values.get("subject", ("", None))
     scope = SCOPES.get(fold_word(values.get("scope_type") or told))
-    scoped = around.named(joined(Ref(values.get("scope_id"), values.get("scope_name")), subject))
+    scoped = context.named(joined(Ref(values.get("scope_id"), values.get("scope_name")), subject))
     if scope is BudgetScope.AGENT:
         agent = joined(agent, scoped)
     elif scope is BudgetScope.COMPANY:
         company = joined(company, scoped)
-    found = figures(row, around)
+    found = figures(row, context)
     of_sums = {"of_sums", "warn"} <= values.keys() and row.source("warn").name == "threshold"
     threshold = None if of_sums else found.warn_at
     used = found.used - {"warn"} if of_sums else found.used
@@ -133,8 +142,8 @@ def _build(row: Row, around: Around) -> Alert:
     who = _called(agent) or _called(company) or values.get("scope_name")
     sentence = _sentence(who, kind, found, threshold, is_rule=is_rule)
     return record(
-        Alert, row, around,
-        id=values.get("id") or around.key or content_id("alert", row.obj),
+        Alert, row, context,
+        id=values.get("id") or context.key or content_id("alert", row.obj),
         severity=_severity(values),
         text=values.get("text") or values.get("title") or sentence,
         open=False if is_rule else _open(values, row.obj),
@@ -252,8 +261,8 @@ _COUNTS: Final = word_set(
 def read_counts(body: Json) -> Alert | None:
     """One alert that tells the counts which came where a list was due; None if all are 0.
 
-    So five alerts that are only counted are never shown as none. Raises Unread if these are no
-    counts of alerts.
+    So five alerts that are only counted are never shown as none. Raises UnreadableRecord if these
+    are no counts of alerts.
     """
     while type(body) is dict and (
         inner := [v for k, v in body.items() if fold(k) in _AROUND_COUNTS and type(v) is dict]
@@ -267,7 +276,7 @@ def read_counts(body: Json) -> Alert | None:
     if counts.keys().isdisjoint((*_COUNTS, *_LEVELS)) or any(
         type(value) in (list, dict) for value in body.values()
     ):
-        raise Unread("no counts of alerts")
+        raise UnreadableRecord("no counts of alerts")
     if not any(count for _, count in counts.values()):
         return None
     told = ", ".join(f"{phrase(key)} {count}" for key, count in counts.values())

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.model import Budget, BudgetOverview, BudgetScope, IdDoubt, Ref
-from agentco_tui.reading.decode import RefusedBody, Unshaped, outline, read_page
+from agentco_tui.reading.decode import RefusedBody, UnexpectedShape, outline, read_page
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import Unit, fold, word_set
 from agentco_tui.reading.identity import (
@@ -20,12 +20,13 @@ from agentco_tui.reading.identity import (
     mark_shared,
     subject_of,
 )
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import record, ref_of, references
 from agentco_tui.reading.kinds.figures import FIGURES, FOUR, UNLIMITED, figures, survey, unused
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
-from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values
+from agentco_tui.reading.schema import DecodeContext, Field, Kind, Row, UnreadableRecord, Values
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.money import to_money, told_unit, unit_beside
+from agentco_tui.reading.values.money import declared_unit, envelope_unit, to_money
 from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import flag, named, text_only, word
 from agentco_tui.reading.values.status_word import fold_word
@@ -96,25 +97,25 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
-def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
+def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
     values = row.values
     listed_scope = scope
     scope = _scope(values, scope)
-    owner = _owner(row, around, scope)
+    owner = _owner(row, context, scope)
     is_of_company = listed_scope is BudgetScope.AGENT and scope is BudgetScope.COMPANY
     id_doubt = doubt("it is the budget of a company, not of an agent") if is_of_company else None
     ref = owner.ref
     for slot in owner.unused:
         if slot in values:
-            row.keep(slot)
+            row.leave_unread(slot)
     told = fold_word(values.get("status") or "")
     stopped = told in _EXHAUSTED or any(values.get(slot) for slot in ("over", "paused", "stops"))
     no_limit = values.get("no_limit") is True or values.get("has_limit") is False
-    found = figures(row, around, at_zero=stopped, no_limit=no_limit or fold(told) in UNLIMITED)
-    unit = told_unit(values, around.unit)
+    found = figures(row, context, at_zero=stopped, no_limit=no_limit or fold(told) in UNLIMITED)
+    unit = declared_unit(values, context.unit)
     left = unused(row, found.used | {"forecast"})
     return record(
-        Budget, row, around,
+        Budget, row, context,
         id=ref.id or str(ref.name),
         id_doubt=owner.doubt or id_doubt,
         scope=scope,
@@ -188,8 +189,10 @@ class _Owner(NamedTuple):
     """Slots that say whom else the row names: kept with the unknown fields."""
 
 
-def _owner(row: Row, around: Around, scope: BudgetScope) -> _Owner:
-    """What a budget is for, and the company it belongs to; raises Unread if nothing tells it.
+def _owner(row: Row, context: DecodeContext, scope: BudgetScope) -> _Owner:
+    """The owner of a budget, and the company it belongs to.
+
+    Raises UnreadableRecord if no field says whose budget it is.
 
     A row's own id is the owner's where its list is one of owners, and never where it is one of
     budgets. In other lists it is, too, and in doubt beside the id of somebody else who may be the
@@ -199,15 +202,15 @@ def _owner(row: Row, around: Around, scope: BudgetScope) -> _Owner:
     if scope is BudgetScope.ALL:
         # Its own id is kept: it may be that of one company, whose budget this is then.
         return _Owner(Ref(WHOLE_ID, values.get("name")), None, None, ("id",))
-    company = ref_of(values, "company", around)
-    list_name = fold(around.path)
+    company = ref_of(values, "company", context)
+    list_name = fold(context.path)
     is_owner = list_name in _OF_OWNERS[scope]
     is_budget = not is_owner and (list_name in _OF_BUDGETS or _is_its_own_budget(values))
-    named = _named(row, around, scope)
+    named = _named(row, context, scope)
     scoped = _scoped(row)
-    others = [] if _OF_OTHERS.isdisjoint(values) else [*_untyped(row, around, scope)]
+    others = [] if _OF_OTHERS.isdisjoint(values) else [*_untyped(row, context, scope)]
     own = _Claim(Ref(values.get("id"), values.get("name")), ("id",))
-    key = _Claim(Ref(around.key, values.get("name")), ())
+    key = _Claim(Ref(context.key, values.get("name")), ())
     claims: list[_Claim] = []
     mapped = [each for each in (own, named, *others) if _is_mapped(row, each)]
     if mapped:
@@ -228,7 +231,7 @@ def _owner(row: Row, around: Around, scope: BudgetScope) -> _Owner:
         other_slots = [slot for each in claims if each is not found for slot in each.slots]
         ref = joined(Ref(found.ref.id), *nameless, found.ref, Ref(None, values.get("name")))
         assert ref is not None
-        ref = around.named(ref) or ref
+        ref = context.named(ref) or ref
         return _Owner(ref, company, found.doubt, tuple(other_slots))
     others = [named, scoped, *others]
     name = next((each.ref.name for each in others if each.ref.name), None)
@@ -237,7 +240,7 @@ def _owner(row: Row, around: Around, scope: BudgetScope) -> _Owner:
     if name is None and "id" not in values:
         name = values.get("budget_name")
     if name is None:
-        raise Unread(_NAMELESS)
+        raise UnreadableRecord(_NAMELESS)
     return _Owner(Ref(None, name), company, doubt("it has a name, and no id"))
 
 
@@ -313,21 +316,21 @@ def _ref_slots(slot: str) -> tuple[str, ...]:
     return (f"{slot}_id", slot, f"{slot}_name")
 
 
-def _named(row: Row, around: Around, scope: BudgetScope) -> _Claim:
+def _named(row: Row, context: DecodeContext, scope: BudgetScope) -> _Claim:
     """The owner under a name that says what it identifies: `agent_id` in an agent's budget."""
     if scope is BudgetScope.AGENT:
-        ref = ref_of(row.values, "agent", around) or Ref()
+        ref = ref_of(row.values, "agent", context) or Ref()
         return _Claim(ref, _ref_slots("agent"))
     slot = "company"
     if "inner_id" in row.values and _subject(row, slot) != slot:
         slot = "inner"
-    ref = ref_of(row.values, slot, around) or Ref()
+    ref = ref_of(row.values, slot, context) or Ref()
     found = None
     if ref.id is not None and not is_mapped(row, f"{slot}_id"):
         subject = _subject(row, slot)
         if f"{slot}_id" in row.values:
-            found = doubt_of_name(row, row.source(f"{slot}_id"), COMPANY_IDS, around.path)
-        if subject in _OUTER and fold(around.path).removesuffix("s") != subject:
+            found = doubt_of_name(row, row.source(f"{slot}_id"), COMPANY_IDS, context.path)
+        if subject in _OUTER and fold(context.path).removesuffix("s") != subject:
             found = doubt(f"its only id is that of its {subject}, which may hold several")
     return _Claim(ref, _ref_slots(slot), found)
 
@@ -352,14 +355,14 @@ def _scoped(row: Row) -> _Claim:
     return _NO_CLAIM
 
 
-def _untyped(row: Row, around: Around, scope: BudgetScope) -> Iterator[_Claim]:
+def _untyped(row: Row, context: DecodeContext, scope: BudgetScope) -> Iterator[_Claim]:
     """Those who may be the owner, or a person or a parent beside it, best first; each in doubt."""
     values = row.values
     if _scoped(row).ref.id is None and "scope_id" in values:
         why = _unproven(row, "scope_id", scope)
         yield _Claim(Ref(values["scope_id"], values.get("scope_name")), _SCOPE_SLOTS, why)
     for slot in ("owner", "person"):
-        ref = ref_of(values, slot, around)
+        ref = ref_of(values, slot, context)
         if ref is None or (slot == "person" and scope is not BudgetScope.AGENT):
             continue
         source = f"{slot}_id" if f"{slot}_id" in values else slot
@@ -368,7 +371,7 @@ def _untyped(row: Row, around: Around, scope: BudgetScope) -> Iterator[_Claim]:
             is_proven = is_proven or _is_typed_owner(row, scope)
         else:
             # In a list of workers or members that is what agents are called.
-            is_proven = is_proven or fold(around.path) == f"{_subject(row, slot)}s" != "users"
+            is_proven = is_proven or fold(context.path) == f"{_subject(row, slot)}s" != "users"
         yield _Claim(ref, _ref_slots(slot), None if is_proven else _unproven(row, source, scope))
 
 
@@ -407,7 +410,7 @@ def _is_rival(claim: _Claim, own: _Claim, key: _Claim) -> bool:
 
 def is_budget(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """True if at least one limit, spent, remaining or share is in it."""
-    return any(slot.split(" ")[0] in FOUR for slot in kind.table.fills(obj))
+    return any(slot.split(" ")[0] in FOUR for slot in kind.table.filled_slots(obj))
 
 
 _NAMELESS: Final = "a budget without the id of what it is for"
@@ -481,13 +484,13 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
     """The whole's budget and the parts beside it; `mapping` is the profile's.
 
     Figures of one company or agent are its own: the whole says so by its scope and id. Raises
-    Unshaped if the answer holds neither a figure nor a part, RefusedBody if it says that the call
-    failed.
+    UnexpectedShape if the answer holds neither a figure nor a part, RefusedBody if it says that
+    the call failed.
     """
     if says_failed(body):
         raise RefusedBody(error_in(body))
     root, shape = _unwrapped(body)
-    unit = unit_beside(body).with_more(mapping.unit)
+    unit = envelope_unit(body).with_more(mapping.unit)
     nothing = Budget(id=WHOLE_ID, scope=BudgetScope.ALL)
     if root is None:
         return BudgetOverview(whole=nothing, shape=shape)
@@ -498,7 +501,7 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
             return BudgetOverview(whole=nothing, parts=tuple(parts), shape=f"{shape}[]")
         root, shape = only, f"{shape}[]"
     if type(root) is not dict:
-        raise Unshaped(safe(f"the answer holds no budget: {outline(root)}"))
+        raise UnexpectedShape(safe(f"the answer holds no budget: {outline(root)}"))
     parts, names, rest = [], [shape or "{}"], dict[str, Json]()
     for key, value in root.items():
         if fold(key) not in _LISTS or not (type(value) is list or _is_map(value)):
@@ -514,7 +517,9 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
         names.append(f"{key}[]")
     found = _whole(rest, unit, mapping.kind(WHOLE))
     if found is None and len(names) == 1:
-        raise Unshaped(safe("the answer holds no budget: none of its fields is a known figure"))
+        raise UnexpectedShape(
+            safe("the answer holds no budget: none of its fields is a known figure")
+        )
     shape = safe(" + ".join(names), 120)
     return BudgetOverview(whole=found or nothing, parts=tuple(parts), shape=shape)
 
@@ -551,7 +556,7 @@ def _parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[B
             groups[AGENT_BUDGETS if is_agent else COMPANY_BUDGETS].append(row)
     found: list[Budget] = []
     for each, some in groups.items() if kind is None else [(kind, rows)]:
-        with suppress(Unshaped):
+        with suppress(UnexpectedShape):
             found += mark_shared(read_page(mapping.kind(each), {name: some}, unit).records)
     return found
 
@@ -567,6 +572,6 @@ def _whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget |
             return None
         obj = {**{key: value for key, value in rest.items() if key != own}, **rest[own]}
     try:
-        return kind.read(obj, Around(unit=unit, is_root=True))
-    except Unread:
+        return kind.read(obj, DecodeContext(unit=unit, is_root=True))
+    except UnreadableRecord:
         return None

@@ -10,7 +10,8 @@ import msgspec
 
 from agentco_tui.model import Record, Ref
 from agentco_tui.reading.identity import doubt_of_id
-from agentco_tui.reading.schema import Around, Field, Json, Row, Unread, Values
+from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.schema import DecodeContext, Field, Row, UnreadableRecord, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import UNIT_FIELDS, money_field
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
@@ -44,7 +45,7 @@ def references(slot: str, names: str, more: str = "", id_names: str = "") -> tup
     )
 
 
-def ref_of(values: Values, slot: str, around: Around) -> Ref | None:
+def ref_of(values: Values, slot: str, context: DecodeContext) -> Ref | None:
     """What the fields of `references` say together."""
     found: Ref | None = values.get(slot)
     by_id: Ref | None = values.get(f"{slot}_id")
@@ -52,7 +53,7 @@ def ref_of(values: Values, slot: str, around: Around) -> Ref | None:
     ref = by_id if found is None else found
     if by_name is not None or (found is not None and by_id is not None):
         ref = joined(by_id, found, by_name)
-    return around.named(ref) if around.names else ref
+    return context.named(ref) if context.names else ref
 
 
 CREATED: Final = Field("created", """
@@ -74,24 +75,24 @@ COST: Final = (
 """What a task or a step of a trace cost."""
 
 
-def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:
+def record(kind: type[R], row: Row, context: DecodeContext, **made: Any) -> R:
     """The record of what was read of an object: each slot that is a field of it, then `made`.
 
-    Raises Unread without an id.
+    Raises UnreadableRecord without an id.
     """
     fields = row.values.copy()
-    for slot in _foreign(kind, row.plan.has):
+    for slot in _foreign(kind, row.plan.slots):
         fields.pop(slot, None)
     fields.update(made)
     if fields.get("id") is None:
-        if around.key is None:
+        if context.key is None:
             name = kind.__name__.lower()
-            raise Unread(f"{'an' if name[0] in 'aeiou' else 'a'} {name} without an id")
-        fields["id"] = around.key
+            raise UnreadableRecord(f"{'an' if name[0] in 'aeiou' else 'a'} {name} without an id")
+        fields["id"] = context.key
     if fields.get("id_doubt") is None:
         fields["id_doubt"] = doubt_of_id(fields["id"])
     if "extra" not in fields:
-        fields["extra"] = as_extra(row.left)
+        fields["extra"] = as_extra(row.unread)
     return kind(**fields)
 
 

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from agentco_tui.model import Company
 from agentco_tui.reading.identity import COMPANY_IDS, doubt_of_row
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import CREATED, ids, record
-from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
+from agentco_tui.reading.schema import EMPTY, DecodeContext, Field, Incomplete, Kind, Row
 from agentco_tui.reading.values.scalar import block, named, to_count, word
 from agentco_tui.text import safe
 
@@ -15,13 +16,13 @@ from agentco_tui.text import safe
 def _how_many(raw: Json) -> Any:
     """A number, the length of a list, or the number of all in `{"total": 3, "active": 1}`."""
     if type(raw) is list:
-        return Partial(len(raw)) if raw else 0
+        return Incomplete(len(raw)) if raw else 0
     return to_count(raw)
 
 
 def _word_if(yes: str, no: str = "") -> Any:
     """A reader of a flag that stands for a status: its word for true, and for false."""
-    words = {True: safe(yes), False: safe(no) if no else NOTHING}
+    words = {True: safe(yes), False: safe(no) if no else EMPTY}
     return lambda raw: words[raw] if type(raw) is bool else None
 
 
@@ -60,9 +61,9 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
-def _build(row: Row, around: Around) -> Company:
-    doubt = doubt_of_row(row, COMPANY_IDS, around.path)
-    return record(Company, row, around, id_doubt=doubt)
+def _build(row: Row, context: DecodeContext) -> Company:
+    doubt = doubt_of_row(row, COMPANY_IDS, context.path)
+    return record(Company, row, context, id_doubt=doubt)
 
 
 COMPANIES: Final[Kind[Company]] = Kind(

@@ -20,16 +20,17 @@ import msgspec
 
 from agentco_tui.model import Money
 from agentco_tui.reading.field_names import NO_UNIT, UNIT_WORDS, Unit, fold, word_set, words
-from agentco_tui.reading.schema import Around, Field, Json, Partial, Row, Values
+from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.schema import DecodeContext, Field, Incomplete, Row, Values
 from agentco_tui.reading.values.money import (
     UNIT_FIELDS,
     Sum,
     comparable,
+    declared_unit,
     minus,
     money_field,
     to_money,
     to_sum,
-    told_unit,
 )
 from agentco_tui.reading.values.scalar import to_decimal, word
 from agentco_tui.reading.values.status_word import fold_word
@@ -96,7 +97,7 @@ def to_limit(raw: Json, unit: Unit = NO_UNIT) -> Any:
     if type(raw) is str and fold(raw) in UNLIMITED:
         return NO_LIMIT
     found = to_sum(raw, unit)
-    sent = found.value if type(found) is Partial else found
+    sent = found.value if type(found) is Incomplete else found
     return NO_LIMIT if type(sent) is Sum and sent.value < 0 else found
 
 
@@ -263,7 +264,7 @@ def _counts(raw: Json) -> Any:
     found = set(words(raw))
     if not found or found & (_OF_MONEY | _OF_NOTHING):
         return None
-    return Partial(True)
+    return Incomplete(True)
 
 
 FIGURES: Final = (
@@ -321,12 +322,14 @@ def survey(rows: Sequence[Row]) -> dict[str, Scale]:
     return proven
 
 
-def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool = False) -> Figures:
+def figures(
+    row: Row, context: DecodeContext, *, at_zero: bool = False, no_limit: bool = False
+) -> Figures:
     """The figures of a record.
 
     `at_zero` tells that a limit of 0 is one, and used up; `no_limit` that there is none.
     """
-    unit = told_unit(row.values, around.unit)
+    unit = declared_unit(row.values, context.unit)
     is_count = "counts" in row.values
     values: Values = {}
     for slot, value in row.values.items():
@@ -359,7 +362,7 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
     elif limit is not None and remaining is not None and spent is None:
         rest = minus(limit, remaining)
         spent = rest if rest is not None and 0 <= rest.amount <= limit.amount else None
-    share, derived = _share(row, around, slots.get("share", ""), share_of(spent, limit))
+    share, derived = _share(row, context, slots.get("share", ""), share_of(spent, limit))
     used = {own for slot, own in slots.items() if slot != "share" or share is not None or unlimited}
     if share is not None:
         used.add("left share")
@@ -367,7 +370,7 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
         limit, unlimited, remaining = None, True, None
     if unlimited:
         share, derived = None, False
-    scales: dict[str, Scale] = around.survey or {}
+    scales: dict[str, Scale] = context.survey or {}
     slot, warn_at = "warn", _warning_point(row.values, limit, is_ratio="" in scales)
     if warn_at is None:
         slot, warn_at = "soft", share_of(values.get("soft"), limit)
@@ -425,10 +428,10 @@ def _contradict(limit: Money | None, spent: Money | None, remaining: Money | Non
 
 
 def _share(
-    row: Row, around: Around, slot: str, computed: Decimal | None
+    row: Row, context: DecodeContext, slot: str, computed: Decimal | None
 ) -> tuple[Decimal | None, bool]:
     """The share, and whether it was worked out here; none if what was sent contradicts it."""
-    scales: dict[str, Scale] = around.survey or {}
+    scales: dict[str, Scale] = context.survey or {}
 
     def settled(slot: str) -> Decimal | None:
         """What was sent, with 1 as the whole; None if its scale stays open."""
@@ -471,7 +474,7 @@ def _warning_point(values: Values, limit: Money | None, *, is_ratio: bool) -> De
 
 def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:
     """What is left of a record: what was not understood, and figures that nothing was read from."""
-    left = dict(row.left)
+    left = dict(row.unread)
     keys = {slot: row.source(slot).key for slot in row.values}
     taken = {key for slot, key in keys.items() if slot not in _SLOTS or slot in used}
     left.update((key, row.obj[key]) for slot, key in keys.items() if key not in taken)

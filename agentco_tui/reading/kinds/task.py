@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from agentco_tui.model import Moment, Task, TaskState
 from agentco_tui.reading.identity import TASK_IDS, doubt_of_row
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import COST, CREATED, ids, record, ref_of, references
-from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
+from agentco_tui.reading.schema import EMPTY, DecodeContext, Field, Incomplete, Kind, Row
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
-from agentco_tui.reading.values.money import Sum, money_field, to_money, told_unit
+from agentco_tui.reading.values.money import Sum, declared_unit, money_field, to_money
 from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import (
     block,
@@ -44,20 +45,20 @@ def _described(raw: Json) -> Any:
 def _interrupt(raw: Json) -> Any:
     """`pendingInterrupt: {…}`: an object there means that a person must act."""
     if type(raw) is dict or type(raw) is list:
-        return True if raw else NOTHING
+        return True if raw else EMPTY
     return flag(raw)
 
 
 def _some_wait(raw: Json) -> Any:
     """Whether approvals are missing; how many is kept with the other fields."""
     count = to_count(raw)
-    return None if count is None else Partial(count > 0)
+    return None if count is None else Incomplete(count > 0)
 
 
 def _owner(raw: Json) -> Any:
     """An owner that says itself that it is an agent."""
     told = typed_ref(raw)
-    return Partial(told[1]) if told is not None and told[0] == "agent" else None
+    return Incomplete(told[1]) if told is not None and told[0] == "agent" else None
 
 
 _TEXTS: Final[dict[Any, int]] = {
@@ -79,9 +80,9 @@ def _whole(field: Field) -> Field:
             # Nothing is taken from it, and most are like this.
             return raw if is_text and raw and raw == raw.strip() else reader(raw)
         found = reader(raw)
-        if found == raw or found is None or found is NOTHING or type(found) is Partial:
+        if found == raw or found is None or found is EMPTY or type(found) is Incomplete:
             return found
-        return Partial(found) if _loses(most, raw) else found
+        return Incomplete(found) if _loses(most, raw) else found
 
     return field._replace(reader=read)
 
@@ -237,7 +238,7 @@ _SECONDARY: Final = frozenset(
 _DULL: Final = frozenset(("task", "tasks", "item", "issue", "approval", "job", "default"))
 
 
-def _build(row: Row, around: Around) -> Task:
+def _build(row: Row, context: DecodeContext) -> Task:
     values = row.values
     get = values.get
     # The nearest words, and the name of the field they were taken from.
@@ -257,8 +258,8 @@ def _build(row: Row, around: Around) -> Task:
         status = values["status_text"]
     created: Moment | None = get("created")
     if "stamp" in values:
-        if created is not None or around.is_root:
-            row.keep("stamp")
+        if created is not None or context.is_root:
+            row.leave_unread("stamp")
         else:
             created = values["stamp"]
     state = task_state(status) if status is not None else None
@@ -272,32 +273,32 @@ def _build(row: Row, around: Around) -> Task:
         since: Moment | None = get("waiting_since")
         if expires is None and since is not None:
             expires = Moment(since.at + values["timeout"], since.zone_assumed)
-        row.keep("timeout")
+        row.leave_unread("timeout")
     for slot in ("tool", "type", "result"):  # not shown otherwise
         if slot in values and title_from != row.source(slot).name:
-            row.keep(slot)
+            row.leave_unread(slot)
     if get("updated") == created is not None:
         values["updated"] = created  # one object for both: a hundred thousand are kept
     cost: Sum | None = get("cost")
     estimate: Sum | None = get("estimate")
-    unit = told_unit(values, around.unit)
+    unit = declared_unit(values, context.unit)
     if cost is not None and estimate is not None and cost != estimate:
-        row.keep("estimate")  # shown as it was sent
+        row.leave_unread("estimate")  # shown as it was sent
     return record(
-        Task, row, around,
-        id_doubt=doubt_of_row(row, TASK_IDS, around.path),
-        title=title or safe(get("id") or around.key or ""),
+        Task, row, context,
+        id_doubt=doubt_of_row(row, TASK_IDS, context.path),
+        title=title or safe(get("id") or context.key or ""),
         title_from=title_from,
         status=status,
         state=state,
         needs_approval=needs,
-        agent=ref_of(values, "agent", around),
-        company=ref_of(values, "company", around),
+        agent=ref_of(values, "agent", context),
+        company=ref_of(values, "company", context),
         created=created,
         expires=expires,
         cost=to_money(cost, unit),
         estimate=_rounded(estimate, unit) if estimate is not None else None,
-        extra=as_extra(row.left, WHOLE),
+        extra=as_extra(row.unread, WHOLE),
     )  # fmt: skip
 
 

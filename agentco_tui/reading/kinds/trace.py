@@ -13,14 +13,15 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.model import Moment, TaskState, Trace, TraceStep
-from agentco_tui.reading.decode import RefusedBody, Unshaped
+from agentco_tui.reading.decode import RefusedBody, UnexpectedShape
 from agentco_tui.reading.envelope import WRAPPERS
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import Unit, fold, word_set
+from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import COST, content_id
-from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Reader, Row, Table, Values
+from agentco_tui.reading.schema import EMPTY, Field, Incomplete, Reader, Row, Table, Values
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.money import to_money, told_unit, unit_beside
+from agentco_tui.reading.values.money import declared_unit, envelope_unit, to_money
 from agentco_tui.reading.values.reference import looks_like_id, to_id
 from agentco_tui.reading.values.scalar import flag, line, named, shown, to_count, to_decimal, word
 from agentco_tui.reading.values.status_word import fold_word, task_state
@@ -58,13 +59,13 @@ def _references(raw: Json) -> Any:
     for each in raw[:20] if type(raw) is list else ():
         if type(each) is dict and each.get("refType", "CHILD_OF") == "CHILD_OF":
             return to_id(each.get("spanID") or each.get("spanId"))
-    return NOTHING if type(raw) is list else None
+    return EMPTY if type(raw) is list else None
 
 
 def _dotted(raw: Json) -> Any:
     """The parent in LangSmith's `dotted_order`: the last but one part, after its time."""
     parts = raw.split(".") if type(raw) is str else ()
-    return parts[-2].partition("Z")[2] or NOTHING if len(parts) > 1 else NOTHING
+    return parts[-2].partition("Z")[2] or EMPTY if len(parts) > 1 else EMPTY
 
 
 def _code(raw: Json) -> Any:
@@ -72,21 +73,21 @@ def _code(raw: Json) -> Any:
     if type(raw) is dict:
         code = raw.get("code", raw.get("statusCode"))
         found = None if code is None else _code(code)
-        return found if found is None or len(raw) == 1 else Partial(found)
+        return found if found is None or len(raw) == 1 else Incomplete(found)
     if type(raw) is str and raw.startswith("STATUS_CODE_"):
         name = raw.removeprefix("STATUS_CODE_")
-        return NOTHING if name == "UNSET" else safe(name.lower(), 60)
+        return EMPTY if name == "UNSET" else safe(name.lower(), 60)
     if type(raw) is int and raw in (0, 1, 2):
-        return (NOTHING, safe("ok"), safe("error"))[raw]
+        return (EMPTY, safe("ok"), safe("error"))[raw]
     return None
 
 
 def _error(raw: Json) -> Any:
-    return safe("failed") if raw is True else NOTHING if raw is False else shown(raw) or NOTHING
+    return safe("failed") if raw is True else EMPTY if raw is False else shown(raw) or EMPTY
 
 
 def _kept(raw: Json) -> Any:
-    return raw if raw not in ("", [], {}) else NOTHING
+    return raw if raw not in ("", [], {}) else EMPTY
 
 
 _TEXTS: Final = (
@@ -201,17 +202,17 @@ class _Draft(NamedTuple):
     seq: float | None
 
 
-def _draft(obj: Mapping[str, Json], around: str | None) -> _Draft:
-    """What was read of a step; `around` is the step that it stood in, if any."""
+def _draft(obj: Mapping[str, Json], enclosing_id: str | None) -> _Draft:
+    """What was read of a step; `enclosing_id` is the step that it stood in, if any."""
     row = STEP.read({key: _attributes(value) or value for key, value in obj.items()})
     values = row.values
     at, offset, seq = values.get("at"), values.get("offset"), values.get("seq")
     if isinstance(offset, Moment):
         at, offset = at or offset, None
     told: str = values.get("id") or content_id("step", obj)
-    if told == around:
-        told = f"{around}/{told}"  # numbered anew inside each step
-    parent = around or values.get("parent")
+    if told == enclosing_id:
+        told = f"{enclosing_id}/{told}"  # numbered anew inside each step
+    parent = enclosing_id or values.get("parent")
     parent = None if parent == told else parent
     return _Draft(told, parent, row, at, offset, None if seq is None else float(seq))
 
@@ -230,7 +231,7 @@ def _attributes(items: Json) -> dict[str, Json] | None:
 
 def _step(draft: _Draft, step_id: str, depth: int, base: Moment | None, unit: Unit) -> TraceStep:
     """A step in its place; `base` is when the trace began, `unit` that of all costs."""
-    values, left, at = draft.row.values, draft.row.left, draft.at
+    values, left, at = draft.row.values, draft.row.unread, draft.at
     if at is None and draft.offset is not None and base is not None:
         at = Moment(base.at + draft.offset, base.zone_assumed)
     error: SafeText | None = values.get("error")
@@ -254,7 +255,7 @@ def _step(draft: _Draft, step_id: str, depth: int, base: Moment | None, unit: Un
         at=at,
         duration=_seconds(draft, at),
         tokens=tokens,
-        cost=to_money(values.get("cost"), told_unit(values, unit)),
+        cost=to_money(values.get("cost"), declared_unit(values, unit)),
         extra=as_extra(left),
     )
 
@@ -345,16 +346,19 @@ _BEGAN: Final = word_set("startedat starttime start createdat began timestamp")
 
 
 def read_trace(body: Json) -> Trace:
-    """The steps in order; raises Unshaped, and RefusedBody if the body says that it failed."""
+    """The steps in order.
+
+    Raises UnexpectedShape, and RefusedBody if the body says that the call failed.
+    """
     if says_failed(body):
         raise RefusedBody(error_in(body))
     if type(body) not in (dict, list, str, type(None)):
-        raise Unshaped(safe("the answer holds no trace"))
+        raise UnexpectedShape(safe("the answer holds no trace"))
     steps, header, shape = _unwrapped(body)
     drafts, unread = _drafts(steps, header) if steps else ([], 0)
     times = (to_moment(value) for key, value in header.items() if fold(key) in _BEGAN)
     base = next((each for each in times if isinstance(each, Moment)), None)
-    unit = unit_beside(header)
+    unit = envelope_unit(header)
     used: Counter[str] = Counter()
     placed: list[TraceStep] = []
     for draft, depth in _in_order(drafts):
@@ -392,9 +396,9 @@ def _drafts(steps: Json, header: dict[str, Json]) -> tuple[list[_Draft], int]:
     unread = 0
     todo: list[tuple[Json, str | None, int]] = [(steps, None, 0)]
     while todo:
-        item, around, depth = todo.pop()
+        item, enclosing_id, depth = todo.pop()
         if type(item) is list and depth < _MAX_DEPTH:
-            todo.extend((inner, around, depth + 1) for inner in reversed(item))
+            todo.extend((inner, enclosing_id, depth + 1) for inner in reversed(item))
             continue
         if type(item) is str and item.strip():
             item = {"message": item}
@@ -411,13 +415,13 @@ def _drafts(steps: Json, header: dict[str, Json]) -> tuple[list[_Draft], int]:
         ]
         if inner_keys and not _is_step(item):
             key = inner_keys[0]
-            todo.append((item[key], around, depth))
+            todo.append((item[key], enclosing_id, depth))
             for name, value in item.items():
                 if name != key:
                     header.setdefault(name, value)
             continue
         children = [key for key in inner_keys if fold(key) in _CHILDREN]
-        draft = _draft({k: v for k, v in item.items() if k not in children}, around)
+        draft = _draft({k: v for k, v in item.items() if k not in children}, enclosing_id)
         drafts.append(draft)
         todo.extend((item[key], draft.id, depth) for key in reversed(children))
     return drafts, unread
@@ -436,8 +440,8 @@ def _list_key(body: Mapping[str, Json]) -> str | None:
             return key
     if _is_step(body):
         # `{"kind": "trace", "info": {"steps": […]}}` is an envelope with a word on it.
-        around = [by_name[name] for name in _AROUND if name in by_name]
-        return next((key for key in around if _leads_to_list(body[key])), None)
+        enclosing_id = [by_name[name] for name in _AROUND if name in by_name]
+        return next((key for key in enclosing_id if _leads_to_list(body[key])), None)
     for key in named:
         value = body[key]
         if type(value) is dict and value:
@@ -462,7 +466,7 @@ def _leads_to_list(value: Json, depth: int = 0) -> bool:
 
 def _is_step(item: Mapping[str, Json]) -> bool:
     """True if the object itself is a step and not only an envelope round steps."""
-    return bool(STEP.plan(item).has & _SELF)
+    return bool(STEP.plan(item).slots & _SELF)
 
 
 def _in_order(drafts: Sequence[_Draft]) -> Iterator[tuple[_Draft, int]]:

@@ -22,7 +22,8 @@ from agentco_tui.reading.field_names import (
     unit_in_name,
     word_set,
 )
-from agentco_tui.reading.schema import Field, Json, Partial, Reader, Values, under
+from agentco_tui.reading.json_access import Json, get_field
+from agentco_tui.reading.schema import Field, Incomplete, Reader, Values
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.text import SafeText, safe
 from agentco_tui.text.patterns import lazy_pattern
@@ -55,7 +56,7 @@ class Sum(NamedTuple):
 def to_sum(raw: Json, unit: Unit = NO_UNIT) -> Any:
     """`raw` as a Sum in the unit that the field's name tells, if its own value tells no other.
 
-    Partial if the value is an object that holds more; None if it is none.
+    Incomplete if the value is an object that holds more; None if it is none.
     """
     if type(raw) is dict:
         return _from_object(raw, unit)
@@ -70,11 +71,11 @@ def money_field(slot: str, names: str, reader: Reader = to_sum) -> Field:
     return Field(slot, names, reader, in_units=True)
 
 
-def told_unit(values: Values, around: Unit | None) -> Unit:
+def declared_unit(values: Values, context: Unit | None) -> Unit:
     """What the fields of a record (`UNIT_FIELDS`) and the answer round it tell of its sums."""
     own: Unit = values.get("unit", NO_UNIT)
     currency: Unit | None = values.get("currency")
-    return (own if currency is None else own.with_more(currency)).with_more(around)
+    return (own if currency is None else own.with_more(currency)).with_more(context)
 
 
 def to_money(found: Sum | None, beside: Unit = NO_UNIT) -> Money | None:
@@ -162,7 +163,7 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
             return None  # `{"tokens": 5, "requests": 2}` counts things
     else:
         return None
-    return found if sum(value is not None for value in raw.values()) <= used else Partial(found)
+    return found if sum(value is not None for value in raw.values()) <= used else Incomplete(found)
 
 
 def _place_of(name: str) -> int | None:
@@ -251,24 +252,24 @@ UNIT_FIELDS: Final = (
 _BESIDE: Final = tuple(
     (fold(name), field)
     for field in UNIT_FIELDS
-    for name, _ in field.sourced()
+    for name, _ in field.names_with_sources()
     if "." not in name and name not in ("unit", "units")
 )
 _AROUND: Final = word_set("meta metadata summary totals info settings data result payload budget")
 
 
-def unit_beside(body: Json, depth: int = 0) -> Unit:
+def envelope_unit(body: Json, depth: int = 0) -> Unit:
     """The unit that an answer tells once for all: `{"currency": "EUR", "data": […]}`."""
     if type(body) is not dict or len(body) > 400:
         return NO_UNIT
     unit = NO_UNIT
     for name, field in _BESIDE:
-        raw = under(body, name)
+        raw = get_field(body, name)
         told = None if raw is None else field.reader(raw)
         unit = unit.with_more(told)
     for name in ("unit", "units"):  # of an answer's own `unit: "ms"` it is something else
-        unit = unit.with_more(_metric(under(body, name)))
+        unit = unit.with_more(_metric(get_field(body, name)))
     if depth < 2:
         for name in _AROUND:
-            unit = unit.with_more(unit_beside(under(body, name), depth + 1))
+            unit = unit.with_more(envelope_unit(get_field(body, name), depth + 1))
     return unit

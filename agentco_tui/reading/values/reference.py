@@ -10,7 +10,8 @@ from urllib.parse import unquote
 
 from agentco_tui.model import Ref
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Table
+from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.schema import EMPTY, Field, Incomplete, Table
 from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.reading.values.scalar import text_only
 from agentco_tui.text import SafeText, safe
@@ -38,7 +39,7 @@ def to_id(raw: Json) -> Any:
     """`raw` as an identifier, exactly as sent; whole numbers as their digits; else None."""
     if type(raw) is str:
         if not raw or raw.isspace():
-            return NOTHING
+            return EMPTY
         if len(raw) > _MAX_ID:
             return None
         # an address for an identifier (JSON-LD): what the platform calls it is at its end
@@ -50,7 +51,7 @@ def to_id(raw: Json) -> Any:
         for name in ("$oid", "id", "_id", "value", "uuid"):
             if raw.get(name) is not None and type(raw[name]) is not dict:
                 found = to_id(raw[name])
-                return found if len(raw) == 1 or type(found) is not str else Partial(found)
+                return found if len(raw) == 1 or type(found) is not str else Incomplete(found)
     return str(raw) if type(raw) is int else None
 
 
@@ -72,7 +73,7 @@ def looks_like_id(text: str) -> bool:
 def to_ref(raw: Json) -> Any:
     """A reference: an id, a name, a path that ends in the id, an object, or a list's first."""
     if raw in ("", [], {}) or (type(raw) is str and raw.isspace()):
-        return NOTHING
+        return EMPTY
     if type(raw) is str:
         if looks_like_id(raw):
             return Ref(raw, None)
@@ -85,21 +86,21 @@ def to_ref(raw: Json) -> Any:
         return _from_object(raw)
     if type(raw) is list:
         first = to_ref(raw[0])
-        return Partial(first) if isinstance(first, Ref) and len(raw) > 1 else first
+        return Incomplete(first) if isinstance(first, Ref) and len(raw) > 1 else first
     return None
 
 
 def to_ref_id(raw: Json) -> Any:
     """A reference under a name that says "id": a text is never a name."""
     if type(raw) is str:
-        return Ref(raw, None) if raw and not raw.isspace() and len(raw) <= _MAX_ID else NOTHING
+        return Ref(raw, None) if raw and not raw.isspace() and len(raw) <= _MAX_ID else EMPTY
     return to_ref(raw)
 
 
 def to_ref_name(raw: Json) -> Any:
     """A reference under a name that says "name": a text is never an id."""
     if type(raw) is str:
-        return Ref(None, safe(raw)) if raw and not raw.isspace() else NOTHING
+        return Ref(None, safe(raw)) if raw and not raw.isspace() else EMPTY
     return to_ref(raw) if type(raw) is dict else None
 
 
@@ -127,16 +128,16 @@ _REF: Final = Table((
 def _from_object(raw: Mapping[str, Json]) -> Any:
     inner = raw.get("data", raw.get("node", raw))
     if inner is None:
-        return NOTHING
+        return EMPTY
     if inner is not raw:
         first = to_ref(inner) if type(inner) in (dict, list) else None
-        return first if type(first) is not Ref or type(inner) is dict else Partial(first)
+        return first if type(first) is not Ref or type(inner) is dict else Incomplete(first)
     row = _REF.read(raw)
     values = row.values
     if "id" not in values and "name" not in values:
         return None
     ref = Ref(values.get("id"), values.get("name"))
-    return Partial(ref) if any(value is not None for value in row.left.values()) else ref
+    return Incomplete(ref) if any(value is not None for value in row.unread.values()) else ref
 
 
 _KINDS: Final = {
@@ -150,7 +151,7 @@ def typed_ref(raw: Json) -> tuple[str, Ref] | None:
     told = _REF.read(raw).values.get("type") if type(raw) is dict else None
     kind = _KINDS.get(fold(told or ""))
     found = None if kind is None else _from_object(raw)
-    ref = found.value if type(found) is Partial else found
+    ref = found.value if type(found) is Incomplete else found
     return (kind, ref) if kind is not None and isinstance(ref, Ref) else None
 
 

@@ -11,7 +11,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from agentco_tui.reading.field_names import fold
-from agentco_tui.reading.schema import NOTHING, Json, Partial
+from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.schema import EMPTY, Incomplete
 from agentco_tui.reading.unknown_fields import compact
 from agentco_tui.text import SafeText, safe, safe_block
 from agentco_tui.text.patterns import lazy_pattern
@@ -33,9 +34,9 @@ _BLOCK: Final = ("text", "content", "message", "value", "body", "output", "markd
 
 
 def line(raw: Json) -> Any:
-    """One line of text; a number as its digits; `NOTHING` for an empty text; None for all else."""
+    """One line of text; a number as its digits; `EMPTY` for an empty text; None for all else."""
     if type(raw) is str:
-        return safe(raw) if raw and not raw.isspace() else NOTHING
+        return safe(raw) if raw and not raw.isspace() else EMPTY
     if type(raw) is int or type(raw) is Decimal:
         return number_text(raw)
     return None
@@ -56,7 +57,7 @@ def named(raw: Json) -> Any:
 def word(raw: Json) -> Any:
     """A status word or the like: a short line, or the word inside `{"state": "working", …}`."""
     if type(raw) is str:
-        return safe(raw.strip(), _WORD_CELLS) if raw and not raw.isspace() else NOTHING
+        return safe(raw.strip(), _WORD_CELLS) if raw and not raw.isspace() else EMPTY
     if type(raw) is dict:
         if len(raw) == 1 and (number := to_decimal(raw)) is not None:
             return number_text(number)
@@ -70,8 +71,8 @@ def block(raw: Json, max_cells: int = 20_000, max_lines: int = 2_000) -> Any:
     """Several lines of text, also from a list of texts or the text inside an object."""
     if type(raw) is str:
         if len(raw) <= _SHORT and raw.isascii() and raw.isprintable() and not raw.isspace():
-            return safe(raw) if raw else NOTHING
-        return safe_block(raw, max_cells, max_lines) if raw and not raw.isspace() else NOTHING
+            return safe(raw) if raw else EMPTY
+        return safe_block(raw, max_cells, max_lines) if raw and not raw.isspace() else EMPTY
     if type(raw) is list and raw and all(type(part) is str for part in raw):
         return safe_block("\n".join(raw), max_cells, max_lines)
     if type(raw) is dict:
@@ -126,9 +127,9 @@ def _inner(raw: Mapping[str, Json], names: tuple[str, ...], reader: Any) -> Any:
         if value is None or type(value) is dict or type(value) is list:
             continue
         found = reader(value)
-        if found is None or found is NOTHING:
+        if found is None or found is EMPTY:
             continue
-        return found if sum(each is not None for each in raw.values()) == 1 else Partial(found)
+        return found if sum(each is not None for each in raw.values()) == 1 else Incomplete(found)
     return None
 
 

@@ -1,6 +1,6 @@
 """Points in time and durations, in all forms that platforms send.
 
-Readers return `NOTHING` for a value that means "no time" (Go's year 1, the epoch itself, year 9999,
+Readers return `EMPTY` for a value that means "no time" (Go's year 1, the epoch itself, year 9999,
 an empty text), which is not the same as a value that is no time at all (None).
 """
 
@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from agentco_tui.model import Moment
 from agentco_tui.reading.field_names import fold
-from agentco_tui.reading.schema import NOTHING, Json
+from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.schema import EMPTY
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.text.patterns import lazy_pattern
 
@@ -51,7 +52,7 @@ _DIGITS: Final = lazy_pattern(r"-?\d{1,25}(?:\.\d{1,12})?\Z", re.ASCII)
 
 
 def to_moment(raw: Json) -> Any:
-    """`raw` as a point in time; NOTHING for a sentinel; None if it is no time.
+    """`raw` as a point in time; EMPTY for a sentinel; None if it is no time.
 
     Numbers count by their size alone: seconds, milliseconds, microseconds or nanoseconds since
     1970; any other size is no time. Without a zone UTC is assumed, and marked.
@@ -66,7 +67,7 @@ def to_moment(raw: Json) -> Any:
             return found
         zone_assumed = found.tzinfo is None
         at = (found.replace(tzinfo=UTC) if zone_assumed else found).timestamp()
-        return Moment(at, zone_assumed) if _FIRST <= at < _LAST else NOTHING
+        return Moment(at, zone_assumed) if _FIRST <= at < _LAST else EMPTY
     if type(raw) is int or type(raw) is Decimal:
         return _from_number(raw)
     return _from_object(raw) if type(raw) is dict else None
@@ -81,14 +82,14 @@ def _from_number(value: int | Decimal) -> Any:
         value == _YEAR_ONE * scale or _LAST * scale <= value < (_LAST + 366 * 86_400) * scale
         for scale in (1, 1000)
     ):
-        return NOTHING
+        return EMPTY
     return None
 
 
 def _from_text(text: str) -> Any:
     """A datetime, or what `to_moment` returns."""
     if not text or text.lower() in ("never", "none", "null", "n/a", "-"):
-        return NOTHING
+        return EMPTY
     if len(text) > _MAX_TEXT:
         return None
     if _DIGITS.match(text):
@@ -100,7 +101,7 @@ def _from_text(text: str) -> Any:
     if match := _GENERAL.match(text) or _COMPACT.match(text):
         year, month, day, hour, minute, second, fraction, zone = match.groups()
         if year == "0000":
-            return NOTHING  # how some databases write "none"
+            return EMPTY  # how some databases write "none"
         of_zone = None if zone is None else UTC
         micros = int((fraction or "0")[:6].ljust(6, "0"))
         with suppress(ValueError, OverflowError):

@@ -18,7 +18,7 @@ from textual.app import ComposeResult
 
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.config import SettingsError
-from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.config.api_key import KeyLocation
 from agentco_tui.config.resolve import load, of_profile
 from agentco_tui.config.validators import WrongError
 from agentco_tui.live.insight import Level
@@ -72,7 +72,7 @@ class Platform:
             settings = here if self.profile == here.profile else await asyncio.to_thread(find)
             self.label, self.refresh = environment(settings), settings.refresh
             if settings is not here:
-                read = partial(cast("KeyPlace", settings.key_place).read, apart=True)
+                read = partial(cast("KeyLocation", settings.key_location).read, apart=True)
                 own = KeyInUse(await while_wanted(lambda until: read(until=until)))
                 key.secrets += own.secrets  # no report and no log has it
                 key = own

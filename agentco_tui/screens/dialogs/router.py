@@ -17,7 +17,7 @@ from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Aside, of_one_kind
 from agentco_tui.actions.decisions import Decision, task_of
-from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import (
     DOUBTFUL,
     ENDED_WAITING,

@@ -69,7 +69,7 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
 def hand_over(ask: FormRequest) -> FormPlan:
     """Where the hand-over of the shift goes to: a new file, or the clipboard."""
     frame, session = ask.frame, ask.frame.session
-    now, since = session.clock.now(), frame.absence.shift_since
+    now, since = session.clock.now(), frame.idle_tracker.shift_since
 
     async def send(to: str, _: Form) -> None:
         text = await handover_of(frame, since)

@@ -76,15 +76,15 @@ class SinceScreen(WholeScreen[str]):
 
     def action_look_back(self, way: int) -> None:
         """Show the next longer time, or (-1) the next shorter one."""
-        absence, now = self.frame.absence, self.frame.session.clock.now()
-        span = round((now - absence.shift_since) / HOUR, 1)
+        tracker, now = self.frame.idle_tracker, self.frame.session.clock.now()
+        span = round((now - tracker.shift_since) / HOUR, 1)
         beyond = [each for each in SPANS[::way] if (each - span) * way > 0]
         if beyond:
-            absence.since = now - beyond[0] * HOUR
+            tracker.since = now - beyond[0] * HOUR
             self._read_anew()
 
     def _read_anew(self) -> None:
-        now, since = self.frame.session.clock.now(), self.frame.absence.shift_since
+        now, since = self.frame.session.clock.now(), self.frame.idle_tracker.shift_since
         words = plain(f" SINCE {to_minute(since, now)} ")
         span = Cell(plain(f"({fmt.duration(now - since)})"))
         zone = Cell(plain(f"{fmt.zone(now)} "), Tone.DIM)
@@ -93,7 +93,7 @@ class SinceScreen(WholeScreen[str]):
         start_worker(self, self._read, "read what happened", exclusive=True)
 
     async def _read(self) -> None:
-        self._found = await gather(self.frame, self.frame.absence.shift_since)
+        self._found = await gather(self.frame, self.frame.idle_tracker.shift_since)
         self._show_found()
 
     def _show_found(self) -> None:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from textual.events import AppBlur, AppFocus
 
 from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.screens import calls
-from agentco_tui.screens.calls import Calls
+from agentco_tui.screens import notification_controller
+from agentco_tui.screens.notification_controller import NotificationController
 from tests.commands.test_watch import calm, limit
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import settings_for, stage
@@ -21,13 +21,13 @@ __all__ = ["calm"]
 async def test_where_focus_is_not_told_it_only_rings_and_only_long_after_a_key(
     calm: EmbeddedPlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "APART", 0.0)
+    monkeypatch.setattr(notification_controller, "BELL_EVERY", 0.0)
     settings = settings_for(calm)
     settings = replace(settings, notify=replace(settings.notify, desktop=True))
     async with stage(calm, tmp_path, settings=settings, running=True) as on:
         refresh, written = on.session.needs_refresh, list[str]()
         monkeypatch.setattr(on.app, "to_terminal", written.append)
-        Calls(on.app, on.session)
+        NotificationController(on.app, on.session)
         refresh.on_refreshed()
 
         async def worse(number: int) -> None:
@@ -38,7 +38,7 @@ async def test_where_focus_is_not_told_it_only_rings_and_only_long_after_a_key(
 
         await worse(0)
         assert written == []  # it has just begun: somebody is there
-        monkeypatch.setattr(calls, "HERE", -1.0)
+        monkeypatch.setattr(notification_controller, "PRESENT_FOR", -1.0)
         await worse(1)
         assert written == ["\a"]
         on.app.app_focus = False

@@ -1,0 +1,48 @@
+"""Why the journal can't be used, in words for the user. Nothing is sent then."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from agentco_tui.text import SafeText, plain, safe
+
+
+class JournalError(Exception):
+    """The journal can't be written or read, so nothing may be sent."""
+
+    def __init__(self, why: str, advice: str = "mend that and try again") -> None:
+        self.why: SafeText = plain(why)
+        self.sentence: SafeText = plain(f"{why}: nothing is sent without it; {advice}")
+        super().__init__(self.sentence)
+
+
+class JournalBusyError(JournalError):
+    """Another process keeps the lock."""
+
+
+class JournalLostError(JournalError):
+    """The file at the path, or its content, is not the one that was read before."""
+
+
+class JournalDamagedError(JournalLostError):
+    """The running digest does not match: a line was changed, removed or inserted."""
+
+    def __init__(self, path: Path, line: int) -> None:
+        super().__init__(
+            f"the journal {safe(str(path), 200)} was changed by something else, in or before line "
+            f"{line:,}",
+            "keep it for whoever looks into that, move it out of the way, and start again: "
+            "a new one is begun then",
+        )
+
+
+@contextlib.contextmanager
+def os_errors(what: str) -> Iterator[None]:
+    """Turn an OSError into a JournalError about `what`."""
+    try:
+        yield
+    except OSError as error:
+        reason = safe(error.strerror or type(error).__name__, 120)
+        raise JournalError(f"{what} can't be used ({reason})") from error

@@ -1,0 +1,46 @@
+"""What a notification is about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from agentco_tui.text import SafeText, plain, safe
+
+LONGEST: Final = 200  # characters of a notification; terminals and desktops show no more
+LONGEST_SUMMARY: Final = 1_000  # characters of what a command gets for several events
+
+
+class NotificationEvent(NamedTuple):
+    """One thing that the user is notified of; "" is what is not known."""
+
+    level: str  # critical, waiting, outage or restored
+    kind: str  # of the need; "feed" for an outage, "summary" for several events
+    text: str
+    company: str = ""
+    agent: str = ""
+    id: str = ""
+
+
+def words_of_events(events: Sequence[NotificationEvent]) -> SafeText:
+    """One or more events as one line: "2 critical, 1 waiting: stopped 119 % of $100.00: Ada"."""
+    counts = Counter(event.level for event in events).items()
+    heads = (f"{count} {level}" if len(events) > 1 else level for level, count in counts)
+    return plain(safe(f"{', '.join(heads)}: {events[0].text}", LONGEST)[:LONGEST])
+
+
+def summary_of(events: Sequence[NotificationEvent]) -> NotificationEvent:
+    """Several events as one, with how many there are of each kind and the text of the first.
+
+    The first is the worst if they came together.
+    """
+    if len(events) == 1:
+        return events[0]
+    counts = Counter(event.kind for event in events)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
+    agents = list(dict.fromkeys(event.agent for event in events if event.agent))
+    text = f"{len(events)} {events[0].level} ({kinds}): {events[0].text}"
+    if len(agents) > 1:
+        text += f"; agents: {', '.join(agents)}"
+    return events[0]._replace(kind="summary", text=safe(text, LONGEST_SUMMARY))
