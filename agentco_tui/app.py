@@ -152,8 +152,8 @@ class DashboardApp(KeyApp):
         off = self.workspace.permissions.off
         if off is not None and not settings.read_only:
             self._warn(off)
-        if self._begun_by is not None and self._begun_by.told is not None:
-            self._warn(self._begun_by.told)
+        if self._begun_by is not None and self._begun_by.failure is not None:
+            self._warn(self._begun_by.failure)
         theme = self._theme_choice.unreadable(settings, self._remembered)
         if theme is not None:
             self._warn(unreadable_words(theme))

@@ -151,7 +151,7 @@ def _run_dashboards(
     first, before = settings.profile, settings
     by = Switch("") if given.get("all_profiles") else None
     while True:
-        is_other = by is not None and by.profile != "" and by.told is None
+        is_other = by is not None and by.profile != "" and by.failure is None
         try:
             if by is not None and is_other:
                 settings = load(*of_profile(by.profile, first, given, env))
@@ -164,7 +164,7 @@ def _run_dashboards(
                 raise
             # The one before comes back, with the key that it had by then.
             why = safe(f"{by.profile} can't be used: {error}", 400)
-            settings, by = before, Switch(by.profile, told=why)
+            settings, by = before, Switch(by.profile, failure=why)
             continue
         if isinstance(ended, int):
             return ended

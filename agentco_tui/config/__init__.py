@@ -42,14 +42,14 @@ are for another one.
 
 
 class Switch(msgspec.Struct, frozen=True):
-    """Which dashboard replaces the one that ends: that of another profile."""
+    """Which dashboard replaces the one that ends."""
 
     profile: str
-    """Empty: the overview of all profiles."""
+    """The profile of the next dashboard; empty: the overview of all profiles."""
     need: str | None = None
     """The need to put the cursor on, on the Overview."""
-    told: SafeText | None = None
-    """Why the profile before is opened again, as the other could not be used."""
+    failure: SafeText | None = None
+    """Why `profile` could not be used, so that the dashboard before is opened again."""
 
 
 def off_by(settings: Settings) -> SafeText | None:
