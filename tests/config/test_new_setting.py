@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -61,22 +61,48 @@ DECLARATION = """\
         ),
     ] = "hello"
 """
-LOAD = """
-import operator, sys
-from msgspec.structs import replace
+PROGRAM_TO_RUN = """
+import contextlib, io, json, operator, sys
+from pathlib import Path
+from agentco_tui.cli.main import main
 from agentco_tui.config.resolve import load, reread
-given, env = {"config": sys.argv[1]}, {"KEY_X": "acp_live_0123456789abcdef"}
-settings = load(given, env)
-attribute = sys.argv[2]
-print(operator.attrgetter(attribute)(settings), "|", settings.sources[sys.argv[3]])
-if len(sys.argv) > 4:
-    text = open(sys.argv[1]).read()
-    open(sys.argv[1], "w").write(text.replace("ahoy", "moin"))
-    now, kept = reread(settings, given, env)
-    print(operator.attrgetter(attribute)(now), "|", *kept)
+from tests.config.settings_page import table
+
+folder, given = Path.cwd(), json.loads(sys.argv[1])
+env = {"KEY_X": "acp_live_0123456789abcdef"}
+value = operator.attrgetter(given["attribute"])
+
+def write(line):
+    path = folder / "config.toml"
+    path.write_text(given["config"].replace("LINE", line))
+    return {"config": str(path)}
+
+def run(*words):
+    out = io.StringIO()
+    out.isatty = lambda: False
+    with contextlib.redirect_stdout(out):
+        main(["config", *words, "--config", str(folder / "config.toml")])
+    return out.getvalue()
+
+unset = load(write("# nothing"), env)
+ahoy = load(write('greeting = "ahoy"'), env)
+shown = run("show", "--json")
+moin, postponed = reread(ahoy, write('greeting = "moin"'), env)
+wrong = write("greeting = 5") and run("check")
+misspelt = write('greting = "moin"') and run("check")
+(folder / "config.toml").unlink()
+run("init")
+print(json.dumps({
+    "unset": [value(unset), unset.sources[given["name"]]],
+    "set": [value(ahoy), ahoy.sources[given["name"]]],
+    "reread": [value(moin), postponed],
+    "shown": json.loads(shown)["settings"],
+    "wrong": wrong,
+    "misspelt": misspelt,
+    "first file": (folder / "config.toml").read_text(),
+    "manual": table(),
+}))
 """
-COMMAND = "import sys; from agentco_tui.cli.main import main; sys.exit(main(sys.argv[1:]))"
-PAGE = "from tests.config.settings_page import table; print(table())"
 
 
 class Copy:
@@ -100,22 +126,11 @@ class Copy:
         declaration = DECLARATION.format(tables=added.tables, effect=effect)
         file.write_text(text.replace(added.before, declaration + added.before))
 
-    def write_config(self, added: Added, line: str) -> int:
-        """Write a config file with a line in the setting's table; returns the line's number."""
-        tables = {
-            "": [],
-            "profiles.x": ['base_url = "https://x.example"', 'api_key_env = "KEY_X"'],
-        }
-        tables.setdefault(added.table, []).append(line)
-        lines = []
-        for table, settings in tables.items():
-            lines += [f"[{table}]", *settings] if table else settings
-        self.config.write_text("\n".join(lines) + "\n")
-        return lines.index(line) + 1
-
-    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, added: Added) -> subprocess.CompletedProcess[str]:
+        """Have a program write config files with and without the setting, and read them."""
+        given = {"config": config_of(added), "attribute": added.attribute, "name": added.name}
         return subprocess.run(
-            [sys.executable, "-c", program, *arguments],
+            [sys.executable, "-c", PROGRAM_TO_RUN, json.dumps(given)],
             cwd=self.folder,
             env={"HOME": str(self.folder)},
             capture_output=True,
@@ -123,10 +138,24 @@ class Copy:
             check=False,
         )
 
-    def out(self, program: str, *arguments: str) -> str:
-        ran = self.run(program, *arguments)
+    def report(self, added: Added) -> dict[str, Any]:
+        ran = self.run(added)
         assert ran.returncode == 0, ran.stderr
-        return ran.stdout
+        found: dict[str, Any] = json.loads(ran.stdout)
+        return found
+
+
+def config_of(added: Added) -> str:
+    """A config file with LINE in the table of the setting."""
+    tables = {
+        "": list[str](),
+        "profiles.x": ['base_url = "https://x.example"', 'api_key_env = "KEY_X"'],
+    }
+    tables.setdefault(added.table, []).append("LINE")
+    lines = []
+    for table, settings in tables.items():
+        lines += [f"[{table}]", *settings] if table else settings
+    return "\n".join(lines)
 
 
 @pytest.fixture
@@ -135,56 +164,34 @@ def copy(tmp_path: Path) -> Copy:
 
 
 @pytest.mark.parametrize("added", EVERY, ids=IDS)
-def test_the_program_reads_it(copy: Copy, added: Added) -> None:
+def test_it_is_found_wherever_settings_are(copy: Copy, added: Added) -> None:
     copy.declare(added)
-    where = (str(copy.config), added.attribute, added.name)
-    copy.write_config(added, "# nothing")
-    assert copy.out(LOAD, *where) == "hello | default\n"
-    line = copy.write_config(added, 'greeting = "ahoy"')
-    source = "profile x" if added.table == "profiles.x" else "config file"
-    expected = f"ahoy | {source}, {copy.config}:{line}\nmoin |\n"
-    assert copy.out(LOAD, *where, "and read it again") == expected
+    report = copy.report(added)
+    line = config_of(added).splitlines().index("LINE") + 1
+    place = f"{copy.config}:{line}"
+    table = "profile x" if added.table == "profiles.x" else "config file"
+    assert report["unset"] == ["hello", "default"]
+    assert report["set"] == ["ahoy", f"{table}, {place}"]
+    assert report["reread"] == ["moin", []], "a running dashboard takes it over"
+    row = {"name": added.name, "value": "ahoy", "source": f"{table}, {place}"}
+    assert row in report["shown"]
+    setting = f"{added.table}.greeting".removeprefix(".")
+    assert f"{place}: {setting}: must be a text in quotes, is the number 5" in report["wrong"]
+    assert "unknown setting (nearest valid name: greeting)" in report["misspelt"]
+    first_line = r'^# greeting = "hello" +## What is said first\.$'
+    assert re.search(first_line, report["first file"], re.MULTILINE)
+    [manual] = [line for line in report["manual"].splitlines() if "greeting" in line]
+    assert manual.split(" | ")[2:] == ['`"hello"`', "a text", "at once", "What is said first. |"]
 
 
 @pytest.mark.parametrize("added", [PROFILE, IN_ALERTS], ids=["profile", "alerts"])
 def test_a_running_dashboard_keeps_it_if_it_says_so(copy: Copy, added: Added) -> None:
     copy.declare(added, effect="NEXT_START")
-    copy.write_config(added, 'greeting = "ahoy"')
-    read = copy.out(LOAD, str(copy.config), added.attribute, added.name, "and read it again")
-    assert read.splitlines()[1] == f"ahoy | {added.name}"
-
-
-@pytest.mark.parametrize("added", EVERY, ids=IDS)
-def test_the_config_commands_have_it(copy: Copy, added: Added) -> None:
-    copy.declare(added)
-    line = copy.write_config(added, 'greeting = "ahoy"')
-    config = ("--config", str(copy.config))
-    shown = json.loads(copy.run(COMMAND, "config", "show", "--json", *config).stdout)
-    row = next(row for row in shown["settings"] if row["name"] == added.name)
-    assert row["value"] == "ahoy"
-    assert row["source"].endswith(f"{copy.config}:{line}")
-    line = copy.write_config(added, "greeting = 5")
-    checked = copy.run(COMMAND, "config", "check", *config)
-    place = f"{copy.config}:{line}: {added.table}{'.' if added.table else ''}greeting"
-    assert f"{place}: must be a text in quotes, is the number 5" in checked.stdout
-    copy.write_config(added, "greting = 5")
-    checked = copy.run(COMMAND, "config", "check", *config)
-    assert "unknown setting (nearest valid name: greeting)" in checked.stdout
-
-
-@pytest.mark.parametrize("added", EVERY, ids=IDS)
-def test_a_first_file_and_the_manual_have_it(copy: Copy, added: Added) -> None:
-    copy.declare(added)
-    path = copy.folder / "first.toml"
-    copy.out(COMMAND, "config", "init", "--config", str(path))
-    assert re.search(r'^# greeting = "hello" +## What is said first\.$', path.read_text(), re.M)
-    table = copy.out(PAGE)
-    [row] = [line for line in table.splitlines() if "greeting" in line]
-    assert row.split(" | ")[2:] == ['`"hello"`', "a text", "at once", "What is said first. |"]
+    assert copy.report(added)["reread"] == ["ahoy", [added.name]]
 
 
 def test_a_field_without_a_table_is_refused_at_the_start(copy: Copy) -> None:
     copy.declare(PROFILE._replace(tables="None"))
-    ran = copy.run(LOAD, str(copy.config), "greeting", "greeting")
+    ran = copy.run(PROFILE)
     assert ran.returncode != 0
     assert "greeting needs tables" in ran.stderr
