@@ -1,15 +1,17 @@
-"""What happens to a budget if nothing is done, in one sentence that all screens and commands share.
+"""What happens to a budget if it is ignored, as one sentence for all screens and commands.
 
-What is worked out here carries `~`; what the platform forecasts is named as the platform's.
+Figures that are computed here carry `~`; a forecast of the platform is named as the platform's.
 """
 
 from __future__ import annotations
 
 from datetime import tzinfo
 from decimal import Decimal
+from math import ceil
 
 from agentco_tui.history.forecast import Forecast, TooLittle
 from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.period import HOUR
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import Budget, Money
 from agentco_tui.model import format as figures
@@ -19,12 +21,13 @@ from agentco_tui.text import SafeText, plain, signs
 def consequence(
     budget: Budget, outlook: ForecastService, now: float, tz: tzinfo | None = None
 ) -> SafeText | None:
-    """What happens to a budget if nothing is done, in one of:
+    """Say what happens to a budget if it is ignored. None if nothing is known.
 
+    The sentence is one of:
     "limit reached in ~12 min at ~$18/min", "gone in ~5 h at ~$12.40/h", "gone ~Tue 24 Nov",
     "~$1,310 to ~$1,480 of $1,390.00 by 1 Dec", "early: ~$900 to ~$2,100 by 1 Dec",
-    "too little data: 1 d 04 h more"; behind it, where the platform has a forecast of its own,
-    ", platform's forecast $1,813.00". None if nothing is known.
+    "not enough history yet (1 d 04 h to go)"; where the platform sends a forecast of its own,
+    ", platform's forecast $1,813.00" follows.
     """
     parts = [own_forecast(budget, outlook, now, tz), platforms_forecast(budget)]
     known = [part for part in parts if part is not None]
@@ -41,36 +44,43 @@ def platforms_forecast(budget: Budget) -> SafeText | None:
 def own_forecast(
     budget: Budget, outlook: ForecastService, now: float, tz: tzinfo | None = None
 ) -> SafeText | None:
-    """What is worked out here of what happens to a budget, as in `consequence`.
+    """The part of `consequence` that is computed here.
 
-    None if nothing is, or if there is too little data while the platform has a forecast.
+    None if there is nothing to compute it from, or if there is not enough history while the
+    platform sends a forecast.
     """
     fast = outlook.fast_spend(budget)
     if fast is not None:
         left = until_limit(fast, now)
         return plain(f"limit reached in {left} at {per_minute(budget, fast)}")
-    found = outlook.of(budget).forecast
-    if burn := outlook.of(budget).burn:
-        left = figures.age(max(0.0, burn.gone_in))
-        return plain(f"gone in {signs.derived}{left} at {_per_hour(budget, burn.rate)}")
-    if isinstance(found, TooLittle):
+    known = outlook.of(budget)
+    if known.burn:
+        left = figures.age(max(0.0, known.burn.gone_in))
+        return plain(f"gone in {signs.derived}{left} at {_per_hour(budget, known.burn.rate)}")
+    if isinstance(known.forecast, TooLittle):
         if budget.forecast is not None:
             return None
-        # In whole hours: what is said should stand for a while.
-        needed = figures.duration(-(-found.needed // 3600) * 3600)
-        return plain(f"too little data: {needed} more")
-    if not isinstance(found, Forecast):
-        return None
-    if found.gone is not None:
-        return plain(f"gone {signs.derived}{figures.day(found.gone[1], now, tz)}")
-    early = "early: " if found.early else ""
+        # In whole hours, so that the sentence does not change every minute.
+        hours = ceil(known.forecast.needed / HOUR)
+        return plain(f"not enough history yet ({figures.duration(hours * HOUR)} to go)")
+    if isinstance(known.forecast, Forecast):
+        return _forecast_words(budget, known.forecast, now, tz)
+    return None
+
+
+def _forecast_words(budget: Budget, forecast: Forecast, now: float, tz: tzinfo | None) -> SafeText:
+    """The day on which the money is gone, else what will be spent at the end of the period."""
+    if forecast.gone is not None:
+        _, likely, _ = forecast.gone
+        return plain(f"gone {signs.derived}{figures.day(likely, now, tz)}")
+    early = "early: " if forecast.early else ""
     limit = ""
     if budget.limit is not None and not budget.unlimited:
         limit = f" of {figures.money(budget.limit)}"
-    low = about(budget, found.low)
-    high = about(budget, found.high)
+    low = about(budget, forecast.low)
+    high = about(budget, forecast.high)
     spread = low if low == high else f"{low} to {high}"
-    return plain(f"{early}{spread}{limit} by {figures.day(found.ends, now, tz)}")
+    return plain(f"{early}{spread}{limit} by {figures.day(forecast.ends, now, tz)}")
 
 
 def until_limit(fast: FastSpend, now: float) -> SafeText:
@@ -83,18 +93,18 @@ def until_limit(fast: FastSpend, now: float) -> SafeText:
 
 
 def per_minute(budget: Budget, fast: FastSpend) -> SafeText:
-    """What is spent a minute, in two digits: "~$18/min"."""
+    """What is spent a minute, rounded to two digits: "~$18/min"."""
     rounded = float(f"{fast.rate * 60:.1e}")
-    sum_ = about(budget, rounded)
+    amount = about(budget, rounded)
     if rounded >= 10:
-        sum_ = plain(sum_.replace(".00", "", 1))
-    return plain(f"{sum_}/min")
+        amount = plain(amount.replace(".00", "", 1))
+    return plain(f"{amount}/min")
 
 
 def rate_now(budget: Budget, outlook: ForecastService) -> SafeText | None:
-    """What is spent an hour, now: "~$12.40/h"; None if that isn't known."""
-    found = outlook.of(budget).forecast
-    return _per_hour(budget, found.rate) if isinstance(found, Forecast) else None
+    """What is spent an hour now: "~$12.40/h"; None if that is not known."""
+    forecast = outlook.of(budget).forecast
+    return _per_hour(budget, forecast.rate) if isinstance(forecast, Forecast) else None
 
 
 def _per_hour(budget: Budget, rate: float) -> SafeText:
@@ -102,7 +112,7 @@ def _per_hour(budget: Budget, rate: float) -> SafeText:
 
 
 def about(budget: Budget, figure: float, *, derived: bool = True) -> SafeText:
-    """A figure in a budget's unit, roughly."""
-    known = budget.spent or budget.limit
-    unit = None if known is None else known.currency
-    return figures.money(Money(Decimal(repr(figure)), unit, derived=derived), rough=True)
+    """A figure in the unit of a budget, rounded: "~$1,310"."""
+    sum_in_unit = budget.spent or budget.limit
+    currency = None if sum_in_unit is None else sum_in_unit.currency
+    return figures.money(Money(Decimal(repr(figure)), currency, derived=derived), rough=True)

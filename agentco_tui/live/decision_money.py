@@ -1,12 +1,12 @@
-"""Money at a decision: what a yes adds to what an agent and its company have spent.
+"""What approving tasks costs: the budgets of their agents and companies, now and afterwards.
 
-Sums are put together only where nothing says that they are in different units or currencies.
+Costs are added up only where nothing says that they are in different units or currencies.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -16,96 +16,148 @@ from msgspec.structs import replace
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.precedent import Precedent
 from agentco_tui.live.insight import Level, budget_level
-from agentco_tui.live.names import Names
+from agentco_tui.live.ownership import company_of
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.values.money import comparable, minus
 
 
-class Added(NamedTuple):
-    """What a yes to a task adds to what is spent."""
+class AddedCost(NamedTuple):
+    """What approving a task adds to what is spent."""
 
     sum: Money
-    by: str  # where that is from, in words
+    source: str
+    """Where the sum comes from, in words for the user."""
 
 
-class Stake(msgspec.Struct, frozen=True):
-    """The money of an agent or a company that a yes is about, as it will be after the yes."""
+class BudgetImpact(msgspec.Struct, frozen=True):
+    """The budget of an agent or a company whose tasks are to be approved, now and afterwards."""
 
     scope: BudgetScope
     ref: Ref
-    budget: Budget | None = None  # as it is; None if none is known
-    spent: Money | None = None  # after it, derived; None if nothing could be added
-    share: Decimal | None = None  # of the limit
+    """The agent or the company."""
+    budget: Budget | None = None
+    """As it is now; None if none is known."""
+    spent_after: Money | None = None
+    """What is spent afterwards, derived; None if no cost could be added."""
+    share_after: Decimal | None = None
+    """The spent share of the limit afterwards."""
     level: Level = Level.OK
-    passes: bool = False  # its limit, by the yes
-    unlike: int = 0  # costs that were not added, for they are in another unit or currency
+    """How badly the budget needs the user afterwards."""
+    passes_limit: bool = False
+    """Whether approving takes it past its limit."""
+    excluded_costs: int = 0
+    """How many costs were not added, because their unit or currency is another one."""
 
 
-def added_by(task: Task, precedent: Precedent | None) -> Added | None:
-    """What a task will cost: by its own figures, else by what tasks like it cost; None if unknown.
+def cost_added_by(task: Task, precedent: Precedent | None) -> AddedCost | None:
+    """What a task will cost: by its own figures, else by what similar tasks cost; None if unknown.
 
-    What it has cost so far counts as booked, for both are what the platform says was used.
+    What the task has cost so far is taken to be booked already: the platform says it was used.
     """
-    own, so_far = task.estimate or task.cost, task.cost
-    if task.estimate is not None and so_far is not None and so_far.amount > 0:
-        rest = minus(task.estimate, so_far)
+    if task.estimate is not None and task.cost is not None and task.cost.amount > 0:
+        rest = minus(task.estimate, task.cost)
         if rest is not None and rest.amount > 0:
-            return Added(rest, "the rest of the estimate")
-    if own is not None and own.amount >= 0:
-        return Added(own, "the estimate" if task.estimate else "the cost that was sent")
+            return AddedCost(rest, "the rest of the estimate")
+    if task.estimate is not None and task.estimate.amount >= 0:
+        return AddedCost(task.estimate, "the estimate")
+    if task.estimate is None and task.cost is not None and task.cost.amount >= 0:
+        return AddedCost(task.cost, "the cost that was sent")
     if precedent is not None and precedent.cost is not None:
-        return Added(precedent.cost, "what tasks like it cost")
+        return AddedCost(precedent.cost, "what tasks like it cost")
     return None
 
 
-def stakes(
-    tasks: Sequence[Task], added: Sequence[Added | None], store: Store, limits: AlertLimits
-) -> list[Stake]:
-    """The agents and companies of some tasks, the worst first; `added` has a place for each task.
+def budget_impacts(
+    tasks: Sequence[Task],
+    added_costs: Sequence[AddedCost | None],
+    store: Store,
+    limits: AlertLimits,
+) -> list[BudgetImpact]:
+    """The budgets that approving some tasks concerns, the worst first.
 
-    Of one task its agent comes first, however things are.
+    `added_costs` has an entry for each task, None where its cost is unknown. Of a single task its
+    agent comes first, however bad its company is.
     """
-    company_of, refs = Names(store).company_of, dict[tuple[BudgetScope, str], Ref]()
-    sums = defaultdict[tuple[BudgetScope, str], list[Money]](list)
-    for task, each in zip(tasks, added, strict=True):
-        owners = (BudgetScope.AGENT, task.agent), (BudgetScope.COMPANY, company_of(task))
-        for scope, ref in owners:
-            if ref is not None and ref.id is not None:
-                refs[scope, ref.id] = ref
-                sums[scope, ref.id] += [] if each is None else [each.sum]
-    found = list[Stake]()
-    for (scope, of), ref in refs.items():
-        budget, stake = store.budgets[scope].get(of), Stake(scope, ref)
-        found.append(stake if budget is None else _after(stake, budget, sums[scope, of], limits))
+    refs: dict[tuple[BudgetScope, str], Ref] = {}
+    costs = defaultdict[tuple[BudgetScope, str], list[Money]](list)
+    for task, added in zip(tasks, added_costs, strict=True):
+        for scope, owner_id, ref in _owners(task, store):
+            refs[scope, owner_id] = ref
+            if added is not None:
+                costs[scope, owner_id].append(added.sum)
+    impacts: list[BudgetImpact] = []
+    for (scope, owner_id), ref in refs.items():
+        budget = store.budgets[scope].get(owner_id)
+        if budget is None:
+            impacts.append(BudgetImpact(scope, ref))
+        else:
+            impacts.append(_impact(ref, budget, costs[scope, owner_id], limits))
     if len(tasks) > 1:
-        found.sort(key=lambda each: (each.passes, each.level, each.share or -1), reverse=True)
-    return found
+        impacts.sort(key=_badness, reverse=True)
+    return impacts
 
 
-def _after(stake: Stake, budget: Budget, sums: Sequence[Money], limits: AlertLimits) -> Stake:
-    spent, limit = budget.spent, None if budget.unlimited else budget.limit
-    # Nothing is nothing in any unit: then the limit tells it.
-    known = limit if spent is not None and not spent.amount and limit is not None else spent
-    fitting = [each for each in sums if known is not None and comparable(known, each)]
-    currencies = {each.currency for each in sums} - {None}
-    total, share, passes = None, None if budget.unlimited else budget.share, False
-    if known is None or spent is None or (known.currency is None and len(currencies) > 1):
-        fitting = []  # which of several currencies its own is can't be told
-    elif fitting:
-        amount = sum((each.amount for each in fitting), spent.amount)
-        currency = known.currency or next(iter(currencies), None)
-        total = Money(amount, currency, known.unit_assumed, derived=True)
-        if limit is not None and limit.amount > 0 and comparable(limit, total):
-            before, share = share or 0, amount / limit.amount
-            passes = before < 1 <= share
-    level = budget_level(replace(budget, share=share), limits)
-    return replace(
-        stake,
+def _owners(task: Task, store: Store) -> Iterator[tuple[BudgetScope, str, Ref]]:
+    """The agent and the company of a task, as far as their ids are known."""
+    if task.agent is not None and task.agent.id is not None:
+        yield BudgetScope.AGENT, task.agent.id, task.agent
+    company = company_of(task, store.agents.records)
+    if company is not None and company.id is not None:
+        yield BudgetScope.COMPANY, company.id, company
+
+
+def _badness(impact: BudgetImpact) -> tuple[bool, Level, Decimal]:
+    return impact.passes_limit, impact.level, impact.share_after or Decimal(-1)
+
+
+def _impact(ref: Ref, budget: Budget, costs: Sequence[Money], limits: AlertLimits) -> BudgetImpact:
+    """What some costs do to a budget."""
+    limit = None if budget.unlimited else budget.limit
+    share_after = None if budget.unlimited else budget.share
+    spent_after = None
+    passes_limit = False
+    included = _addable(costs, budget)
+    if included and budget.spent is not None:
+        amount = sum((cost.amount for cost in included), budget.spent.amount)
+        unit = _unit_of_spending(budget) or budget.spent
+        currencies = [cost.currency for cost in included if cost.currency is not None]
+        currency = unit.currency or next(iter(currencies), None)
+        spent_after = Money(amount, currency, unit.unit_assumed, derived=True)
+        if limit is not None and limit.amount > 0 and comparable(limit, spent_after):
+            share_before = share_after or 0
+            share_after = amount / limit.amount
+            passes_limit = share_before < 1 <= share_after
+    level = budget_level(replace(budget, share=share_after), limits)
+    return BudgetImpact(
+        budget.scope,
+        ref,
         budget=budget,
-        spent=total,
-        level=Level.CRITICAL if passes else level,
-        share=share,
-        passes=passes,
-        unlike=len(sums) - len(fitting),
+        spent_after=spent_after,
+        share_after=share_after,
+        level=Level.CRITICAL if passes_limit else level,
+        passes_limit=passes_limit,
+        excluded_costs=len(costs) - len(included),
     )
+
+
+def _unit_of_spending(budget: Budget) -> Money | None:
+    """A sum in the unit in which a budget's spending is; None if that is not known.
+
+    Zero is zero in any unit: where nothing is spent yet, the limit tells the unit.
+    """
+    limit = None if budget.unlimited else budget.limit
+    if budget.spent is not None and not budget.spent.amount and limit is not None:
+        return limit
+    return budget.spent
+
+
+def _addable(costs: Sequence[Money], budget: Budget) -> list[Money]:
+    """The costs that are in the unit of a budget's spending; none if that can't be decided."""
+    unit = _unit_of_spending(budget)
+    if unit is None:
+        return []
+    currencies = {cost.currency for cost in costs if cost.currency is not None}
+    if unit.currency is None and len(currencies) > 1:
+        return []
+    return [cost for cost in costs if comparable(unit, cost)]

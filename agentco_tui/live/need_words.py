@@ -1,6 +1,6 @@
-"""A need in words: why it is one, its figure, what follows if nobody acts, and why it comes first.
+"""A need in words: what is wrong, a figure, what follows if it is ignored, and why it ranks there.
 
-Made here for all that tells of needs: the Overview, `status`, a hand-over, metrics.
+The Overview, `status`, `--plain`, notifications and hand-overs all use these words.
 """
 
 from __future__ import annotations
@@ -33,64 +33,63 @@ from agentco_tui.text import SafeText, joined, plain, signs
 
 
 class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a line about a need."""
+
     why: SafeText
     """A word or two: "approve", "stopped", "money low"."""
     what: SafeText
-    """Whom or what it is about."""
+    """What it is about: the title of a task, the name of an agent or a company."""
     agent: SafeText
     figure: SafeText
-    """The one that matters: "119 % of $100.00", "×14 in 52 m"."""
+    """The figure that matters: "119 % of $100.00", "×14 in 52 m"."""
     consequence: SafeText
-    """What follows if nobody acts: "4 tasks wait for it", "gone ~Tue 24 Nov"; or ""."""
+    """What follows if it is ignored: "4 tasks wait for it", "gone ~Tue 24 Nov"; or ""."""
     brief_consequence: SafeText | None = None
     """The same in fewer words, for a narrow column; None if there are none."""
     reason: SafeText
     """What it is ranked by among those of its level: "urgent, waiting 1h11"."""
     since: float | None = None
+    """Since when it has been a need, in seconds since 1970."""
 
 
 def words_of(need: Need, names: Names, outlook: ForecastService, now: float) -> NeedWords:
     match need.record:
         case Task() as task:
-            return _of_tasks(need, task, names, outlook, now)
+            return _words_of_tasks(need, task, names, outlook, now)
         case Activity() as entry:
-            span = entry.at.at - need.since if entry.at and need.since is not None else 0.0
-            return NeedWords(
-                why=plain("failing"),
-                what=deed(entry, names),
-                agent=doer(entry, names),
-                figure=plain(f"×{fmt.count(need.count)} in {fmt.age(max(60.0, span))}"),
-                consequence=plain(f"again every ~{fmt.age(span / max(1, need.count - 1))}"),
-                reason=plain(need.because),
-                since=need.since,
-            )
-    return _of_subject(need, names, outlook, now)
+            return _words_of_failures(need, entry, names)
+    return _words_of_subject(need, names, outlook, now)
 
 
 def sentence_of(need: Need, names: Names, outlook: ForecastService, now: float) -> SafeText:
     """All of it in one line: "stopped 119 % of $100.00: Ada (Acme); 4 tasks wait for it"."""
-    words, record = words_of(need, names, outlook, now), need.record
-    of: tuple[SafeText | None, ...] = names.company(names.company_of(record)), words.agent
+    words = words_of(need, names, outlook, now)
+    record = need.record
+    if need.fast_spend is not None:
+        return _fast_spend_sentence(need, words, names)
+    details: list[SafeText | None] = [names.company(names.company_of(record)), words.agent]
     if isinstance(record, Task) and need.kind is NeedKind.TASK:
         wait = "" if words.since is None else f" {fmt.age(now - words.since)}"
-        text, of = f"task waits{wait}: {words.what}", (record.priority, *of)
-    elif need.fast is not None:
-        return _fast_sentence(need, words, names)
+        text = f"task waits{wait}: {words.what}"
+        details.insert(0, record.priority)
     else:
-        figure = f" {words.figure}" if words.figure != signs.missing else ""
+        figure = "" if words.figure == signs.missing else f" {words.figure}"
         text = f"{words.why}{figure}: {words.what}"
-    told = ", ".join(each for each in of if each and each not in (signs.missing, words.what))
-    text += (f" ({told})" if told else "") + (f"; {words.consequence}" * bool(words.consequence))
+    known = [each for each in details if each and each not in (signs.missing, words.what)]
+    if known:
+        text += f" ({', '.join(known)})"
+    if words.consequence:
+        text += f"; {words.consequence}"
     return plain(text)
 
 
-def _fast_sentence(need: Need, words: NeedWords, names: Names) -> SafeText:
+def _fast_spend_sentence(need: Need, words: NeedWords, names: Names) -> SafeText:
     """One line: "Priya spends ~$18/min, limit reached in ~12 min (22 % of $600.00, Globex)"."""
     record = need.record
-    about = [words.figure]
+    details = [words.figure]
     if isinstance(record, Budget) and record.scope is BudgetScope.AGENT:
-        about.append(names.company(names.company_of(record)))
-    known = [each for each in about if each != signs.missing]
+        details.append(names.company(names.company_of(record)))
+    known = [each for each in details if each != signs.missing]
     return plain(f"{words.what}, {words.consequence} ({', '.join(known)})")
 
 
@@ -98,138 +97,237 @@ def _tasks(number: int) -> str:
     return f"{fmt.count(number)} {'task' if number == 1 else 'tasks'}"
 
 
-def _cost(tasks: Iterable[Task]) -> SafeText:
-    """What they cost together, if all of them say so in one unit."""
-    costs = [task.estimate or task.cost for task in tasks]
-    known = [cost for cost in costs if cost is not None]
-    if len(known) < len(costs) or len({cost.currency for cost in known}) > 1:
-        return signs.missing
-    sum_ = sum((cost.amount for cost in known), Decimal(0))
-    return fmt.money(Money(sum_, known[0].currency)) if sum_ else signs.missing
+# --- tasks ---
 
 
-def _of_tasks(
+def _words_of_tasks(
     need: Need, task: Task, names: Names, outlook: ForecastService, now: float
 ) -> NeedWords:
-    tasks, agent, who = need.alike or (task,), names.agent_of(task.agent), names.agent(task.agent)
-    urgent = task.priority if priority_rank(task.priority) <= 1 else None
-    since, number, follows, title = need.since, len(tasks), list[str](), task.title
-    if task.shared_id:
-        words = f"{task.sharers} tasks with this id"
-        title = plain(f"{signs.warning} {words} {signs.separator} {title}")
+    """A task that waits, several that are alike, or the stuck tasks of an agent."""
+    tasks = need.alike or (task,)
+    urgent_word = task.priority if priority_rank(task.priority) <= 1 else None
     if need.kind is NeedKind.STUCK:
-        number, usual = need.count, outlook.of_agent(agent.id).usual_run if agent else None
-        follows += ["stays undone", *([f"usually done in {fmt.age(usual)}"] if usual else [])]
-    elif task.expires is not None and number == 1:
-        left = task.expires.at - now
-        follows.append(f"expires in {fmt.age(left)}" if left > 0 else "expired")
-    if need.kind is NeedKind.TASK and agent is not None and agent.state in NOT_AT_WORK:
-        follows.append(f"{who} is {agent.status or agent.state}")
-    elif need.kind is NeedKind.TASK and number > 1:
-        follows.append(f"{_tasks(number)} wait")
-    elif need.kind is NeedKind.TASK and task.agent is not None and need.count:
-        place = f"{'longest' if need.longest else 'one'} of {who}'s {fmt.count(need.count)}"
-        follows.append(place if need.count > 1 else f"{who}'s only one")
-    reason = plain(need.because)
-    if need.because in (RankReason.URGENT, RankReason.WAIT) and since is not None:
-        waits = plain(f"waiting {fmt.age(now - since, fine=True)}")
-        reason = joined(filter(None, (urgent, waits)), ", ")
+        number = need.count
+        why = plain("stuck")
+        consequence = _consequence_of_stuck(task, outlook)
+    else:
+        number = len(tasks)
+        why = urgent_word or plain("approve")
+        consequence = _consequence_of_waiting(need, task, names, now)
+    reason = plain(need.rank_reason)
+    if need.rank_reason in (RankReason.URGENT, RankReason.WAIT) and need.since is not None:
+        waits = plain(f"waiting {fmt.age(now - need.since, fine=True)}")
+        reason = joined([each for each in (urgent_word, waits) if each], ", ")
+    title = task.title
+    if task.shared_id:
+        mark = f"{signs.warning} {task.sharers} tasks with this id {signs.separator}"
+        title = plain(f"{mark} {title}")
+    if number > 1:
+        title = plain(f"{title} ×{fmt.count(number)}")
     return NeedWords(
-        why=plain("stuck") if need.kind is NeedKind.STUCK else urgent or plain("approve"),
-        what=plain(f"{title} ×{fmt.count(number)}") if number > 1 else title,
-        agent=joined(dict.fromkeys(names.agent(task.agent) for task in tasks), ", "),
+        why=why,
+        what=title,
+        agent=joined(dict.fromkeys(names.agent(each.agent) for each in tasks), ", "),
         figure=_cost(tasks),
-        consequence=plain(", ".join(follows)),
+        consequence=consequence,
         reason=reason,
-        since=since,
-    )
-
-
-def _of_subject(need: Need, names: Names, outlook: ForecastService, now: float) -> NeedWords:
-    """Of an agent, a company or the whole."""
-    parts = need.record, *need.beside
-    budget = next((each for each in parts if isinstance(each, Budget)), None)
-    agent = next((each for each in parts if isinstance(each, Agent)), None)
-    alert = next((each for each in parts if isinstance(each, Alert)), None)
-    what, of = alert.text if alert else signs.missing, names.agent(alert.agent if alert else None)
-    if budget is not None:
-        what = names.budget(budget)
-        of = what if budget.scope is BudgetScope.AGENT else signs.missing
-    if agent is not None:
-        what = of = agent.name or names.agent(Ref(agent.id))
-    if budget is not None and need.fast is not None:
-        return _of_fast_spend(budget, need.fast, need, names, now)
-    is_spent = budget is not None and (budget.share or 0) >= 1
-    is_idle = agent is not None and agent.state in NOT_AT_WORK
-    figure, why, ahead = signs.missing, "alert", None
-    if budget is not None:
-        figure = plain(f"{fmt.percent(budget.share)} of {fmt.money(budget.limit)}")
-        why = "spent" if is_spent else "money low"
-        ahead = None if is_spent else _ahead(budget, outlook, now)
-    elif alert is not None and alert.spent is not None and alert.limit is not None:
-        figure = plain(f"{fmt.money(alert.spent)} of {fmt.money(alert.limit)}")
-    elif alert is not None:
-        figure = fmt.percent(alert.share)
-    if need.gone is not None:
-        why = "runs out"
-    if agent is not None and is_idle:
-        why = "in error" if is_failing(agent) else "stopped" if is_spent else str(agent.state)
-    elif need.runaway is not None:
-        times = need.runaway.now / max(need.runaway.most, need.runaway.mean, 1e-9)
-        why, figure = "runaway", plain(f"{times:,.0f}× its most {need.runaway.what}")
-    goes_on = (is_spent or need.runaway) and not is_idle
-    follows = [ahead] if ahead else []
-    if need.because is RankReason.STOPS:
-        follows = [plain(f"{_tasks(need.count)} wait{'s' * (need.count == 1)} for it")]
-    elif need.count and (need.gone is not None or not (ahead or goes_on)):
-        follows.append(plain(f"{'stops' if need.gone else 'would stop'} {_tasks(need.count)}"))
-    elif not follows:
-        follows = [plain("goes on until it is stopped" if goes_on else "stops nothing now")]
-    return NeedWords(
-        why=plain(why),
-        what=what,
-        agent=of,
-        figure=figure,
-        consequence=joined(follows, ", "),
-        reason=plain(need.because),
         since=need.since,
     )
 
 
-def _ahead(budget: Budget, outlook: ForecastService, now: float) -> SafeText | None:
-    """Where its money is going, by what is worked out here, else by what the platform says."""
-    is_known_here = isinstance(outlook.of(budget).forecast, Forecast) or outlook.of(budget).burn
-    if is_known_here:
+def _consequence_of_stuck(task: Task, outlook: ForecastService) -> SafeText:
+    agent_id = None if task.agent is None else task.agent.id
+    usual_run = None
+    if agent_id is not None and agent_id in outlook.store.agents.records:
+        usual_run = outlook.of_agent(agent_id).usual_run
+    if not usual_run:
+        return plain("stays undone")
+    return plain(f"stays undone, usually done in {fmt.age(usual_run)}")
+
+
+def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) -> SafeText:
+    """When the task expires, and how it is placed among the tasks of its agent."""
+    number = max(1, len(need.alike))
+    parts: list[str] = []
+    if task.expires is not None and number == 1:
+        left = task.expires.at - now
+        parts.append(f"expires in {fmt.age(left)}" if left > 0 else "expired")
+    agent = names.agent_of(task.agent)
+    name = names.agent(task.agent)
+    if agent is not None and agent.state in NOT_AT_WORK:
+        parts.append(f"{name} is {agent.status or agent.state}")
+    elif number > 1:
+        parts.append(f"{_tasks(number)} wait")
+    elif task.agent is not None and need.count > 1:
+        place = "longest" if need.waits_longest else "one"
+        parts.append(f"{place} of {name}'s {fmt.count(need.count)}")
+    elif task.agent is not None and need.count:
+        parts.append(f"{name}'s only one")
+    return plain(", ".join(parts))
+
+
+def _cost(tasks: Iterable[Task]) -> SafeText:
+    """What tasks cost together, if all of them say so in one currency; else the missing sign."""
+    costs = [task.estimate or task.cost for task in tasks]
+    known = [cost for cost in costs if cost is not None]
+    currencies = {cost.currency for cost in known}
+    if len(known) < len(costs) or len(currencies) > 1:
+        return signs.missing
+    total = sum((cost.amount for cost in known), Decimal(0))
+    if not total:
+        return signs.missing
+    return fmt.money(Money(total, known[0].currency))
+
+
+# --- failures ---
+
+
+def _words_of_failures(need: Need, entry: Activity, names: Names) -> NeedWords:
+    """A failure that repeats, shown by its newest entry in the log."""
+    span = 0.0
+    if entry.at is not None and need.since is not None:
+        span = entry.at.at - need.since
+    interval = span / max(1, need.count - 1)
+    return NeedWords(
+        why=plain("failing"),
+        what=deed(entry, names),
+        agent=doer(entry, names),
+        figure=plain(f"×{fmt.count(need.count)} in {fmt.age(max(60.0, span))}"),
+        consequence=plain(f"again every ~{fmt.age(interval)}"),
+        reason=plain(need.rank_reason),
+        since=need.since,
+    )
+
+
+# --- agents, companies and the whole ---
+
+
+class _Parts:
+    """The records of a need about an agent, a company or the whole."""
+
+    def __init__(self, need: Need) -> None:
+        records = need.record, *need.related
+        self.budget = next((each for each in records if isinstance(each, Budget)), None)
+        self.agent = next((each for each in records if isinstance(each, Agent)), None)
+        self.alert = next((each for each in records if isinstance(each, Alert)), None)
+        self.is_spent = self.budget is not None and (self.budget.share or 0) >= 1
+        self.is_idle = self.agent is not None and self.agent.state in NOT_AT_WORK
+
+
+def _words_of_subject(need: Need, names: Names, outlook: ForecastService, now: float) -> NeedWords:
+    parts = _Parts(need)
+    if parts.budget is not None and need.fast_spend is not None:
+        return _words_of_fast_spend(parts.budget, need.fast_spend, need, names, now)
+    what = signs.missing
+    agent_name = signs.missing
+    if parts.alert is not None:
+        what = parts.alert.text
+        agent_name = names.agent(parts.alert.agent)
+    if parts.budget is not None:
+        what = names.budget(parts.budget)
+        is_agents = parts.budget.scope is BudgetScope.AGENT
+        agent_name = what if is_agents else signs.missing
+    if parts.agent is not None:
+        what = parts.agent.name or names.agent(Ref(parts.agent.id))
+        agent_name = what
+    return NeedWords(
+        why=plain(_why(need, parts)),
+        what=what,
+        agent=agent_name,
+        figure=_figure(need, parts),
+        consequence=_consequence_of_subject(need, parts, outlook, now),
+        reason=plain(need.rank_reason),
+        since=need.since,
+    )
+
+
+def _why(need: Need, parts: _Parts) -> str:
+    if parts.agent is not None and parts.is_idle:
+        if is_failing(parts.agent):
+            return "in error"
+        return "stopped" if parts.is_spent else str(parts.agent.state)
+    if need.runaway is not None:
+        return "runaway"
+    if need.money_gone_at is not None:
+        return "runs out"
+    if parts.budget is not None:
+        return "spent" if parts.is_spent else "money low"
+    return "alert"
+
+
+def _figure(need: Need, parts: _Parts) -> SafeText:
+    if need.runaway is not None and not parts.is_idle:
+        runaway = need.runaway
+        times = runaway.now / max(runaway.most, runaway.mean, 1e-9)
+        return plain(f"{times:,.0f}× its most {runaway.what}")
+    if parts.budget is not None:
+        return _share_of_limit(parts.budget)
+    alert = parts.alert
+    if alert is None:
+        return signs.missing
+    if alert.spent is not None and alert.limit is not None:
+        return plain(f"{fmt.money(alert.spent)} of {fmt.money(alert.limit)}")
+    return fmt.percent(alert.share)
+
+
+def _share_of_limit(budget: Budget) -> SafeText:
+    return plain(f"{fmt.percent(budget.share)} of {fmt.money(budget.limit)}")
+
+
+def _consequence_of_subject(
+    need: Need, parts: _Parts, outlook: ForecastService, now: float
+) -> SafeText:
+    if need.rank_reason is RankReason.STOPS:
+        verb = "waits" if need.count == 1 else "wait"
+        return plain(f"{_tasks(need.count)} {verb} for it")
+    ahead = None
+    if parts.budget is not None and not parts.is_spent:
+        ahead = _money_ahead(parts.budget, outlook, now)
+    goes_on = (parts.is_spent or need.runaway is not None) and not parts.is_idle
+    known = [] if ahead is None else [ahead]
+    if need.count and need.money_gone_at is not None:
+        known.append(plain(f"stops {_tasks(need.count)}"))
+    elif need.count and ahead is None and not goes_on:
+        known.append(plain(f"would stop {_tasks(need.count)}"))
+    if known:
+        return joined(known, ", ")
+    return plain("goes on until it is stopped" if goes_on else "no agent is blocked")
+
+
+def _money_ahead(budget: Budget, outlook: ForecastService, now: float) -> SafeText | None:
+    """Where the money is going, by our own forecast, else by the platform's; None if unknown."""
+    known = outlook.of(budget)
+    if isinstance(known.forecast, Forecast) or known.burn:
         return own_forecast(budget, outlook, now)
     if budget.forecast is None or budget.limit is None or not budget.limit.amount:
         return None
     share = budget.forecast.amount / budget.limit.amount
-    # Without the mark of what is worked out here; the detail names it as the platform's.
+    # Without the mark for derived figures: the detail names it as the platform's.
     return plain(f"forecast {fmt.percent(share)}")
 
 
-def _of_fast_spend(
-    budget: Budget, fast: FastSpend, need: Need, names: Names, now: float
+def _words_of_fast_spend(
+    budget: Budget, fast_spend: FastSpend, need: Need, names: Names, now: float
 ) -> NeedWords:
-    """Of a budget whose limit is reached soon: who spends how much a minute, and until when."""
+    """A budget whose limit is reached soon: who spends how much a minute, and until when."""
     owner = names.owner(budget)
     is_total = budget.scope is BudgetScope.ALL and owner != UNNAMED_BUDGET
     verb = "spend" if is_total else "spends"
-    agent = signs.missing
-    left = until_limit(fast, now)
-    follows = [plain(f"limit reached in {left}")]
+    agent_name = signs.missing
+    left = until_limit(fast_spend, now)
+    consequence = [plain(f"limit reached in {left}")]
     if budget.scope is BudgetScope.AGENT:
-        agent = names.budget(budget)
-    elif fast.mostly is not None:
-        agent = names.agent(Ref(fast.mostly))
-        follows.append(plain(f"mostly {agent}"))
+        agent_name = names.budget(budget)
+    elif fast_spend.mostly is not None:
+        agent_name = names.agent(Ref(fast_spend.mostly))
+        consequence.append(plain(f"mostly {agent_name}"))
     return NeedWords(
         why=plain("burning"),
-        what=plain(f"{owner} {verb} {per_minute(budget, fast)}"),
-        agent=agent,
-        figure=plain(f"{fmt.percent(budget.share)} of {fmt.money(budget.limit)}"),
-        consequence=joined(follows, ", "),
+        what=plain(f"{owner} {verb} {per_minute(budget, fast_spend)}"),
+        agent=agent_name,
+        figure=_share_of_limit(budget),
+        consequence=joined(consequence, ", "),
         brief_consequence=plain(f"limit in {left}"),
-        reason=plain(need.because),
+        reason=plain(need.rank_reason),
         since=need.since,
     )

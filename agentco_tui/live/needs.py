@@ -54,25 +54,25 @@ class Need(msgspec.Struct, frozen=True):
     level: Level
     kind: NeedKind
     record: Task | Budget | Alert | Agent | Activity
-    because: RankReason
+    rank_reason: RankReason
     rank: tuple[float, ...] = ()
     """Order among the needs of one level with the same reason, smaller first."""
-    handle: str = ""
+    own_key: str = ""
     """The key of a need about more than its record, such as "agent:ag_1"."""
     alike: tuple[Task, ...] = ()
     """All tasks that it stands for, where several are alike."""
-    beside: tuple[Alert | Agent | Budget | Task, ...] = ()
+    related: tuple[Alert | Agent | Budget | Task, ...] = ()
     """Records that belong to the same need: its agent, alerts, further tasks that are stuck."""
     count: int = 0
     """Tasks that wait for its subject; of a task those of its agent; how many tasks are stuck, or
     how often something failed."""
-    longest: bool = False
+    waits_longest: bool = False
     """Of a task: whether none of its agent's waits longer."""
     since: float | None = None
-    gone: float | None = None
+    money_gone_at: float | None = None
     """When the money will be gone, in seconds since 1970."""
     runaway: Runaway | None = None
-    fast: FastSpend | None = None
+    fast_spend: FastSpend | None = None
     """The alarm that its limit is reached within the hour."""
     snooze: Snooze | None = None
     """The user has put it off."""
@@ -80,7 +80,7 @@ class Need(msgspec.Struct, frozen=True):
     @property
     def key(self) -> str:
         """Identifies the need for as long as it lasts, also after a restart."""
-        return self.handle or f"{self.kind}:{self.record.id}"
+        return self.own_key or f"{self.kind}:{self.record.id}"
 
     @property
     def keys(self) -> list[str]:
@@ -128,7 +128,7 @@ def grouped(needs: Iterable[Need], apart: Collection[str]) -> list[Need]:
     groups: dict[object, list[Need]] = {}
     for need in needs:
         task = need.record
-        group: object = need.handle or need.key
+        group: object = need.own_key or need.key
         if isinstance(task, Task) and task.id_doubt is None and task.id not in apart:
             group = need.kind, need.level, task.title, need.snooze
         groups.setdefault(group, []).append(need)

@@ -343,12 +343,12 @@ class NeedsModel:
             self._ranked.remove(ranked)
             self._counts[need.level, need.kind] -= 1
         for need in needs:
-            ranked = rank_key(need.level, need.because, need.rank, need.handle)
-            self._needs[need.handle] = ranked, need
+            ranked = rank_key(need.level, need.rank_reason, need.rank, need.own_key)
+            self._needs[need.own_key] = ranked, need
             self._ranked.add(ranked)
             self._counts[need.level, need.kind] += 1
         if needs:
-            self._keys_by_topic[topic] = tuple(need.handle for need in needs)
+            self._keys_by_topic[topic] = tuple(need.own_key for need in needs)
 
     def _failure_needs(self, handle: str, now: float) -> tuple[list[Need], float]:
         repeated = self._log.failures.get(handle)
@@ -418,7 +418,7 @@ class NeedsModel:
                 subject.level = ahead.level
                 subject.budget = budget
                 subject.gone_at = ahead.gone_at
-                subject.fast = self._outlook.fast_spend(budget)
+                subject.fast_spend = self._outlook.fast_spend(budget)
         return changes_at
 
     def _stuck_tasks(self, agent_id: str, now: float) -> tuple[list[StuckTask], float]:
@@ -507,12 +507,12 @@ class NeedsModel:
             task,
             reason,
             rank,
-            handle=f"{NeedKind.TASK}:{task.id}",
+            own_key=f"{NeedKind.TASK}:{task.id}",
             count=self._next_queue.waiting_by_owner[BudgetScope.AGENT, agent_id_of(task)],
-            longest=self._next_queue.is_oldest_of_agent(task),
+            waits_longest=self._next_queue.is_oldest_of_agent(task),
             since=since,
         )
-        return rank_key(level, reason, rank, need.handle), need
+        return rank_key(level, reason, rank, need.own_key), need
 
     def _forget_task_needs(self) -> None:
         """Drop the needs of tasks whose agent has another queue: they say how long that is."""

@@ -107,7 +107,7 @@ class Subject(msgspec.Struct):
     alerts: list[Alert] = []
     gone_at: float | None = None
     runaway: Runaway | None = None
-    fast: FastSpend | None = None
+    fast_spend: FastSpend | None = None
     stuck: Sequence[StuckTask] = ()
 
 
@@ -122,11 +122,11 @@ def need_of_subject(subject: Subject, waiting: int) -> Need:
     alert_times = [alert.at.at for alert in subject.alerts if alert.at]
     since = min(alert_times, default=None)
     rank: tuple[float, ...]
-    if subject.fast is not None:
+    if subject.fast_spend is not None:
         reason = RankReason.BURNING
         # In steps, so that two that burn do not change places with every poll.
-        rank = (round(subject.fast.reached_at / STEP), share)
-        since = subject.fast.since
+        rank = (round(subject.fast_spend.reached_at / STEP), share)
+        since = subject.fast_spend.since
     elif blocked and (is_agent_idle or is_spent(budget)):
         reason = RankReason.STOPS
         rank = (-blocked, share)
@@ -156,13 +156,13 @@ def need_of_subject(subject: Subject, waiting: int) -> Need:
         record,
         reason,
         rank,
-        handle=f"{subject.scope}:{subject.id}",
-        beside=(*others, *(each.task for each in subject.stuck)),
+        own_key=f"{subject.scope}:{subject.id}",
+        related=(*others, *(each.task for each in subject.stuck)),
         count=blocked,
         since=since,
-        gone=subject.gone_at,
+        money_gone_at=subject.gone_at,
         runaway=subject.runaway,
-        fast=subject.fast,
+        fast_spend=subject.fast_spend,
     )
 
 
@@ -176,8 +176,8 @@ def need_of_stuck_tasks(agent_id: str, stuck: Sequence[StuckTask]) -> Need:
         first.task,
         RankReason.STUCK,
         (first.since,),
-        handle=f"{NeedKind.STUCK}:{agent_id or first.task.id}",
-        beside=tuple(each.task for each in longest_first[1:]),
+        own_key=f"{NeedKind.STUCK}:{agent_id or first.task.id}",
+        related=tuple(each.task for each in longest_first[1:]),
         count=len(stuck),
         since=first.since,
     )
@@ -193,7 +193,7 @@ def need_of_failures(repeated: Repeated) -> Need:
         repeated.newest,
         RankReason.REPEATS,
         (-newest,),
-        handle=f"{NeedKind.FAILURES}:{repeated.handle}",
+        own_key=f"{NeedKind.FAILURES}:{repeated.handle}",
         since=oldest,
         count=len(repeated.times),
     )

@@ -25,7 +25,7 @@ from agentco_tui.history.log_counts import life_from_log
 from agentco_tui.history.observations import HistoryError, TaskLife
 from agentco_tui.history.precedent import KnownPast, Precedent, alike_of, past_of, summed
 from agentco_tui.history.reader import BUDGET_FEEDS, Reader
-from agentco_tui.live.decision_money import Stake, added_by, stakes
+from agentco_tui.live.decision_money import BudgetImpact, budget_impacts, cost_added_by
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level
 from agentco_tui.model import BudgetScope, Task, TaskState
@@ -181,51 +181,55 @@ class DecisionFacts:
     def items(self) -> Iterable[Item]:
         """The budgets now and after, in as many lines from the start on, and the precedent."""
         session, of = self.session, {} if self.known is None else self.known.precedents
-        added = [added_by(task, of.get(alike_of(task))) for task in self.tasks]
-        found = stakes(self.tasks, added, session.store, session.settings.alerts)
-        names = [self._name(stake) for stake in found[:MOST_BUDGETS]]
+        added = [cost_added_by(task, of.get(alike_of(task))) for task in self.tasks]
+        found = budget_impacts(self.tasks, added, session.store, session.settings.alerts)
+        names = [self._name(impact) for impact in found[:MOST_BUDGETS]]
         width = max(LABEL_WIDTH, *(cell_width(name) + 2 for name in names), 0)
-        for name, stake in zip(names, found, strict=False):
-            yield FieldLine(name, *self._budget(stake), width)
-        if rest := sum(stake.passes for stake in found[MOST_BUDGETS:]):
+        for name, impact in zip(names, found, strict=False):
+            yield FieldLine(name, *self._budget(impact), width)
+        if rest := sum(impact.passes_limit for impact in found[MOST_BUDGETS:]):
             more = plain(f"{signs.warning} {fmt.count(rest)} more pass their limit")
             yield FieldLine(plain(""), more, Tone.WARNING, width)
         known = [each for each in added if each is not None]
         sums = [replace(each, derived=True) for each in added_up(each.sum for each in known)]
-        words = f"{' + '.join(map(fmt.money, sums))}, {', '.join({each.by: 0 for each in known})}"
+        words = (
+            f"{' + '.join(map(fmt.money, sums))}, {', '.join({each.source: 0 for each in known})}"
+        )
         if not known:
             words = "cost unknown" + ", reading what tasks like it cost" * (self.known is None)
         elif unknown := len(added) - len(known):
             words += f", and {fmt.count(unknown)} of unknown cost"
-        if any(stake.unlike for stake in found):
+        if any(impact.excluded_costs for impact in found):
             words += "; not added where the unit or currency is another"
-        elif any(stake.spent is not None and stake.spent.unit_assumed for stake in found):
+        elif any(
+            impact.spent_after is not None and impact.spent_after.unit_assumed for impact in found
+        ):
             words += " (units assumed)"
         yield FieldLine(plain("adds"), plain(words))
         yield from like_items(self.known, self.tasks, session.clock.now())
 
-    def _name(self, stake: Stake) -> SafeText:
-        names, is_agent = self.session.names, stake.scope is BudgetScope.AGENT
-        return clip(names.agent(stake.ref) if is_agent else names.company(stake.ref), LONGEST)
+    def _name(self, impact: BudgetImpact) -> SafeText:
+        names, is_agent = self.session.names, impact.scope is BudgetScope.AGENT
+        return clip(names.agent(impact.ref) if is_agent else names.company(impact.ref), LONGEST)
 
-    def _budget(self, stake: Stake) -> tuple[SafeText, Tone]:
+    def _budget(self, impact: BudgetImpact) -> tuple[SafeText, Tone]:
         """Now and after: "$412.00 of $500.00 → ~$501.20 ✖ passes its limit, may stop it"."""
-        feed = BUDGET_FEEDS[stake.scope]
+        feed = BUDGET_FEEDS[impact.scope]
         age, failure = self._age(feed), self.session.store.freshness[feed].failure
-        if stake.budget is None and failure is None:
+        if impact.budget is None and failure is None:
             is_read = feed not in self._reading
             return plain("no budget is known" if is_read else "reading"), Tone.DIM
-        if stake.budget is None:
+        if impact.budget is None:
             return plain(f"{signs.unknown} not read: {safe(str(failure), 40)}"), Tone.WARNING
-        words = f"{spent_text(stake.budget)}"
-        if stake.spent is not None:
-            words += f" {signs.arrow} {fmt.money(stake.spent)}"
-        if stake.level >= Level.WARNING:
-            words += f" {level_sign(stake.level)}"
-        if stake.passes:
-            words += " passes its limit" + ", may stop it" * (stake.scope is BudgetScope.AGENT)
-        elif (stake.share or 0) >= 1:
+        words = f"{spent_text(impact.budget)}"
+        if impact.spent_after is not None:
+            words += f" {signs.arrow} {fmt.money(impact.spent_after)}"
+        if impact.level >= Level.WARNING:
+            words += f" {level_sign(impact.level)}"
+        if impact.passes_limit:
+            words += " passes its limit" + ", may stop it" * (impact.scope is BudgetScope.AGENT)
+        elif (impact.share_after or 0) >= 1:
             words += " used up"
         if failure is not None and age is not None:
             words += f" {signs.unknown} of {fmt.ago(age)}"
-        return plain(words), TONES[stake.level]
+        return plain(words), TONES[impact.level]

@@ -447,7 +447,7 @@ def test_the_worst_is_told_first_with_names() -> None:
     assert [finding.text for finding in judged.findings] == [
         "task waits 1 h: Do t1 (high, Acme, Ada); Ada's only one",
         "budget: not allowed",
-        "alert: Money is going (Globex); stops nothing now",
+        "alert: Money is going (Globex); no agent is blocked",
     ]
     assert "1 of 7 questions without an answer" in headline(judged)
     assert judged.failed == {FeedName.BUDGET: DENIED}

@@ -144,7 +144,7 @@ async def test_too_little_is_said_and_nothing_guessed(tmp_path: Path) -> None:
         outlook = ForecastService(Store(), history, Hands())
         await outlook.work_out([budget])
         assert outlook.of(budget).forecast == TooLittle(needed=28 * HOUR)
-        assert consequence(budget, outlook, NOW) == "too little data: 1 d 04 h more"
+        assert consequence(budget, outlook, NOW) == "not enough history yet (1 d 04 h to go)"
         assert isinstance(outlook.of_agent("ada").runaway, NoData)
         hours = outlook.of(budget).spent_by_hour
         assert hours[:3] == (None, None, None)

@@ -45,7 +45,7 @@ BURN = Burn(factor=20, rate=12.3987, gone_in=5.4 * 3600, critical=True)
         (Known(None), None),
         (Known(RANGE), "~$1,310 to ~$1,480 of $1,390.00 by 1 Dec"),
         (Known(RANGE, BURN), "gone in ~5 h at ~$12.40/h"),
-        (Known(TooLittle(needed=27.2 * 3600)), "too little data: 1 d 04 h more"),
+        (Known(TooLittle(needed=27.2 * 3600)), "not enough history yet (1 d 04 h to go)"),
     ],
 )
 def test_each_form(outlook: ForecastService, said: str | None) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.precedent import Precedent
-from agentco_tui.live.decision_money import Added, Stake, added_by, stakes
+from agentco_tui.live.decision_money import AddedCost, BudgetImpact, budget_impacts, cost_added_by
 from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -59,24 +59,24 @@ def test_what_a_task_adds_by_its_own_figures(
     cost: str | None, estimate: str | None, adds: str | None
 ) -> None:
     own = task(cost and usd(cost), estimate and usd(estimate))  # type: ignore[arg-type]
-    found = added_by(own, None)
+    found = cost_added_by(own, None)
     assert (found and found.sum.amount) == (adds and Decimal(adds))
 
 
 def test_without_figures_of_its_own_tasks_like_it_tell() -> None:
     derived = usd("0.42", derived=True)
-    like = added_by(task(), Precedent(cost=derived))
-    assert like == Added(derived, "what tasks like it cost")
-    assert added_by(task(), Precedent()) is None
-    assert added_by(task(), None) is None
+    like = cost_added_by(task(), Precedent(cost=derived))
+    assert like == AddedCost(derived, "what tasks like it cost")
+    assert cost_added_by(task(), Precedent()) is None
+    assert cost_added_by(task(), None) is None
 
 
-def after(own: Budget, costs: list[Money]) -> Stake:
+def after(own: Budget, costs: list[Money]) -> BudgetImpact:
     """The agent's budget after a yes to tasks that cost so much."""
     store = Store()
     store.agent_budgets.replace(Listing(records=(own,)))
     tasks = [task(number=1) for _ in costs]
-    return stakes(tasks, [Added(cost, "its cost") for cost in costs], store, LIMITS)[0]
+    return budget_impacts(tasks, [AddedCost(cost, "its cost") for cost in costs], store, LIMITS)[0]
 
 
 SPENT = st.decimals("0", "1000", places=2)
@@ -88,9 +88,9 @@ def test_sums_never_mix_currencies_or_units(
     spent: Money, limit: Money | None, costs: list[Money]
 ) -> None:
     found = after(budget(spent, limit), costs)
-    if found.spent is None:
-        assert found.unlike == len(costs)
-        assert not found.passes
+    if found.spent_after is None:
+        assert found.excluded_costs == len(costs)
+        assert not found.passes_limit
         return
     unit = spent if spent.amount or limit is None else limit
     fits = [
@@ -99,10 +99,10 @@ def test_sums_never_mix_currencies_or_units(
         if (cost.unit_assumed is unit.unit_assumed or not cost.amount or not unit.amount)
         and (unit.currency is None or cost.currency in (None, unit.currency))
     ]
-    assert found.spent.amount == spent.amount + sum(cost.amount for cost in fits)
-    assert found.unlike == len(costs) - len(fits)
+    assert found.spent_after.amount == spent.amount + sum(cost.amount for cost in fits)
+    assert found.excluded_costs == len(costs) - len(fits)
     assert len({cost.currency for cost in fits} - {None}) <= 1
-    assert found.spent.derived
+    assert found.spent_after.derived
 
 
 @pytest.mark.parametrize(
@@ -119,20 +119,20 @@ def test_sums_never_mix_currencies_or_units(
 )
 def test_what_is_passed_by_the_yes(spent: str, adds: str, level: Level, passes: bool) -> None:
     found = after(budget(usd(spent), usd("100")), [usd(adds)])
-    assert (found.level, found.passes) == (level, passes)
+    assert (found.level, found.passes_limit) == (level, passes)
 
 
 def test_what_is_not_known_passes_nothing() -> None:
     adds = [usd("95")]
     endless = after(budget(usd("10"), unlimited=True), adds)
-    assert endless.spent == usd("105", derived=True)
-    assert (endless.level, endless.passes) == (Level.OK, False)
+    assert endless.spent_after == usd("105", derived=True)
+    assert (endless.level, endless.passes_limit) == (Level.OK, False)
     unspent = after(budget(None, usd("100")), adds)
-    assert (unspent.spent, unspent.unlike, unspent.passes) == (None, 1, False)
+    assert (unspent.spent_after, unspent.excluded_costs, unspent.passes_limit) == (None, 1, False)
     other_limit = after(budget(usd("10"), Money(Decimal(100), EUR), share=None), adds)
-    assert (other_limit.spent, other_limit.passes) == (usd("105", derived=True), False)
+    assert (other_limit.spent_after, other_limit.passes_limit) == (usd("105", derived=True), False)
     nothing = after(budget(usd("0"), usd("100", unit_assumed=True)), adds)
-    assert nothing.unlike == 1, "what the limit is in isn't known, and so what nothing is"
+    assert nothing.excluded_costs == 1, "what the limit is in isn't known, and so what nothing is"
 
 
 def test_agents_and_companies_each_with_the_sum_of_their_own_the_worst_first() -> None:
@@ -144,11 +144,11 @@ def test_agents_and_companies_each_with_the_sum_of_their_own_the_worst_first() -
                    share=Decimal("0.7"))  # fmt: skip
     store.agent_budgets.replace(Listing(records=(one, two)))
     store.company_budgets.replace(Listing(records=(whole,)))
-    found = stakes(tasks, [added_by(each, None) for each in tasks], store, LIMITS)
+    found = budget_impacts(tasks, [cost_added_by(each, None) for each in tasks], store, LIMITS)
     assert [stake.ref.id for stake in found] == ["a2", "c1", "a1", "a3"]
-    assert [stake.spent and stake.spent.amount for stake in found] == [
+    assert [stake.spent_after and stake.spent_after.amount for stake in found] == [
         *(Decimal(102), Decimal(86), Decimal(18)),
         None,
     ]
-    alone = stakes(tasks[:1], [None], store, LIMITS)
+    alone = budget_impacts(tasks[:1], [None], store, LIMITS)
     assert [stake.ref.id for stake in alone] == ["a1", "c1"], "of one task its agent comes first"

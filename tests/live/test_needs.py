@@ -152,7 +152,7 @@ def test_an_alert_its_budget_and_its_stopped_agent_are_one_and_their_tasks_stay_
         agents=(agent("ada", AgentState.PAUSED),),
     )
     assert (one.key, one.level, one.kind) == ("agent:ada", Level.CRITICAL, NeedKind.BUDGET)
-    assert {each.id for each in one.beside} == {"ada", "al_1", "al_2"}
+    assert {each.id for each in one.related} == {"ada", "al_1", "al_2"}
     words = told(one)
     assert (words.why, words.what) == ("stopped", "Ada")
     assert words.figure == "119 % of $100.00"
@@ -212,7 +212,7 @@ def test_an_agent_that_runs_away_is_told_with_its_money() -> None:
     agents = (agent("kofi"), agent("ada"))
     (need,) = found(agents=agents, outlook=outlook)
     words = told(need, outlook)
-    assert (need.kind, need.because) == (NeedKind.AGENT, RankReason.RUNAWAY)
+    assert (need.kind, need.rank_reason) == (NeedKind.AGENT, RankReason.RUNAWAY)
     assert (words.why, words.figure, words.since) == ("runaway", "9× its most cost", NOW - HOUR)
     (need,) = found(agents=agents, budgets=(budget("kofi", "0.85"),), outlook=outlook)
     assert (need.kind, told(need, outlook).why) == (NeedKind.BUDGET, "runaway")
@@ -347,7 +347,7 @@ def test_no_record_is_in_two_needs_and_no_order_of_answers_changes_theirs(random
         world[name] = tuple(random.sample(world[name], len(world[name])))
     shown = found(**world)
     assert [need.key for need in shown] == ORDER
-    parts = [(type(each), each.id) for need in shown for each in (need.record, *need.beside)]
+    parts = [(type(each), each.id) for need in shown for each in (need.record, *need.related)]
     assert len(parts) == len(set(parts))
 
 

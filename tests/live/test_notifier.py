@@ -101,7 +101,7 @@ class Watch:
 def critical(name: str, level: Level = Level.CRITICAL, snooze: Snooze | None = None) -> Need:
     agent = Agent(id=name, name=plain(name.title()), company=ACME)
     handle = f"agent:{name}"
-    return Need(level, NeedKind.AGENT, agent, RankReason.ONE, handle=handle, snooze=snooze)
+    return Need(level, NeedKind.AGENT, agent, RankReason.ONE, own_key=handle, snooze=snooze)
 
 
 def task(name: str, priority: str | None = "high") -> Task:

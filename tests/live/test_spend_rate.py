@@ -90,7 +90,7 @@ class Polled:
 
     def burning(self) -> list[Need]:
         at_once(self.needs.refresh_steps())
-        return [need for need in self.needs.ranked(100) if need.because is RankReason.BURNING]
+        return [need for need in self.needs.ranked(100) if need.rank_reason is RankReason.BURNING]
 
     def sentence(self, need: Need) -> str:
         return sentence_of(need, self.names, self.outlook, self.clock.now())
@@ -162,8 +162,8 @@ def test_an_agent_that_was_watched_for_long_is_named_as_soon() -> None:
         assert not polled.burning()
     assert until_named(polled, 15.0, 19.6) <= 5
     [need] = polled.burning()
-    assert need.fast is not None
-    assert 18 <= need.fast.rate * MINUTE <= 21, "the rate of now, not of what was before"
+    assert need.fast_spend is not None
+    assert 18 <= need.fast_spend.rate * MINUTE <= 21, "the rate of now, not of what was before"
 
 
 def test_a_company_that_burns_is_named_with_the_agent_that_spends_most() -> None:

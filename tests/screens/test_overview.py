@@ -171,7 +171,7 @@ async def test_settled_is_said_only_where_it_is_seen(on: Staging) -> None:
         await s.press("j")
         s.platform.world.set_limit(raised.record.id, 100_000)
         await s.poll()
-        for alert in lost.beside:
+        for alert in lost.related:
             store.publish(store.alerts.drop(alert.id))
         store.publish(store.company_budgets.drop(lost.record.id))
         await s.settle()

@@ -149,7 +149,7 @@ class AllProfiles(WholeScreen[None]):
     def show(self) -> None:
         self.pane.show([each.told() for each in self.platforms])
         lines = [line for each in self.platforms for line in each.lines()]
-        lines.sort(key=lambda e: (-e.need.level, RANKS.index(e.need.because), e.need.rank))
+        lines.sort(key=lambda e: (-e.need.level, RANKS.index(e.need.rank_reason), e.need.rank))
         self.table.set_state(plain("nothing needs you, as far as is known"))
         self.table.load((f"{line.platform.profile} {line.need.key}", line) for line in lines)
 
