@@ -15,9 +15,10 @@ import shlex
 import stat
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from agentco_tui.api.credentials import ApiKey, CredentialError
 from agentco_tui.config.validators import WrongError
@@ -31,15 +32,18 @@ KEYRING_SECONDS: Final = 30.0
 _READABLE_OR_WRITABLE_BY_OTHERS: Final = 0o066
 
 
-class KeyLocation(NamedTuple):
+@dataclass(frozen=True)
+class KeyLocation:
     """Where the key can be read: the environment, or a source of the profile. It holds no key."""
 
     setting: str
     """AGENTCO_API_KEY, api_key_command, api_key_env, api_key_file or keyring."""
     profile: str
-    value: Any
-    """The setting's value, a path absolute; it may be a key by mistake."""
-    env: Mapping[str, str]
+    value: Any = field(repr=False)
+    """The setting's value, a path absolute; not shown, because it may be a key by mistake."""
+    env: Mapping[str, str] = field(repr=False, compare=False)
+    """The environment to look in. It may hold secrets, and is not compared: a running program
+    changes its own environment, which is no change of the settings."""
 
     @property
     def description(self) -> str:
@@ -55,26 +59,6 @@ class KeyLocation(NamedTuple):
     def is_file(self) -> bool:
         """Whether reading the key costs nothing and asks the user nothing."""
         return self.setting == "api_key_file"
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the key is looked for at the same place, whatever else the environments hold.
-
-        A running program changes its own environment; that is no change of the settings.
-        """
-        if not isinstance(other, KeyLocation):
-            return NotImplemented
-        own = (self.setting, self.profile, self.value)
-        return own == (other.setting, other.profile, other.value)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other  # a tuple's own would compare the environments
-
-    def __hash__(self) -> int:
-        return hash((self.setting, self.profile, str(self.value)))
-
-    def __repr__(self) -> str:
-        # Neither the value nor the environment is shown: both can hold secrets.
-        return f"KeyLocation({self.description})"
 
     def read(self, *, apart: bool = False, until: int | None = None) -> ApiKey:
         """Return the key that is there now; blocks as long as the command or the keyring takes.

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import invalidate_caches
 from pathlib import Path
 
@@ -148,8 +149,8 @@ def test_the_environment_stays_as_it_is(write: Write) -> None:
     assert again(location) == ApiKey(OLD)
     assert (location.description, location.can_change) == ("api_key_env of profile prod", False)
     for env in ({}, {"PROD_KEY": " "}):
-        assert "is not set" in sentence(location._replace(env=env))
-    assert "cannot be used" in sentence(location._replace(env={"PROD_KEY": f"{OLD} x"}))
+        assert "is not set" in sentence(replace(location, env=env))
+    assert "cannot be used" in sentence(replace(location, env={"PROD_KEY": f"{OLD} x"}))
 
 
 def test_a_command_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
