@@ -31,6 +31,7 @@ from agentco_tui.reading.identity import mark_shared, same_row
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, OverfullBodyError, parse_json
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
+from agentco_tui.reading.row_cache import CachedRows, RowDecoder
 from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.stream import Beginning, KnownRows, ListReader
 from agentco_tui.system.background import beside
@@ -131,6 +132,7 @@ class _Leaf(msgspec.Struct, Generic[R]):
     following: ListRest
     size: int  # bytes of the body
     rows: KnownRows[R] | None = None  # of a page that was streamed
+    cached_rows: CachedRows[R] | None = None  # of a page that was not
 
 
 class _Last(msgspec.Struct, Generic[R], frozen=True):
@@ -158,10 +160,15 @@ class Fetcher:
         self._page_cap, self._record_cap = page_cap, record_cap
         self._last = dict[tuple[Any, ...], _Last[Any]]()
 
-    async def _read(self, reply: Reply, work: Callable[[Json], T]) -> T:
+    async def _read(
+        self,
+        reply: Reply,
+        work: Callable[[Json], T],
+        parse: Callable[[bytes], Json] = parse_json,
+    ) -> T:
         """What `work` makes of the JSON in an answer; an ApiError for what it cannot be made of."""
         # The error is handed back, so that no parser's exception hangs on to it.
-        told = partial(_outcome, reply.body, reply.asked, reply.status, work)
+        told = partial(_outcome, reply.body, reply.asked, reply.status, work, parse)
         outcome = await beside(told) if len(reply.body) > _LARGE else told()
         if isinstance(outcome, ApiError):
             raise outcome
@@ -289,10 +296,16 @@ class Fetcher:
             known.etag = etag
             return known
 
+        is_same_request = known is not None and known.signature[0] == request
+        cached_rows = known.cached_rows if known is not None and is_same_request else None
+        decoder = RowDecoder(kind, cached_rows)
+
         def leaf(body: Json) -> _Leaf[R]:
-            page = read_page(kind, body)
             rows = None
-            if streamed is not None:
+            if streamed is None:
+                page = decoder.read_page(body)
+            else:
+                page = read_page(kind, body)
                 rows = streamed.known
                 page = replace(
                     page,
@@ -302,9 +315,10 @@ class Fetcher:
                 )
             length = len(page.records) + page.unread
             following = next_page(body, headers, request, length, before)
-            return _Leaf(signature, etag, page, following, size, rows)
+            return _Leaf(signature, etag, page, following, size, rows, decoder.rows)
 
-        return await self._read(reply, leaf)
+        parse = decoder.parse if streamed is None else parse_json
+        return await self._read(reply, leaf, parse)
 
 
 def list_reader(
@@ -321,13 +335,19 @@ def list_reader(
     return ListReader(read, known, kind.most, beginning)
 
 
-def _outcome(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) -> T | ApiError:
+def _outcome(
+    body: bytes,
+    asked: Asked,
+    status: int,
+    work: Callable[[Json], T],
+    parse: Callable[[bytes], Json] = parse_json,
+) -> T | ApiError:
     if status == 200 and asked.method == "GET" and (not body or body.isspace()):
         # A 204 says that there is nothing; a 200 without a body says nothing, and "no task waits"
         # must not be made of that.
         return unusable(errors.NotJson, asked, status, plain("the answer is empty"))
     try:
-        return work(parse_json(body))
+        return work(parse(body))
     except OverfullBodyError:
         return unusable(errors.TooLarge, asked, status, "what fits into memory")
     except BodyError as error:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
@@ -59,77 +59,144 @@ class Page(Struct, Generic[R], frozen=True, kw_only=True):
     """What the platform said went wrong beside the data (GraphQL's `errors`)."""
 
 
-def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
-    """The records of `kind` in one answer; of rows that are the same the last one is kept, and
-    different rows are all kept, also with the same id.
+class LocatedRows(NamedTuple):
+    """Where the rows of a list are, and what their records may need of the rest of the answer."""
 
-    `unit` is that of all sums, where what is round `body` tells it.
+    found: FoundList
+    context: DecodeContext
+
+
+class UnreadRow(Struct, frozen=True):
+    """A row that no record was made of."""
+
+    reason: SafeText
+    rows: int = 1
+    """How many rows it stands for."""
+
+
+def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
+    """The records of `kind` in one answer.
+
+    Of rows that are the same the last one is kept; different rows are all kept, also with one id.
+    `unit` is the unit of all sums if whatever `body` is part of declares it. Raises UnexpectedShape
+    and RefusedBody.
+    """
+    located = locate_rows(kind, body, unit)
+    if located is None:
+        return read_summary(kind, body)
+    return page_of(located, body, list(decode_rows(kind, located)))
+
+
+def locate_rows(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> LocatedRows | None:
+    """The rows of the list of `kind` in an answer; None if it has no such list.
+
+    Raises RefusedBody if the body says that the call failed.
     """
     if says_failed(body):
         raise RefusedBody(error_in(body))
     found = find_list(body, kind)
-    envelope = body if type(body) is dict else {}
     if found is None:
-        if kind.instead is not None:
-            with suppress(UnreadableRecord):
-                summary = kind.instead(body)
-                return Page(records=() if summary is None else (summary,), shape="{summary}")
-        told = error_in(envelope).message
-        why = f"the platform says: {told}" if told else outline(body)
-        raise UnexpectedShape(safe(f"the answer holds no list of {kind.noun}: {why}"))
-    path = found.path
-    last = path.rpartition(".")[2].partition("[")[0].partition("{")[0]
-    declared_unit = envelope_unit(body).with_more(unit).with_more(kind.unit)
-    context = DecodeContext(names=sideloaded_names(body), unit=declared_unit, path=last)
-    unread: Counter[SafeText] = Counter()
-    rows: Iterable[tuple[Row, Json, str | None]] = _rows(kind, found, unread)
-    if kind.survey is not None:
-        rows = list(rows)
-        context = replace(context, survey=kind.survey([row for row, _, _ in rows]))
+        return None
+    list_name = found.path.rpartition(".")[2].partition("[")[0].partition("{")[0]
+    declared = envelope_unit(body).with_more(unit).with_more(kind.unit)
+    context = DecodeContext(names=sideloaded_names(body), unit=declared, path=list_name)
+    return LocatedRows(found, context)
+
+
+def read_summary(kind: Kind[R], body: Json) -> Page[R]:
+    """The page in an answer without a list, where the kind can be read from a summary instead.
+
+    Raises UnexpectedShape if it cannot.
+    """
+    if kind.instead is not None:
+        with suppress(UnreadableRecord):
+            summary = kind.instead(body)
+            return Page(records=() if summary is None else (summary,), shape="{summary}")
+    envelope = body if type(body) is dict else {}
+    message = error_in(envelope).message
+    why = f"the platform says: {message}" if message else outline(body)
+    raise UnexpectedShape(safe(f"the answer holds no list of {kind.noun}: {why}"))
+
+
+def page_of(located: LocatedRows, body: Json, outcomes: Iterable[R | UnreadRow]) -> Page[R]:
+    """The page with what `decode_rows` made of the rows of `body`."""
     records: list[R] = []
-    for row, raw, key in rows:
-        try:
-            record = kind.build(row, context if key is None else replace(context, key=key))
-            if type(record) is Task:
-                # Nobody has seen it yet; a record of its own would cost more than its digest.
-                force_setattr(record, "content", content_of(raw))
-        except UnreadableRecord as error:
-            unread[safe(str(error))] += 1
+    unread: Counter[SafeText] = Counter()
+    for outcome in outcomes:
+        if isinstance(outcome, UnreadRow):
+            unread[outcome.reason] += outcome.rows
         else:
-            records.append(record)
-    errors = envelope.get("errors")
+            records.append(outcome)
+    errors = body.get("errors") if type(body) is dict else None
     return Page(
         records=tuple(without_repeats(records)),
         unread=sum(unread.values()),
         unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
-        shape=safe(path, 120),
+        shape=safe(located.found.path, 120),
         notice=error_in({"errors": errors}).told if errors else None,
     )
 
 
-def _rows(
-    kind: Kind[Any], found: FoundList, unread: Counter[SafeText]
-) -> Iterator[tuple[Row, Json, str | None]]:
-    """What was read of each object, the object as sent, and its id where only a key told it."""
-    keys, taken, read, needs = found.keys, 0, kind.table.read, kind.table.needs
-    for index, raw in enumerate(found.items):
+def decode_rows(kind: Kind[R], located: LocatedRows) -> Iterator[R | UnreadRow]:
+    """The record of each row, or why there is none; rows beyond `kind.most` are one outcome."""
+    context = located.context
+    rows: Iterable[_SentRow | UnreadRow] = _read_rows(kind, located.found)
+    if kind.survey is not None:
+        rows = list(rows)
+        survey = kind.survey([each.row for each in rows if isinstance(each, _SentRow)])
+        context = replace(context, survey=survey)
+    build = kind.build
+    for each in rows:
+        if isinstance(each, UnreadRow):
+            yield each
+            continue
+        row, sent, key = each
+        try:
+            record = build(row, context if key is None else replace(context, key=key))
+            if type(record) is Task:
+                # No one has seen the record yet; a copy of it would cost more than the digest.
+                force_setattr(record, "content", content_of(sent))
+        except UnreadableRecord as error:
+            yield UnreadRow(safe(str(error)))
+        else:
+            yield record
+
+
+class _SentRow(NamedTuple):
+    """One row as it was read by the table."""
+
+    row: Row
+    sent: Json
+    """The object as it was sent, with all that the record is wrapped in."""
+    key: str | None
+    """Its key, in a map of records."""
+
+
+def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadRow]:
+    """Each item of a list as read by the table of the kind, or why it cannot be read."""
+    keys = found.keys
+    needs = kind.table.needs
+    read = kind.table.read
+    taken = 0
+    for index, item in enumerate(found.items):
         if taken >= kind.most:
             reason = safe(f"more than {kind.most:,} {kind.noun}")
-            unread[reason] = len(found.items) - index
+            yield UnreadRow(reason, len(found.items) - index)
             return
-        if type(raw) is str and raw and not needs:
-            raw = {"message": raw}  # noqa: PLW2901 - a log's text
-        elif type(raw) is str and "id" in needs and looks_like_id(raw):
-            raw = {"id": raw}  # noqa: PLW2901
-        if type(raw) is not dict:
-            unread[safe(f"{_type_name(raw)} where an object was due")] += 1
+        sent = item
+        if type(item) is str and item and not needs:
+            sent = {"message": item}  # a line of a log
+        elif type(item) is str and "id" in needs and looks_like_id(item):
+            sent = {"id": item}
+        if type(sent) is not dict:
+            yield UnreadRow(safe(f"{_type_name(item)} where an object was due"))
             continue
-        row = read(unwrapped(raw, kind))
+        row = read(unwrapped(sent, kind))
         if keys is None and not row.plan.is_record:
-            unread[kind.nameless] += 1
+            yield UnreadRow(kind.nameless)
             continue
         taken += 1
-        yield row, raw, None if keys is None else keys[index]
+        yield _SentRow(row, sent, None if keys is None else keys[index])
 
 
 def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:

@@ -16,7 +16,9 @@ from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Task
-from agentco_tui.reading.decode import read_page as decode_page
+from agentco_tui.reading.kinds.task import TASKS
+from agentco_tui.reading.row_cache import RowDecoder
+from agentco_tui.reading.schema import DecodeContext, Row
 from tests.api.canary import CANARY, client_of, failure
 from tests.api.wire_server import Answer, Exchange, WireServer, answering, http
 from tests.embedded import EmbeddedPlatform
@@ -188,13 +190,13 @@ async def test_two_tasks_with_one_id_on_two_pages_are_both_shown_and_marked() ->
 
 async def test_an_unchanged_list_is_the_same_and_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[object] = []
-    real = decode_page
+    real = RowDecoder.read_page
 
-    def spy(kind: object, body: object) -> object:
+    def spy(decoder: RowDecoder[Task], body: object) -> object:
         decoded.append(body)
-        return real(kind, body)  # type: ignore[arg-type]
+        return real(decoder, body)
 
-    monkeypatch.setattr(fetcher, "read_page", spy)
+    monkeypatch.setattr(RowDecoder, "read_page", spy)
     version = 0
 
     def answer(query: Query) -> object:
@@ -217,6 +219,29 @@ async def test_an_unchanged_list_is_the_same_and_not_read(monkeypatch: pytest.Mo
         assert changed.digest != first.digest
         assert changed.records[0] is first.records[0]
         assert len(decoded) == 5
+
+
+async def test_a_poll_that_brings_one_new_row_decodes_one_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built: list[object] = []
+    build = TASKS.build
+
+    def build_and_count(row: Row, context: DecodeContext) -> Task:
+        built.append(row.obj["id"])
+        return build(row, context)
+
+    monkeypatch.setattr(TASKS, "build", build_and_count)
+    rows = tasks(0, 500)
+    platform = saying(lambda _: {"tasks": rows})
+    async with answering(platform, keep=True) as server, client_of(server) as client:
+        first = await client.tasks()
+        assert len(built) == 500
+        built.clear()
+        rows = [{"id": "new", "title": "New"}, *rows]
+        second = await client.tasks()
+    assert built == ["new"]
+    assert all(one is other for one, other in zip(first.records, second.records[1:], strict=True))
 
 
 async def test_the_memory_of_lists_is_bounded() -> None:

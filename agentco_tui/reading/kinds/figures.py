@@ -104,14 +104,10 @@ def to_limit(raw: Json, unit: Unit = NO_UNIT) -> Any:
 PERIODS: Final = {
     "month": "monthly,month,this_month,current_month,mtd",
     "day": "daily,day,today",
-    "week": "weekly,week,this_week",
-    "hour": "hourly,hour",
-    "year": "yearly,annual,year,ytd",
-    "quarter": "quarterly,quarter",
     "lifetime": "lifetime,all_time",
 }
 """Words that stand for P in the names below."""
-_ORDER: Final = ("month", "", "lifetime", "year", "quarter", "week", "day", "hour")
+_ORDER: Final = ("month", "", "lifetime", "day")
 """Which period is read where the record names none: those the platform sets limits for."""
 _WORDS: Final = {
     "month": "month monthly calendar_month calendar_month_utc per_month 1mo mtd 30d 1m",

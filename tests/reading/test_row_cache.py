@@ -1,0 +1,161 @@
+"""A page that is read again decodes only its new rows, and is what a whole reading gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.model import Task
+from agentco_tui.reading.decode import Page, read_page
+from agentco_tui.reading.json_body import parse_json
+from agentco_tui.reading.row_cache import CachedRows, RowDecoder, split_body
+from agentco_tui.reading.schema import DecodeContext, Kind, Row
+from tests.reading.decode import AGENT_BUDGETS, TASKS
+
+
+class CountingKind:
+    """The kind of tasks, with the ids of the rows that records were built of."""
+
+    def __init__(self) -> None:
+        self.built: list[Any] = []
+        self.kind: Kind[Task] = copy(TASKS)
+        build = self.kind.build
+
+        def build_and_count(row: Row, context: DecodeContext) -> Task:
+            self.built.append(row.obj.get("id"))
+            return build(row, context)
+
+        self.kind.build = build_and_count
+
+    def read(
+        self, body: Any, cached: CachedRows[Task] | None = None
+    ) -> tuple[Page[Task], CachedRows[Task] | None]:
+        """The page in a body, and what is kept of it; `built` is then of this reading."""
+        self.built.clear()
+        decoder = RowDecoder(self.kind, cached)
+        page = decoder.read_page(decoder.parse(json.dumps(body).encode()))
+        return page, decoder.rows
+
+
+def task(number: int, **more: Any) -> dict[str, Any]:
+    return {"id": f"t{number}", "title": f"Task {number}", "status": "pending", **more}
+
+
+TASK_ROWS = [task(number) for number in range(50)]
+
+ENVELOPES: dict[str, Callable[[list[Any]], Any]] = {
+    "bare": lambda rows: rows,
+    "data": lambda rows: {"total": len(rows), "data": rows, "generated_at": f"now {len(rows)}"},
+    "nested": lambda rows: {"data": {"tasks": rows, "next": None}},
+    "sideloaded": lambda rows: {"agents": [{"id": "a1", "name": "Scout"}], "tasks": rows},
+}
+
+
+@pytest.mark.parametrize("envelope", ENVELOPES)
+@pytest.mark.parametrize("place", [0, 25, 50])
+def test_one_new_row_is_one_decoded_row(envelope: str, place: int) -> None:
+    counting = CountingKind()
+    first, rows = counting.read(ENVELOPES[envelope](TASK_ROWS))
+    assert len(counting.built) == 50
+    longer = [*TASK_ROWS[:place], task(99), *TASK_ROWS[place:]]
+    again, _ = counting.read(ENVELOPES[envelope](longer), rows)
+    assert counting.built == ["t99"]
+    assert [record.id for record in again.records] == [row["id"] for row in longer]
+    kept = [record for record in again.records if record.id != "t99"]
+    assert all(one is other for one, other in zip(first.records, kept, strict=True))
+
+
+def test_a_changed_row_is_decoded_again_and_a_removed_one_is_gone() -> None:
+    counting = CountingKind()
+    _, rows = counting.read({"data": TASK_ROWS})
+    changed = [task(0, status="done"), *TASK_ROWS[2:]]
+    page, _ = counting.read({"data": changed}, rows)
+    assert counting.built == ["t0"]
+    assert page.records[0].status == "done"
+    assert "t1" not in {record.id for record in page.records}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"currency": "EUR", "data": TASK_ROWS},
+        {"data": TASK_ROWS, "agents": [{"id": "a1", "name": "Scout"}]},
+        {"items": TASK_ROWS},
+    ],
+    ids=["a unit of sums", "names of agents", "another list"],
+)
+def test_what_is_around_the_list_has_every_row_decoded_again(changed: Any) -> None:
+    counting = CountingKind()
+    _, rows = counting.read({"data": TASK_ROWS})
+    counting.read(changed, rows)
+    assert len(counting.built) == 50
+
+
+def test_rows_that_cannot_be_read_stay_counted() -> None:
+    counting = CountingKind()
+    odd = [*TASK_ROWS, 5, {"status": "pending"}]
+    first, rows = counting.read(odd)
+    again, _ = counting.read([task(99), *odd], rows)
+    assert counting.built == ["t99"]
+    assert again.unread == first.unread == 2
+    assert again.unread_reasons == first.unread_reasons
+
+
+def test_no_more_is_kept_than_the_records_and_a_hash_of_each() -> None:
+    page, rows = CountingKind().read({"data": TASK_ROWS})
+    assert rows is not None
+    assert rows.outcomes is page.records
+    assert rows.hashes.itemsize * len(rows.hashes) == 8 * len(page.records)
+
+
+def test_rows_that_are_judged_together_are_never_kept() -> None:
+    # Whether 0.8 is a share or a percentage may be settled by another row.
+    decoder = RowDecoder(AGENT_BUDGETS, None)
+    body = [{"agent_id": "a1", "limit": 5, "spent": 2}]
+    assert decoder.read_page(decoder.parse(json.dumps(body).encode())).records
+    assert decoder.rows is None
+
+
+def test_rows_of_another_mapping_are_not_used() -> None:
+    one, other = CountingKind(), CountingKind()
+    _, rows = one.read({"data": TASK_ROWS})
+    other.read({"data": TASK_ROWS}, rows)
+    assert len(other.built) == 50
+
+
+def test_a_key_with_a_dot_is_no_path() -> None:
+    body = json.dumps({"a.b": [1], "a": {"b": [2]}}).encode()
+    assert split_body(body, "a.b[]") is None
+    nested = split_body(b'{"a":{"b":[2,3]},"c":1}', "a.b[]")
+    assert nested is not None
+    assert nested.rows == [b"2", b"3"]
+    assert json.loads(nested.with_rows([1])) == {"a": {"b": [3]}, "c": 1}
+
+
+ROWS = st.lists(
+    st.one_of(
+        st.builds(task, st.integers(0, 9), note=st.integers(0, 2)),
+        st.sampled_from([None, "t1", 5, {"status": "x"}, {"id": 7, "node": {"id": "t3"}}]),
+    ),
+    max_size=12,
+)
+
+
+@given(ROWS, ROWS, st.sampled_from(sorted(ENVELOPES)))
+def test_a_second_reading_gives_the_page_that_a_first_one_gives(
+    before: list[Any], after: list[Any], envelope: str
+) -> None:
+    counting = CountingKind()
+    try:
+        _, rows = counting.read(ENVELOPES[envelope](before))
+        whole = read_page(TASKS, parse_json(json.dumps(ENVELOPES[envelope](after)).encode()))
+    except ValueError:
+        return
+    page, _ = counting.read(ENVELOPES[envelope](after), rows)
+    assert page == whole
