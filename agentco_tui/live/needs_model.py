@@ -48,7 +48,8 @@ from agentco_tui.live.subject_needs import (
     need_of_subject,
     patience,
 )
-from agentco_tui.live.waiting_queue import HIGH, WaitingQueue, agent_id_of, urgency_of
+from agentco_tui.live.task_needs import RankedNeed, TaskNeeds, need_of_task
+from agentco_tui.live.waiting_queue import WaitingQueue, agent_id_of
 from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Task
 from agentco_tui.system.background import in_slices
 
@@ -57,10 +58,9 @@ R = TypeVar("R", Task, Agent, Budget, Alert)
 FEEDS: Final = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
 """Only where all of these are live is a need that is not found known to be over."""
 MOST_SHOWN: Final = 500  # needs in the list; the queue counts all
-MOST_CRITICAL: Final = 5_000  # critical tasks for which somebody can be notified
+MOST_CRITICAL: Final = 5_000  # critical tasks of which the user can be notified
 _CHUNK: Final = 50  # records or subjects between two pauses
 
-RankedNeed = tuple[RankKey, Need]
 Topic = tuple[str, str]
 """What is computed in one step: a subject by scope and id, or a repeated failure by its handle."""
 _WHOLE: Final[Topic] = (BudgetScope.ALL, "")
@@ -77,9 +77,6 @@ def _no_decisions() -> Sequence[Task]:
 
 class NeedsModel:
     """The needs of the company in scope, or of all, as of the last `refresh`."""
-
-    _critical_tasks: Sequence[Need] = ()
-    _critical_known_for: tuple[int, int, tuple[str, ...]] | None = None
 
     def __init__(
         self,
@@ -130,8 +127,7 @@ class NeedsModel:
         self._stale: dict[Topic, None] = {}
         self._due = DueTimes[Topic]()
         # What was taken in.
-        self._topic_by_alert: dict[str, Topic] = {}
-        self._alerts_by_topic: dict[Topic, dict[str, None]] = {}
+        self._alerts = _AlertTopics()
         self._alarms: dict[Topic, FastSpend] = {}
         self._log = _LogTopics()
         # The needs, except those that are single tasks: these follow from the queue.
@@ -140,9 +136,10 @@ class NeedsModel:
         self._keys_by_topic: dict[Topic, tuple[str, ...]] = {}
         self._counts = Counter[tuple[Level, NeedKind]]()
         # What the last refresh showed.
-        self._task_needs: dict[str, RankedNeed] = {}
-        """Of the tasks that come first and are not snoozed, by their ids."""
-        self._changed_agents: set[str] = set()  # whose tasks were counted anew since then
+        self._task_needs = TaskNeeds()
+        self._critical_task_needs = TaskNeeds()
+        self._critical_tasks: Sequence[Need] = ()
+        self._critical_known_for: tuple[object, ...] = ()
         self._snoozed_by_key: dict[str, RankedNeed] = {}
         self._met_snoozes: set[str] = set()  # keys of snoozed needs that were found in this run
         self._grouped_from: list[Need] = []
@@ -217,8 +214,7 @@ class NeedsModel:
         self._stale.clear()
         self._due.clear()
         self._next_agents = AgentCounts()
-        self._topic_by_alert = {}
-        self._alerts_by_topic = {}
+        self._alerts = _AlertTopics()
         self._log = _LogTopics()
         self._ranked = SortedKeys()
         self._needs = {}
@@ -248,11 +244,12 @@ class NeedsModel:
         if has_agents != self._has_agents:
             # Until agents are known, an alert about any of them may be ours.
             self._has_agents = has_agents
-            self._stale |= dict.fromkeys(self._alerts_by_topic)
+            self._stale |= dict.fromkeys(self._alerts.ids_by_topic)
         for scope, owner_id in self._next_queue.changed_owners:
             self._stale[scope, owner_id] = None
             if scope is BudgetScope.AGENT:
-                self._changed_agents.add(owner_id)
+                self._task_needs.note_agent(owner_id)
+                self._critical_task_needs.note_agent(owner_id)
         self._next_queue.changed_owners.clear()
 
     def _take_record(self, feed: FeedName, record_id: str) -> None:
@@ -266,7 +263,8 @@ class NeedsModel:
             case FeedName.AGENTS:
                 self._take_agent(record_id)
             case FeedName.ALERTS:
-                self._take_alert(record_id)
+                alert = self._store.alerts.get(record_id)
+                self._stale |= dict.fromkeys(self._alerts.update(record_id, alert))
             case FeedName.BUDGET:
                 self._stale[_WHOLE] = None
             case FeedName.COMPANY_BUDGETS | FeedName.AGENT_BUDGETS:
@@ -288,21 +286,6 @@ class NeedsModel:
         self._next_queue.set_company(agent_id, company_id)
         if self._scope is not None:
             self._stale |= dict.fromkeys((NeedKind.FAILURES, each) for each in self._log.failures)
-
-    def _take_alert(self, alert_id: str) -> None:
-        before = self._topic_by_alert.pop(alert_id, None)
-        if before is not None:
-            del self._alerts_by_topic[before][alert_id]
-            if not self._alerts_by_topic[before]:
-                del self._alerts_by_topic[before]
-            self._stale[before] = None
-        alert = self._store.alerts.get(alert_id)
-        if alert is None:
-            return
-        topic = _topic_of(alert)
-        self._topic_by_alert[alert_id] = topic
-        self._alerts_by_topic.setdefault(topic, {})[alert_id] = None
-        self._stale[topic] = None
 
     def _take_log(self) -> None:
         if self._log.findings is not self._outlook.log:
@@ -370,7 +353,7 @@ class NeedsModel:
         topic = scope, subject_id
         subject = Subject(scope, subject_id, alerts=[])
         changes_at = self._judge_budget(subject, now)
-        for alert_id in self._alerts_by_topic.get(topic, ()):
+        for alert_id in self._alerts.ids_by_topic.get(topic, ()):
             alert = self._store.alerts.get(alert_id)
             if alert is None or not self._is_ours(alert):
                 continue
@@ -450,8 +433,7 @@ class NeedsModel:
         self.queue.settle()
         self._find_snoozed(now)
         self._count_levels(now)
-        self._forget_task_needs()
-        self._task_needs = self._worst_tasks(MOST_SHOWN, now)
+        self._update_task_needs(self._task_needs, MOST_SHOWN)
         self._show(now)
 
     def _find_snoozed(self, now: float) -> None:
@@ -494,56 +476,14 @@ class NeedsModel:
         if task is None:
             return None
         level = task_level(task, now, self._outlook.limits)
-        return None if level < Level.WARNING else self._need_of_task(level, task)
+        if level < Level.WARNING:
+            return None
+        return need_of_task(self._next_queue, level, task)
 
-    def _need_of_task(self, level: Level, task: Task) -> RankedNeed:
-        urgency = urgency_of(task)
-        since = waiting_since(task)
-        rank = urgency, inf if since is None else since
-        reason = RankReason.URGENT if urgency <= HIGH else RankReason.WAIT
-        need = Need(
-            level,
-            NeedKind.TASK,
-            task,
-            reason,
-            rank,
-            own_key=f"{NeedKind.TASK}:{task.id}",
-            count=self._next_queue.waiting_by_owner[BudgetScope.AGENT, agent_id_of(task)],
-            waits_longest=self._next_queue.is_oldest_of_agent(task),
-            since=since,
-        )
-        return rank_key(level, reason, rank, need.own_key), need
-
-    def _forget_task_needs(self) -> None:
-        """Drop the needs of tasks whose agent has another queue: they say how long that is."""
-        if not self._changed_agents:
-            return
-        kept: dict[str, RankedNeed] = {}
-        for task_id, known in self._task_needs.items():
-            task = known[1].record
-            agent = task.agent if isinstance(task, Task) else None
-            agent_id = "" if agent is None else agent.id or ""
-            if agent_id not in self._changed_agents:
-                kept[task_id] = known
-        self._task_needs = kept
-        self._changed_agents.clear()
-
-    def _worst_tasks(self, most: int, now: float) -> dict[str, RankedNeed]:
-        """The needs of the `most` tasks that come first and are not snoozed, by their ids.
-
-        Those that are as in the last refresh are the same objects: most of them are.
-        """
-        before = self._task_needs
+    def _update_task_needs(self, task_needs: TaskNeeds, most: int) -> None:
         prefix = f"{NeedKind.TASK}:"
-        snoozed = {key.removeprefix(prefix) for key in self._snoozed_by_key}
-        found: dict[str, RankedNeed] = {}
-        for level, tasks in self.queue.worst(most, now, self._outlook.limits, snoozed):
-            for task in tasks:
-                known = before.get(task.id)
-                if known is None or known[1].record is not task or known[1].level is not level:
-                    known = self._need_of_task(level, task)
-                found[task.id] = known
-        return found
+        snoozed_ids = {key.removeprefix(prefix) for key in self._snoozed_by_key}
+        task_needs.update(self.queue, most, self._now, self._outlook.limits, snoozed_ids)
 
     def _show(self, now: float) -> None:
         """Make the list that the user sees, and say since when it is empty, if it is."""
@@ -553,7 +493,7 @@ class NeedsModel:
             for rank in self._ranked.slice(0, MOST_SHOWN + len(snoozed))
             if rank[-1] not in snoozed
         ]
-        ranked += self._task_needs.values()
+        ranked += self._task_needs.by_id.values()
         ranked.sort(key=itemgetter(0))
         listed = ranked[:MOST_SHOWN]
         beyond: list[RankedNeed] = []
@@ -581,7 +521,7 @@ class NeedsModel:
     def _need_about(self, task_id: str) -> RankedNeed | None:
         """The need that shows a task, if it is among those that come first, stuck or snoozed."""
         key = f"{NeedKind.TASK}:{task_id}"
-        known = self._task_needs.get(task_id) or self._snoozed_by_key.get(key)
+        known = self._task_needs.by_id.get(task_id) or self._snoozed_by_key.get(key)
         if known is not None:
             return known
         agent_id = self._log.agent_by_task.get(task_id)
@@ -614,8 +554,9 @@ class NeedsModel:
         found = [known for key, known in self._needs.items() if key not in snoozed]
         tasks = self._task_needs
         if most_tasks != MOST_SHOWN:
-            tasks = self._worst_tasks(most_tasks, self._now)
-        found += tasks.values()
+            tasks = TaskNeeds()
+            self._update_task_needs(tasks, most_tasks)
+        found += tasks.by_id.values()
         found += snoozed.values()
         found.sort(key=itemgetter(0))
         return [need for _, need in found]
@@ -625,30 +566,22 @@ class NeedsModel:
         below = (True, 1 - Level.CRITICAL, 0, (), "")
         ranks = self._ranked.slice(0, self._ranked.count_below(below))
         found = [self._needs[rank[-1]] for rank in ranks if rank[-1] not in self._snoozed_by_key]
-        found += [known for known in self._task_needs.values() if known[0] < below]
+        found += [known for known in self._task_needs.by_id.values() if known[0] < below]
         found.sort(key=itemgetter(0))
         return [need for _, need in found]
 
     def critical_tasks(self) -> Sequence[Need]:
-        """The critical tasks that wait and are not snoozed, beyond those that `shown` has room for.
+        """The critical tasks that wait and are not snoozed, also those that are not shown.
 
-        There are at most `MOST_CRITICAL`. The very same sequence until one comes or leaves.
+        There are at most `MOST_CRITICAL`. Returns the same sequence until one comes or leaves.
         """
-        limits = self._outlook.limits
-        count = self.queue.levels(self._now, limits)[Level.CRITICAL]
-        known_for = self.queue.revision, count, tuple(self._snoozed_by_key)
+        count = self.queue.levels(self._now, self._outlook.limits)[Level.CRITICAL]
+        known_for = self.queue, self.queue.revision, count, tuple(self._snoozed_by_key)
         if known_for != self._critical_known_for:
-            prefix = f"{NeedKind.TASK}:"
-            snoozed = {key.removeprefix(prefix) for key in self._snoozed_by_key}
             self._critical_known_for = known_for
-            self._critical_tasks = [
-                self._need_of_task(level, task)[1]
-                for level, tasks in self.queue.worst(
-                    min(count, MOST_CRITICAL), self._now, limits, snoozed
-                )
-                for task in tasks
-                if level is Level.CRITICAL
-            ]
+            self._update_task_needs(self._critical_task_needs, min(count, MOST_CRITICAL))
+            needs = [need for _, need in self._critical_task_needs.by_id.values()]
+            self._critical_tasks = [need for need in needs if need.level is Level.CRITICAL]
         return self._critical_tasks
 
     def end_snoozes(self) -> None:
@@ -669,6 +602,31 @@ class NeedsModel:
                 self.snoozes.set([key], None)
         ends = [each.until for each in self.snoozes.all.values() if each.until is not None]
         self.next_snooze_end = min(ends, default=None)
+
+
+class _AlertTopics:
+    """The alerts by the topics they are about."""
+
+    def __init__(self) -> None:
+        self.ids_by_topic: dict[Topic, dict[str, None]] = {}
+        self._topic_by_id: dict[str, Topic] = {}
+
+    def update(self, alert_id: str, alert: Alert | None) -> list[Topic]:
+        """Take in what the store has under this id now; returns the topics that this concerns."""
+        topics: list[Topic] = []
+        before = self._topic_by_id.pop(alert_id, None)
+        if before is not None:
+            topics.append(before)
+            ids = self.ids_by_topic[before]
+            del ids[alert_id]
+            if not ids:
+                del self.ids_by_topic[before]
+        if alert is not None:
+            topic = _topic_of(alert)
+            topics.append(topic)
+            self._topic_by_id[alert_id] = topic
+            self.ids_by_topic.setdefault(topic, {})[alert_id] = None
+        return topics
 
 
 class _LogTopics:

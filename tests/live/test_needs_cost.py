@@ -91,6 +91,7 @@ class Platform:
         at_once(self.model.refresh_steps())
         assert self.model.shown
         assert self.model.critical()
+        assert self.model.critical_tasks()
         assert self.model.queue.waiting_by_owner[EVERYTHING] == self.model.queue.count
         assert self.model.queue.oldest_of((BudgetScope.COMPANY, "c1")) is not None
         assert self.model.agents.by_company["c1"]

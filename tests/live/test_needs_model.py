@@ -266,6 +266,7 @@ def content(model: NeedsModel, now: float) -> dict[str, object]:
         "shown": model.shown,
         "listed": model.listed,
         "critical": model.critical(),
+        "critical tasks": model.critical_tasks(),
         "snoozed": model.snoozed,
         "levels": +model.levels,
         "money": +model.money_levels,

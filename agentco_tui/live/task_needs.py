@@ -1,0 +1,82 @@
+"""The needs of single tasks that wait: those that come first, kept between refreshes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from math import inf
+
+from agentco_tui.config import AlertLimits
+from agentco_tui.live.insight import Level, waiting_since
+from agentco_tui.live.needs import Need, NeedKind, RankKey, RankReason, rank_key
+from agentco_tui.live.waiting_queue import HIGH, WaitingQueue, agent_id_of, urgency_of
+from agentco_tui.model import BudgetScope, Task
+
+RankedNeed = tuple[RankKey, Need]
+
+
+def need_of_task(queue: WaitingQueue, level: Level, task: Task) -> RankedNeed:
+    """The need of a task in the queue, with its place in the order."""
+    urgency = urgency_of(task)
+    since = waiting_since(task)
+    rank = urgency, inf if since is None else since
+    reason = RankReason.URGENT if urgency <= HIGH else RankReason.WAIT
+    need = Need(
+        level,
+        NeedKind.TASK,
+        task,
+        reason,
+        rank,
+        own_key=f"{NeedKind.TASK}:{task.id}",
+        count=queue.waiting_by_owner[BudgetScope.AGENT, agent_id_of(task)],
+        waits_longest=queue.is_oldest_of_agent(task),
+        since=since,
+    )
+    return rank_key(level, reason, rank, need.own_key), need
+
+
+class TaskNeeds:
+    """The needs of the tasks that come first, by their ids.
+
+    A need that is as it was stays the same object, so that a refresh makes only those that changed.
+    """
+
+    def __init__(self) -> None:
+        self.by_id: Mapping[str, RankedNeed] = {}
+        self._changed_agents: set[str] = set()
+
+    def note_agent(self, agent_id: str) -> None:
+        """Note that an agent has another queue: the needs of its tasks say how long that is."""
+        self._changed_agents.add(agent_id)
+
+    def update(
+        self,
+        queue: WaitingQueue,
+        most: int,
+        now: float,
+        limits: AlertLimits,
+        snoozed_ids: Collection[str],
+    ) -> None:
+        """Take the `most` tasks that come first and are not snoozed."""
+        before = self._unchanged()
+        needs: dict[str, RankedNeed] = {}
+        for level, tasks in queue.worst(most, now, limits, snoozed_ids):
+            for task in tasks:
+                known = before.get(task.id)
+                if known is None or known[1].record is not task or known[1].level is not level:
+                    known = need_of_task(queue, level, task)
+                needs[task.id] = known
+        self.by_id = needs
+
+    def _unchanged(self) -> Mapping[str, RankedNeed]:
+        """The needs of tasks whose agent has the same queue as before."""
+        if not self._changed_agents:
+            return self.by_id
+        kept: dict[str, RankedNeed] = {}
+        for task_id, known in self.by_id.items():
+            task = known[1].record
+            agent = task.agent if isinstance(task, Task) else None
+            agent_id = "" if agent is None else agent.id or ""
+            if agent_id not in self._changed_agents:
+                kept[task_id] = known
+        self._changed_agents.clear()
+        return kept
