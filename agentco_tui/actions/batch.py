@@ -1,4 +1,4 @@
-"""Approving many tasks by one decision: held back, four at a time, stopped when in doubt."""
+"""Approving many tasks by one decision: with an undo window, a few at a time, stopped in doubt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import Decision, Decisions, Hold
@@ -22,38 +22,41 @@ from agentco_tui.model.format import duration
 from agentco_tui.system.background import sleep_unless
 from agentco_tui.text import SafeText, plain
 
-AT_ONCE = 4  # approvals in flight together
-DOUBTS = 3  # so many in a row without a clear answer stop the set
-PAUSE = 5.0  # seconds of a pause that the platform asks for (429) without saying how long
-LONGEST_PAUSE = 120.0  # seconds of pauses in a row that a set waits; beyond, it is stopped
-KEY_REJECTED = "stopped: the platform answered 401"
-_CERTAINLY_NOT = frozenset(
+CONCURRENT: Final = 4  # approvals in flight at a time
+MOST_DOUBTS: Final = 3  # answers in a row that are not clear; then the set is stopped
+DEFAULT_PAUSE: Final = 5.0
+"""Seconds to pause when the platform asks for a pause (429) without saying how long."""
+LONGEST_PAUSE: Final = 120.0
+"""Seconds that a set pauses in all without a clear answer between; beyond, it is stopped."""
+KEY_REJECTED: Final = "stopped: the platform answered 401"
+_NOT_APPLIED: Final = frozenset(
     {OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE}
     | {OutcomeKind.CHANGED, OutcomeKind.NOT_ALLOWED}
 )
-"""Outcomes that can be asked about again: nothing was applied."""
+"""Outcomes after which a task can be approved again: nothing was applied."""
 
 
 class BatchPhase(StrEnum):
-    """Where a set stands."""
+    """How far a set has come."""
 
-    HELD = "held"  # it can be taken back
+    HELD = "held"  # in its undo window
     RUNNING = "running"
     ENDED = "ended"
     TAKEN_BACK = "taken back"
 
 
 class BatchApproval:
-    """One decision about several tasks: made when a person has said yes to it, then `run`.
+    """One decision about several tasks: created when the user has said yes to it, then `run`.
 
     Each task is compared with the record given here before it is sent, so that must be the one that
-    the person is shown.
+    the user was shown.
     """
 
     def __init__(
         self, services: Services, tasks: Sequence[Task], decisions: Decisions | None = None
     ) -> None:
-        self.clock, timing = services.clock, services.timing
+        self.clock = services.clock
+        timing = services.timing
         now = self.clock.monotonic()
         self._items = {task.id: Decision(task=task, step=Step.WAITING, since=now) for task in tasks}
         self.phase = BatchPhase.HELD
@@ -62,9 +65,10 @@ class BatchApproval:
         self._decisions = decisions or Decisions(services)
         self.hold = Hold(timing.hold, self.clock, timing.sleep)
         self._stopped = asyncio.Event()
-        self._goes_on_at = 0.0  # steady clock: when the pause ends that the platform asked for
+        self._resumes_at = 0.0
+        """When the pause ends that the platform asked for, by the monotonic clock."""
         self._paused = 0.0  # seconds of such pauses since the last clear answer
-        self._doubts = 0
+        self._doubts = 0  # answers in a row that were not clear
 
     @property
     def items(self) -> tuple[Decision, ...]:
@@ -74,13 +78,13 @@ class BatchApproval:
 
     @property
     def can_stop(self) -> bool:
-        """Whether there is something that has not been sent, and would be."""
-        waiting = any(item.step in (Step.WAITING, Step.READING) for item in self.items)
-        is_on = self.phase in (BatchPhase.HELD, BatchPhase.RUNNING)
-        return is_on and self.stop_reason is None and waiting
+        """Whether something has not been sent yet, and will be."""
+        is_unsent = any(item.step in (Step.WAITING, Step.READING) for item in self.items)
+        is_active = self.phase in (BatchPhase.HELD, BatchPhase.RUNNING)
+        return is_active and self.stop_reason is None and is_unsent
 
     def stop(self, reason: str = "stopped by you before its turn") -> None:
-        """Undo the yes while it is held; later send no more, and reconcile what is in flight."""
+        """Undo the yes in its undo window; later, send no more, and reconcile what is in flight."""
         if self.phase is BatchPhase.HELD:
             self.hold.take_back()
             self.phase = BatchPhase.TAKEN_BACK
@@ -89,20 +93,21 @@ class BatchApproval:
             self._stopped.set()
 
     def pause_left(self) -> float:
-        """Seconds until it goes on, where the platform asked for a pause; else 0."""
+        """Seconds until it resumes, if the platform asked for a pause; else 0."""
         if not self.can_stop:
             return 0.0
-        return max(0.0, self._goes_on_at - self.clock.monotonic())
+        return max(0.0, self._resumes_at - self.clock.monotonic())
 
     # --- what is shown
 
     @property
     def results(self) -> Counter[OutcomeKind]:
+        """How many tasks have each kind of outcome; without those that have none yet."""
         return Counter(item.outcome.kind for item in self.items if item.outcome is not None)
 
     @property
     def sentence(self) -> SafeText:
-        """Such as: 1 unknown (being read), 198 approved here, 1 refused. Adds up to all of them."""
+        """All tasks in numbers, such as: 1 unknown (being read), 198 approved here, 1 refused."""
         steps = Counter(item.step for item in self.items)
         on_their_way = steps[Step.READING] + steps[Step.SENDING] + steps[Step.CONFIRMING]
         counts = [
@@ -115,28 +120,32 @@ class BatchApproval:
 
     @property
     def to_ask_again(self) -> tuple[Task, ...]:
-        """Tasks that were certainly not approved and may be tried again, as they are now."""
-        pending = self.services.store.pending
+        """The tasks that were certainly not approved and may be tried again, as they are now."""
         return tuple(
-            pending.get(item.task.id)
-            or (found.record if isinstance(found.record, Task) else item.task)
+            self._newest(item.task, item.outcome)
             for item in self.items
-            if (found := item.outcome) is not None and found.kind in _CERTAINLY_NOT
+            if item.outcome is not None and item.outcome.kind in _NOT_APPLIED
         )
+
+    def _newest(self, task: Task, outcome: Outcome) -> Task:
+        listed = self.services.store.pending.get(task.id)
+        if listed is not None:
+            return listed
+        return outcome.record if isinstance(outcome.record, Task) else task
 
     # --- the work
 
     async def run(self) -> BatchPhase:
-        """Wait out the hold, then approve; returns once every task has its outcome.
+        """Wait for the end of the undo window, then approve; return once all tasks have an outcome.
 
-        That may take as long as the platform is away. Raises nothing but cancellation.
+        That may take as long as the platform can't be reached. Raises nothing except cancellation.
         """
         if self.phase is not BatchPhase.HELD or not await self.hold.wait():
             return self.phase
         self.phase = BatchPhase.RUNNING
         waiting = iter([item.task for item in self.items])
         async with asyncio.TaskGroup() as group:
-            for number in range(min(AT_ONCE, len(self._items))):
+            for number in range(min(CONCURRENT, len(self._items))):
                 group.create_task(self._work(waiting, group), name=f"approving {number}")
         self.phase = BatchPhase.ENDED
         return self.phase
@@ -150,7 +159,7 @@ class BatchApproval:
                 if unsent.is_writing_off:
                     self.stop(f"stopped: {outcome_sentence(unsent)}")
                 elif unsent.error is not None:
-                    self._doubt()
+                    self._count_doubt()
                 continue
             group.create_task(self._reconcile(approval))
             # Stop the set where going on would be acting blindly.
@@ -162,7 +171,7 @@ class BatchApproval:
                 case AnswerKind.UNAUTHORISED:
                     self.stop(KEY_REJECTED)
                 case AnswerKind.LOST | AnswerKind.UNSENT:
-                    self._doubt()
+                    self._count_doubt()
                 case _:
                     self._doubts = 0
                     self._pause(approval.answer.error)
@@ -170,6 +179,7 @@ class BatchApproval:
                         self._paused = 0.0
 
     async def _post(self, approval: ApprovalInSet) -> Outcome | None:
+        """Read, compare and send one task, after any pause; return the outcome if it was not."""
         while True:
             while (left := self.pause_left()) > 0:
                 await sleep_unless(self._stopped, left, self.services.timing.sleep)
@@ -180,7 +190,7 @@ class BatchApproval:
                 return unsent
             if isinstance(unsent.error, KeyRejected):
                 self.stop(KEY_REJECTED)
-            # What was not sent, because the platform asked for a pause, has its turn after that.
+            # A task that was not sent because the platform asked for a pause is tried after it.
             self._pause(unsent.error)
             if self.pause_left() <= 0:
                 return unsent
@@ -191,31 +201,32 @@ class BatchApproval:
     # --- going on or not
 
     def _pause(self, error: ApiError | None) -> None:
-        """Make the pause that the platform asked for, if it did; stop where that is too long."""
+        """Start the pause that the platform asked for, if it did; stop if that is too long."""
         if not isinstance(error, RateLimited):
             return
         now = self.clock.monotonic()
-        asked = PAUSE if error.retry_after is None else max(1.0, error.retry_after)
-        more = now + asked - max(now, self._goes_on_at)
-        if self._paused + more > LONGEST_PAUSE:
-            self.stop(f"stopped: the platform asks for a pause of {duration(asked)} (429)")
-        elif more > 0:
-            self._paused += more
-            self._goes_on_at = now + asked
+        seconds = DEFAULT_PAUSE if error.retry_after is None else max(1.0, error.retry_after)
+        additional = now + seconds - max(now, self._resumes_at)
+        if self._paused + additional > LONGEST_PAUSE:
+            self.stop(f"stopped: the platform asks for a pause of {duration(seconds)} (429)")
+        elif additional > 0:
+            self._paused += additional
+            self._resumes_at = now + seconds
 
-    def _doubt(self) -> None:
+    def _count_doubt(self) -> None:
         self._doubts += 1
-        if self._doubts >= DOUBTS:
-            self.stop(f"stopped: {DOUBTS} in a row had no clear answer")
+        if self._doubts >= MOST_DOUBTS:
+            self.stop(f"stopped: {MOST_DOUBTS} in a row had no clear answer")
 
-    # --- telling
+    # --- progress
 
-    def tell(self, task: Task, told: Step | Outcome) -> None:
-        self._items[task.id] = self._decisions.tell(task, told)
+    def tell(self, task: Task, progress: Step | Outcome) -> None:
+        """Record that a task has reached a step, or its outcome."""
+        self._items[task.id] = self._decisions.tell(task, progress)
 
 
 class ApprovalInSet(Approval):
-    """The approval of one task, whose first read it shares with those whose turns begin with it."""
+    """The approval of one task of a set; tasks that begin together share their first read."""
 
     def __init__(self, batch: BatchApproval, task: Task) -> None:
         super().__init__(batch.services, task)
@@ -224,7 +235,7 @@ class ApprovalInSet(Approval):
         self._batch = batch
 
     def new_attempt(self, **about: Any) -> Attempt | Outcome:
-        """Asked when nothing is left to do but send: not if the set was stopped, or has to wait."""
+        """Make the journal's entry, unless the set was stopped or has to pause by now."""
         batch = self._batch
         if batch.stop_reason is not None:
             return self.unsent(Reason.SET_STOPPED, cause=batch.stop_reason)

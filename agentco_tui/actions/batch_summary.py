@@ -1,4 +1,4 @@
-"""What a person is told of a set of tasks before saying yes to all of them."""
+"""What the user is shown of a set of tasks before approving all of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import IntEnum
 from statistics import median
+from typing import Final
 
 import msgspec
 
@@ -16,105 +17,141 @@ from agentco_tui.model import Money, Task, extra_fields
 from agentco_tui.model.format import money
 from agentco_tui.text import SafeText, plain, safe, signs
 
-MOST = Decimal("0.75")  # a share of the set that must agree before the others count as unlike it
-SMALLEST_SET = 4
-DEARER = 5
-KINDS = ("type", "kind", "tasktype", "approvaltype", "requesttype", "actiontype")
-"""Fields that tell what sort of decision a task wants, by their folded names."""
-IN_PAYLOAD = ("type", "kind", "action")
-"""The same inside its payload, where the task itself has none of them."""
+USUAL_SHARE: Final = Decimal("0.75")
+"""The share of a set that must agree on a value before the other values count as unusual."""
+SMALLEST_SET: Final = 4  # tasks; in a smaller set, nothing is unusual
+EXPENSIVE: Final = 5  # times the median cost
+TYPE_FIELDS: Final = ("type", "kind", "tasktype", "approvaltype", "requesttype", "actiontype")
+"""Fields that tell what type of decision a task wants, by their folded names."""
+PAYLOAD_TYPE_FIELDS: Final = ("type", "kind", "action")
+"""The same inside a task's payload, if the task itself has none of them."""
 
 
-class Standing(IntEnum):
-    """What the person knows of a task; the least known first."""
+class Familiarity(IntEnum):
+    """How well the user knows a task; the least known first."""
 
-    CHANGED = 0  # it was read, and is not as it was then
+    CHANGED = 0  # it was read, and has changed since
     UNREAD = 1
     READ = 2
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ListedTask(msgspec.Struct, frozen=True):
+    """A task of a set, as the question about the set lists it."""
+
     task: Task
-    standing: Standing
-    odd: Sequence[SafeText]
-    """In what it differs from most of the set, such as: priority urgent, most are low."""
+    familiarity: Familiarity
+    unusual: Sequence[SafeText]
+    """How it differs from most of the set, such as: priority urgent, most are low."""
 
 
-class Aside(msgspec.Struct, frozen=True):
+class Excluded(msgspec.Struct, frozen=True):
+    """A task that was marked, but can't be approved with the set."""
+
     task: Task
     reason: SafeText
 
 
-def listed_of(tasks: Sequence[Task], names: Names, read: Mapping[str, bytes]) -> list[Listed]:
-    """Every task of a set: those the person knows least first, among them the worst first.
+def list_for_review(
+    tasks: Sequence[Task], names: Names, read: Mapping[str, bytes]
+) -> list[ListedTask]:
+    """Return all tasks of a set: those that the user knows least first; among them the most
+    unusual, then the most urgent, the most expensive, and those that wait longest.
 
-    `read` has the contents of tasks as they were read.
+    `read` has the contents of tasks, by id, as the user read them.
     """
-    odd, listed = _odd(tasks, names), list[Listed]()
-    for task in tasks:
-        standing = Standing.CHANGED if task.id in read else Standing.UNREAD
-        standing = Standing.READ if read.get(task.id) == task.content else standing
-        listed.append(Listed(task, standing, odd.get(task.id, [])))
-
-    def least_known(listed: Listed) -> tuple[float, ...]:
-        """First what the person knows least; then what is odd, urgent, dear, and waits long."""
-        task, since = listed.task, waiting_since(listed.task)
-        cost = 0.0 if task.cost is None else -float(task.cost.amount)
-        waits = float("inf") if since is None else since
-        return listed.standing, -len(listed.odd), priority_rank(task.priority), cost, waits
-
-    return sorted(listed, key=least_known)
+    unusual = _unusual_values(tasks, names)
+    listed = [
+        ListedTask(task, _familiarity(task, read), unusual.get(task.id, [])) for task in tasks
+    ]
+    return sorted(listed, key=_review_order)
 
 
-def costs_of(tasks: Iterable[Task]) -> list[Money]:
-    """What those that say it cost together, for each currency, the largest first."""
-    return added_up(task.cost for task in tasks if task.cost is not None)
+def _familiarity(task: Task, read: Mapping[str, bytes]) -> Familiarity:
+    if task.id not in read:
+        return Familiarity.UNREAD
+    return Familiarity.READ if read[task.id] == task.content else Familiarity.CHANGED
 
 
-def added_up(costs: Iterable[Money]) -> list[Money]:
-    """The sum for each currency, the largest first."""
+def _review_order(listed: ListedTask) -> tuple[float, ...]:
+    task = listed.task
+    cost = float(task.cost.amount) if task.cost is not None else 0.0
+    since = waiting_since(task)
+    return (
+        listed.familiarity,
+        -len(listed.unusual),
+        priority_rank(task.priority),
+        -cost,
+        float("inf") if since is None else since,
+    )
+
+
+def total_costs(tasks: Iterable[Task]) -> list[Money]:
+    """Return the sum of the tasks' costs for each currency, the largest first."""
+    return sum_by_currency(task.cost for task in tasks if task.cost is not None)
+
+
+def sum_by_currency(costs: Iterable[Money]) -> list[Money]:
+    """Return the sum for each currency, the largest first."""
     sums: dict[SafeText | None, Decimal] = defaultdict(Decimal)
     for cost in costs:
         sums[cost.currency] += cost.amount
-    found = [Money(amount, currency) for currency, amount in sums.items()]
-    return sorted(found, key=lambda money: -money.amount)
+    totals = [Money(amount, currency) for currency, amount in sums.items()]
+    return sorted(totals, key=lambda total: -total.amount)
 
 
-def of_one_kind(tasks: Sequence[Task]) -> tuple[list[Task], list[Aside]]:
-    """The tasks that may be approved together, and those that may not, with the reason.
+def split_by_type(tasks: Sequence[Task]) -> tuple[list[Task], list[Excluded]]:
+    """Return the tasks that may be approved together, and the others with the reason.
 
-    Those that can't be approved here are left out, and of the others all whose type is not the one
-    that most have: a decision about one sort of thing is none about another.
+    Excluded are those that can't be approved here, and of the others all whose type is not the one
+    that most have: a decision about one type of task is none about another.
     """
-    refusals = [(task, _refusal(task)) for task in tasks]
-    aside = [Aside(task, why) for task, why in refusals if why is not None]
-    kinds = [(task, kind_of(task)) for task, why in refusals if why is None]
-    usual = next((kind for kind, _ in Counter(kind for _, kind in kinds).most_common(1)), None)
-    chosen = []
-    for task, kind in kinds:
-        if kind == usual:
-            chosen.append(task)
+    excluded: list[Excluded] = []
+    typed: list[tuple[Task, SafeText | None]] = []
+    for task in tasks:
+        reason = _why_not_approvable(task)
+        if reason is not None:
+            excluded.append(Excluded(task, reason))
         else:
-            told, most = (plain(f"type {k}" if k else "no type") for k in (kind, usual))
-            aside.append(Aside(task, plain(f"{told}, the set has {most}: approve it by itself")))
-    return chosen, aside
+            typed.append((task, type_of(task)))
+    if not typed:
+        return [], excluded
+    usual = Counter(task_type for _, task_type in typed).most_common(1)[0][0]
+    chosen: list[Task] = []
+    for task, task_type in typed:
+        if task_type == usual:
+            chosen.append(task)
+            continue
+        words = f"{_type_words(task_type)}, the set has {_type_words(usual)}: approve it by itself"
+        excluded.append(Excluded(task, plain(words)))
+    return chosen, excluded
 
 
-def kind_of(task: Task) -> SafeText | None:
-    """The platform's word for the sort of decision that a task wants; None if it sent none."""
+def _type_words(task_type: SafeText | None) -> str:
+    return f"type {task_type}" if task_type else "no type"
+
+
+def type_of(task: Task) -> SafeText | None:
+    """Return the platform's word for the type of decision a task wants; None if it has none."""
     fields = extra_fields(task.extra)
-    payload = fields.get("payload")
-    for names, place in ((KINDS, fields), (IN_PAYLOAD, payload)):
-        if isinstance(place, Mapping):
-            folded = {name.casefold().replace("_", ""): told for name, told in place.items()}
-            for name in names:
-                told = folded.get(name)
-                if isinstance(told, str) and told.strip():
-                    return safe(told.strip().casefold(), 60)
+    own = _first_text(fields, TYPE_FIELDS)
+    if own is not None:
+        return own
+    return _first_text(fields.get("payload"), PAYLOAD_TYPE_FIELDS)
+
+
+def _first_text(fields: object, names: Sequence[str]) -> SafeText | None:
+    """Return the text of the first of these fields that has one; None if none has."""
+    if not isinstance(fields, Mapping):
+        return None
+    folded = {name.casefold().replace("_", ""): value for name, value in fields.items()}
+    for name in names:
+        value = folded.get(name)
+        if isinstance(value, str) and value.strip():
+            return safe(value.strip().casefold(), 60)
     return None
 
 
-def _refusal(task: Task) -> SafeText | None:
+def _why_not_approvable(task: Task) -> SafeText | None:
     if task.unwritable is not None:
         return task.unwritable
     if task.cut is not None:
@@ -124,30 +161,41 @@ def _refusal(task: Task) -> SafeText | None:
     return None
 
 
-def _odd(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:
-    """In what tasks differ from most of the set, by id."""
-    reasons: dict[str, list[SafeText]] = defaultdict(list)
+def _unusual_values(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:
+    """Return, by task id, in what tasks differ from most of the set."""
+    unusual: dict[str, list[SafeText]] = defaultdict(list)
     if len(tasks) < SMALLEST_SET:
-        return reasons
-    aspects: tuple[tuple[str, Callable[[Task], SafeText]], ...] = (
-        ("priority", lambda task: task.priority or signs.missing),
-        ("company", lambda task: names.company(names.company_of(task))),
-        ("agent", lambda task: names.agent(task.agent)),
-        ("status", lambda task: task.status or signs.missing),
-    )
-    for aspect, value in aspects:
-        values = {task.id: value(task) for task in tasks}
+        return unusual
+    aspects: dict[str, Callable[[Task], SafeText]] = {
+        "priority": lambda task: task.priority or signs.missing,
+        "company": lambda task: names.company(names.company_of(task)),
+        "agent": lambda task: names.agent(task.agent),
+        "status": lambda task: task.status or signs.missing,
+    }
+    for aspect, value_of in aspects.items():
+        values = {task.id: value_of(task) for task in tasks}
         usual, count = Counter(values.values()).most_common(1)[0]
-        if count < MOST * len(tasks):
+        if count < USUAL_SHARE * len(tasks):
             continue
-        for task_id, its in values.items():
-            if its != usual:
-                reasons[task_id].append(plain(f"{aspect} {its}, most are {usual}"))
+        for task_id, value in values.items():
+            if value != usual:
+                unusual[task_id].append(plain(f"{aspect} {value}, most are {usual}"))
+    for task_id, words in _unusual_costs(tasks).items():
+        unusual[task_id].append(words)
+    return unusual
+
+
+def _unusual_costs(tasks: Sequence[Task]) -> dict[str, SafeText]:
+    """Return, by task id, which costs are far above the median; none in several currencies."""
     costs = {task.id: task.cost for task in tasks if task.cost is not None}
-    if len(costs) >= SMALLEST_SET and len({cost.currency for cost in costs.values()}) == 1:
-        most = DEARER * median(cost.amount for cost in costs.values())
-        for task_id, cost in costs.items():
-            if cost.amount > most > 0:
-                words = f"costs {money(cost)}, more than {DEARER} times the usual"
-                reasons[task_id].append(plain(words))
-    return reasons
+    currencies = {cost.currency for cost in costs.values()}
+    if len(costs) < SMALLEST_SET or len(currencies) != 1:
+        return {}
+    threshold = EXPENSIVE * median(cost.amount for cost in costs.values())
+    if threshold <= 0:
+        return {}
+    return {
+        task_id: plain(f"costs {money(cost)}, more than {EXPENSIVE} times the usual")
+        for task_id, cost in costs.items()
+        if cost.amount > threshold
+    }

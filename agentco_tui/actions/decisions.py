@@ -1,7 +1,7 @@
-"""What is being approved from this machine, and what became of it: one decision a task.
+"""What is being approved from this machine, and what became of it: one decision per task.
 
-Lines, details, the Overview, the footer and the question about a second attempt are drawn from
-here, so that they agree. What another dashboard of this machine does comes from the journal.
+Lines, details, the Overview, the footer and the question about a second attempt all show these
+decisions, so that they agree. Those of other dashboards on this machine come from the journal.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -34,196 +35,236 @@ from agentco_tui.model import Moment, Ref, Task
 from agentco_tui.system.background import sleep_unless
 from agentco_tui.text import safe
 
-LEFT_KEPT = 4_096  # tasks that left the list of which it is remembered when they last stood in it
-TICK = 0.2  # seconds between two looks at the clock
-GAP = 1.0
-"""Seconds between two looks from which the process counts as having been stopped: by ctrl+z, by
-SIGSTOP, by a laptop that slept. Nobody could take anything back meanwhile."""
+MOST_LEFT: Final = 4_096
+"""Tasks that left the list for which `waited_at` is kept; the oldest are forgotten."""
+TICK: Final = 0.2  # seconds between two readings of the clock
+SUSPENSION: Final = 1.0
+"""Seconds between two readings above which the process counts as suspended: by ctrl+z, by SIGSTOP,
+by a laptop that slept. The user could take nothing back meanwhile."""
 
 
 class Hold:
-    """Some seconds before a yes counts; `wait` may be called once.
+    """The undo window: some seconds before a yes counts; `wait` may be called once.
 
-    After a stop of the process they begin anew, so that a person who comes back has all of them.
+    After the process was suspended it starts again, so that a user who returns has all of it.
     """
 
     def __init__(
         self, seconds: float, clock: Clock, sleep: Callable[[float], Awaitable[None]]
     ) -> None:
-        self._seconds = self._rest = seconds
+        self._seconds = seconds
+        self._remaining = seconds
         self._clock = clock
         self._sleep = sleep
-        self._seen = clock.monotonic()
+        self._read_at = clock.monotonic()  # when the clock was last read
         self._taken_back = asyncio.Event()
 
     def left(self) -> float:
-        """Seconds in which it can still be taken back; 0 once it is over or taken back."""
-        return self._rest_at(self._clock.monotonic())
+        """Return the seconds in which the yes can still be taken back; 0 if it can't."""
+        return self._remaining_at(self._clock.monotonic())
 
     def take_back(self) -> bool:
-        """Undo the yes; False if the hold is over, or was taken back before."""
-        can_be = self.left() > 0
-        if can_be:
+        """Undo the yes; False if the window is over, or it was taken back before."""
+        is_open = self.left() > 0
+        if is_open:
             self._taken_back.set()
-        return can_be
+        return is_open
 
     async def wait(self) -> bool:
-        """Wait until it is over: True then, False as soon as it is taken back."""
-        self._seen = self._clock.monotonic()
-        while self._rest > 0 and not self._taken_back.is_set():
-            await sleep_unless(self._taken_back, min(TICK, self._rest), self._sleep)
+        """Wait until the window is over: True then, False as soon as the yes is taken back."""
+        self._read_at = self._clock.monotonic()
+        while self._remaining > 0 and not self._taken_back.is_set():
+            await sleep_unless(self._taken_back, min(TICK, self._remaining), self._sleep)
             now = self._clock.monotonic()
-            self._rest, self._seen = self._rest_at(now), now
+            self._remaining = self._remaining_at(now)
+            self._read_at = now
         return not self._taken_back.is_set()
 
-    def _rest_at(self, now: float) -> float:
-        if self._rest <= 0 or self._taken_back.is_set():
+    def _remaining_at(self, now: float) -> float:
+        if self._remaining <= 0 or self._taken_back.is_set():
             return 0.0
-        passed = now - self._seen
-        # A short stop may fall into a tick without being known as one: a tick counts for two.
-        return self._seconds if passed > GAP else max(0.0, self._rest - min(passed, 2 * TICK))
+        passed = now - self._read_at
+        if passed > SUSPENSION:
+            return self._seconds
+        # A tick counts for at most two: a longer one may contain a short suspension.
+        return max(0.0, self._remaining - min(passed, 2 * TICK))
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """A yes to one task, from the first moment until what became of it was looked at."""
+    """A yes to one task, from the first moment until the user has acknowledged its outcome."""
 
     task: Task
-    """As the person saw it; of an attempt that another process made, as the journal tells it."""
+    """As the user saw it; as the journal has it, if another process made the attempt."""
     step: Step
-    since: float  # steady clock: when this step began
-    elsewhere: str | None = None  # the attempt of another dashboard of this machine that is at it
+    since: float  # when this step began, by the monotonic clock
+    elsewhere: str | None = None
+    """The id of the attempt, if another dashboard on this machine made it."""
     outcome: Outcome | None = None
-    seen: bool = False
+    is_acknowledged: bool = False
 
 
 class Decisions:
-    """All decisions of a dashboard, by the task's id. Listeners are told which have changed."""
+    """All decisions of a dashboard, by task id. Listeners are called for each that changes."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self.by_task: dict[str, Decision] = {}
         self.waited_at: dict[str, float] = {}
-        """When tasks that have left the list were last read to wait, by the platform's clock."""
+        """When tasks that left the list were last read to wait, by the platform's clock."""
         self._holds: dict[str, Hold] = {}
         self._listeners: list[Callable[[str], None]] = []
 
     @property
     def open(self) -> list[Decision]:
-        """Those that are not settled, or badly and not looked at, in the order of their yes."""
-        return [
-            known
-            for known in self.by_task.values()
-            if known.outcome is None or not (known.outcome.kind in GOOD or known.seen)
-        ]
+        """Those without an outcome, or with a bad one that the user has not acknowledged; the
+        oldest first.
+        """
+        return [decision for decision in self.by_task.values() if _is_open(decision)]
 
     def hold_left(self, task_id: str) -> float:
+        """Return the seconds left of a task's undo window; 0 if it has none."""
         hold = self._holds.get(task_id)
         return 0.0 if hold is None else hold.left()
 
     def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
-        """Call `listener` with the id of each task whose decision has changed; returns its end."""
+        """Call `listener` with the id of each task whose decision changes. Returns a function that
+        ends this.
+        """
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
     async def hold(self, task: Task) -> bool:
-        """Hold the yes to a task back for a moment; False if it was taken back."""
+        """Wait for the undo window of a yes to a task; False if it was taken back."""
         timing = self._services.timing
         hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
         self.tell(task, Step.HELD)
         try:
-            kept = await hold.wait()
+            is_confirmed = await hold.wait()
         finally:
             del self._holds[task.id]
-        if not kept:
+        if not is_confirmed:
             self.put(task.id, None)
-        return kept
+        return is_confirmed
 
     def take_back(self, task_id: str | None = None) -> Task | None:
-        """Undo the yes to a task whose hold is not over, else the newest one; the task, if any."""
-        held = task_id if task_id in self._holds else next(reversed(self._holds), None)
-        if held is None or not self._holds[held].take_back():
+        """Undo the yes to a task in its undo window, else the newest such yes; return its task.
+
+        Returns None if there is none.
+        """
+        newest = next(reversed(self._holds), None)
+        held_id = task_id if task_id in self._holds else newest
+        if held_id is None or not self._holds[held_id].take_back():
             return None
-        return self.by_task[held].task
+        return self.by_task[held_id].task
 
     def take_all_back(self) -> list[Task]:
-        """Undo every yes whose hold is not over."""
-        return [task for held in tuple(self._holds) if (task := self.take_back(held)) is not None]
+        """Undo every yes that is in its undo window; return their tasks."""
+        tasks = [self.take_back(task_id) for task_id in tuple(self._holds)]
+        return [task for task in tasks if task is not None]
 
-    def tell(self, task: Task, told: Step | Outcome) -> Decision:
-        """The approval of a task has come to a step, or to its outcome."""
-        known, since = self.by_task.get(task.id), self._services.clock.monotonic()
-        if isinstance(told, Outcome):
-            now = Decision(task=task, step=Step.SETTLED, since=since, outcome=told)
-        elif known is not None and known.step is told and known.elsewhere is None:
-            return known
+    def tell(self, task: Task, progress: Step | Outcome) -> Decision:
+        """Record that the approval of a task has reached a step, or its outcome."""
+        before = self.by_task.get(task.id)
+        now = self._services.clock.monotonic()
+        if isinstance(progress, Outcome):
+            decision = Decision(task=task, step=Step.SETTLED, since=now, outcome=progress)
+        elif before is not None and before.step is progress and before.elsewhere is None:
+            return before
         else:
-            now = Decision(task=task, step=told, since=since)
-        self.put(task.id, now)
-        return now
+            decision = Decision(task=task, step=progress, since=now)
+        self.put(task.id, decision)
+        return decision
 
-    def follow(self, found: Iterable[Attempt]) -> None:
-        """Take in what other dashboards of this machine have in flight, and what came of it."""
-        others = {one.task or one.subject: one for one in found if one.verb == Verb.APPROVE}
-        for task_id, attempt in others.items():
-            known = self.by_task.get(task_id)
-            if known is None or known.outcome or known.elsewhere not in (None, attempt.attempt):
-                task = self._services.store.pending.get(task_id) or task_of(attempt)
-                since = self._services.clock.monotonic() - (age_of(attempt.time) or 0.0)
-                sent = Decision(
-                    task=task, step=Step.SENDING, since=since, elsewhere=attempt.attempt
-                )
-                self.put(task_id, sent)
-        for known in [one for one in self.by_task.values() if one.elsewhere]:
-            if (task := known.task).id in others:
-                continue
-            # It has written what became of it, or has ended without that.
-            earlier = self._services.earlier(Verb.APPROVE, task.id)
-            settled = None if earlier is None else earlier.settled
-            if settled is None or settled.attempt != known.elsewhere:
-                self.put(task.id, None)
-                continue
+    def follow(self, attempts: Iterable[Attempt]) -> None:
+        """Show what other dashboards on this machine have in flight now, and the outcomes of what
+        they had in flight before.
+        """
+        in_flight = {
+            attempt.task or attempt.subject: attempt
+            for attempt in attempts
+            if attempt.verb == Verb.APPROVE
+        }
+        for task_id, attempt in in_flight.items():
+            self._follow_in_flight(task_id, attempt)
+        for decision in tuple(self.by_task.values()):
+            if decision.elsewhere is not None and decision.task.id not in in_flight:
+                self._follow_ended(decision)
+
+    def _follow_in_flight(self, task_id: str, attempt: Attempt) -> None:
+        before = self.by_task.get(task_id)
+        if before is not None and before.outcome is None:
+            is_own = before.elsewhere is None
+            is_same = before.elsewhere == attempt.attempt
+            if is_own or is_same:
+                return
+        task = self._services.store.pending.get(task_id) or task_of(attempt)
+        since = self._services.clock.monotonic() - (age_of(attempt.time) or 0.0)
+        decision = Decision(task=task, step=Step.SENDING, since=since, elsewhere=attempt.attempt)
+        self.put(task_id, decision)
+
+    def _follow_ended(self, decision: Decision) -> None:
+        """Another dashboard has written the outcome of its attempt, or has ended without that."""
+        task = decision.task
+        earlier = self._services.earlier(Verb.APPROVE, task.id)
+        settled = earlier.settled if earlier is not None else None
+        if settled is None or settled.attempt != decision.elsewhere:
+            self.put(task.id, None)
+        else:
             self.tell(task, recorded_outcome(task, settled))
 
-    def look_at(self, task_id: str) -> None:
-        known = self.by_task.get(task_id)
-        if known is not None and known.outcome is not None and not known.seen:
-            self.put(task_id, replace(known, seen=True))
+    def acknowledge(self, task_id: str) -> None:
+        """The user has looked at the outcome of a task, which need not be shown as new any more."""
+        decision = self.by_task.get(task_id)
+        if decision is not None and decision.outcome is not None and not decision.is_acknowledged:
+            self.put(task_id, replace(decision, is_acknowledged=True))
 
     def take(self, change: Change) -> list[Decision]:
-        """The list of pending tasks has changed. Returns the decisions to be looked at again.
+        """Follow a change of the list of pending tasks; return decisions that must be read again.
 
-        A task that waits again was restored: what was said of it before is over. One that was not
-        approved, as far as could be read or by a refusal, and leaves the list now, may have been
-        all the same.
+        A decision about a task that waits again is forgotten: the task was restored. One that was
+        not carried out, as far as was read or by a refusal, is returned when its task leaves the
+        list: it may have been carried out after all.
         """
         if change.feed is not FeedName.PENDING:
             return []
         for task_id in change.added:
             self.waited_at.pop(task_id, None)
-            known = self.by_task.get(task_id)
-            if known is not None and known.outcome and known.outcome.kind in ENDED_WAITING:
+            decision = self.by_task.get(task_id)
+            outcome = decision.outcome if decision is not None else None
+            if outcome is not None and outcome.kind in ENDED_WAITING:
                 self.put(task_id, None)
         if change.removed:
-            freshness = self._services.store.freshness[FeedName.PENDING]
-            seen_waiting = began_at(freshness, self._services.clock)
-            self.waited_at |= dict.fromkeys(change.removed, seen_waiting)
-            for task_id in [*self.waited_at][:-LEFT_KEPT]:
-                del self.waited_at[task_id]
-        gone = [known for i in change.removed if (known := self.by_task.get(i)) is not None]
-        return [
-            known
-            for known in gone
-            if known.outcome and known.outcome.attempt_id and known.outcome.kind in NOT_CARRIED_OUT
-        ]
+            self._remember_waiting(change.removed)
+        left = [self.by_task[task_id] for task_id in change.removed if task_id in self.by_task]
+        return [decision for decision in left if _may_be_carried_out_later(decision)]
+
+    def _remember_waiting(self, task_ids: Iterable[str]) -> None:
+        """Keep when tasks that leave the list were last read to wait."""
+        freshness = self._services.store.freshness[FeedName.PENDING]
+        waited_at = began_at(freshness, self._services.clock)
+        self.waited_at |= dict.fromkeys(task_ids, waited_at)
+        for task_id in [*self.waited_at][:-MOST_LEFT]:
+            del self.waited_at[task_id]
 
     def put(self, task_id: str, decision: Decision | None) -> None:
-        """Keep it, the newest last, or forget what there was."""
+        """Set the decision about a task, as the newest, or forget it; call the listeners."""
         if self.by_task.pop(task_id, None) is None and decision is None:
             return
         if decision is not None:
             self.by_task[task_id] = decision
         for listener in tuple(self._listeners):
             listener(task_id)
+
+
+def _is_open(decision: Decision) -> bool:
+    if decision.outcome is None:
+        return True
+    return decision.outcome.kind not in GOOD and not decision.is_acknowledged
+
+
+def _may_be_carried_out_later(decision: Decision) -> bool:
+    outcome = decision.outcome
+    return outcome is not None and bool(outcome.attempt_id) and outcome.kind in NOT_CARRIED_OUT
 
 
 def recorded_outcome(task: Task, settled: Settled) -> Outcome:
@@ -257,15 +298,17 @@ def _recorded_resolution(settled: Settled) -> Resolution | None:
 
 
 def task_of(attempt: Attempt) -> Task:
-    """The task of an approval as far as the journal tells."""
-
-    def ref(record_id: str | None, name: str | None) -> Ref | None:
-        known = name and safe(name)
-        return Ref(id=record_id, name=known or None) if record_id or known else None
-
+    """Return the task of an approval, as far as the journal has it."""
     return Task(
         id=attempt.task or attempt.subject,
         title=safe(attempt.title) or safe(attempt.subject),
-        agent=ref(attempt.agent, attempt.agent_name),
-        company=ref(attempt.company, attempt.company_name),
+        agent=_ref(attempt.agent, attempt.agent_name),
+        company=_ref(attempt.company, attempt.company_name),
     )
+
+
+def _ref(record_id: str | None, name: str | None) -> Ref | None:
+    safe_name = (safe(name) if name else None) or None
+    if not record_id and safe_name is None:
+        return None
+    return Ref(id=record_id, name=safe_name)

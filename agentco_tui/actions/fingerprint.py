@@ -1,4 +1,4 @@
-"""What of a task matters for a decision, and how two readings of it differ."""
+"""How two readings of a task differ, in what matters for a decision."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.text import SafeText, escaped, plain, safe, signs
 
-_MOST = 200  # characters of a text that tell how it changed
-_BEFORE = 40  # of these, so many before the first that differs
+_EXCERPT = 200  # characters that are shown of a text that changed
+_CONTEXT = 40  # of these, characters before the first that differs
 _MOST_NESTED = 20_000
 """Values compared one by one; beyond that the digest alone says that something changed."""
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A field that is not as it was shown."""
+    """A field that differs from what was shown."""
 
     field: str
     """Our name for it, else the platform's: "title", "payload.lines.2.amount"; safe to show."""
@@ -31,47 +31,27 @@ class Difference(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> SafeText:
-        """Such as: priority was “high”, is “urgent”."""
+        """The difference in words, such as: priority was “high”, is “urgent”."""
         return plain(f"{self.field} was “{self.was}”, is “{self.is_}”")
 
 
 def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
-    """All in which `now` is not what was shown: our fields first, then the platform's by name.
+    """Return everything in which `now` differs from what was shown: our fields first, then the
+    platform's by name.
 
-    Nothing that is volatile (`content.VOLATILE`) is among them. There is at least one if the
-    contents differ: what changed in a part that isn't kept is told as such.
+    Volatile fields (`content.VOLATILE`) are not compared. If the contents differ there is at least
+    one difference: a change in a part that isn't kept is reported as such.
     """
-    ids = [
-        f"{task.sent_id}, of {task.sharers} tasks" if task.shared_id else task.id
-        for task in (shown, now)
-    ]
-    told = [("id", *ids)]
-    for field in ("agent", "company"):
-        refs: list[Ref | None] = [getattr(shown, field), getattr(now, field)]
-        names = [str(signs.missing) if ref is None else ref.name or ref.id or "" for ref in refs]
-        old, new = (ref or Ref() for ref in refs)
-        if old.id == new.id is not None:
-            # A name that is looked up later changes nothing; one that was sent with it does.
-            if None in (old.name, new.name) or shown.content == now.content:
-                continue
-        elif names[0] == names[1] and old != new:
-            names = [
-                f"{name} ({ref.id})" if ref and ref.id else name
-                for name, ref in zip(names, refs, strict=True)
-            ]
-        told.append((field, names[0], names[1]))
-    for slot in _SLOTS:
-        before, after = getattr(shown, slot), getattr(now, slot)
-        if before != after:
-            label = "waits since" if slot == "waiting_since" else slot.replace("_", " ")
-            words = [_value(_ABSENT if it is None else it) for it in (before, after)]
-            # Two times or sums may read the same, and not be.
-            told.append((label, *(words if words[0] != words[1] else (str(before), str(after)))))
-    found = {name: Difference(name, *_excerpts(was, is_)) for name, was, is_ in told if was != is_}
+    changes = [("id", _id_words(shown), _id_words(now))]
+    changes += _changed_refs(shown, now)
+    changes += _changed_fields(shown, now)
+    found = {
+        name: Difference(name, *_excerpts(was, is_)) for name, was, is_ in changes if was != is_
+    }
     if shown.content != now.content or shown.extra != now.extra:
-        named = {fold(name) for name in found}
+        folded_names = {fold(name) for name in found}
         for name, was, is_ in _changed_leaves(_kept(shown), _kept(now)):
-            if fold(name) not in named:
+            if fold(name) not in folded_names:
                 label = safe(name)
                 found.setdefault(label, Difference(label, *_excerpts(was, is_)))
     if not found and shown.content != now.content:
@@ -80,7 +60,62 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
     return tuple(found.values())
 
 
-_SLOTS = (
+_Change = tuple[str, str, str]
+"""A field, with its old and its new value in words."""
+
+
+def _id_words(task: Task) -> str:
+    return f"{task.sent_id}, of {task.sharers} tasks" if task.shared_id else task.id
+
+
+def _changed_refs(shown: Task, now: Task) -> Iterator[_Change]:
+    """Yield whether the agent and the company are others; also if only their ids differ."""
+    is_same_content = shown.content == now.content
+    for field in ("agent", "company"):
+        old: Ref | None = getattr(shown, field)
+        new: Ref | None = getattr(now, field)
+        old_id, old_name = (old.id, old.name) if old is not None else (None, None)
+        new_id, new_name = (new.id, new.name) if new is not None else (None, None)
+        has_same_id = old_id is not None and old_id == new_id
+        # A name that is looked up later changes nothing; one that was sent with the task does.
+        if has_same_id and (old_name is None or new_name is None or is_same_content):
+            continue
+        was = _ref_words(old)
+        is_ = _ref_words(new)
+        if not has_same_id and was == is_ and (old or Ref()) != (new or Ref()):
+            yield field, _with_id(was, old_id), _with_id(is_, new_id)
+        else:
+            yield field, was, is_
+
+
+def _ref_words(ref: Ref | None) -> str:
+    if ref is None:
+        return str(signs.missing)
+    return ref.name or ref.id or ""
+
+
+def _with_id(name: str, record_id: str | None) -> str:
+    return f"{name} ({record_id})" if record_id else name
+
+
+def _changed_fields(shown: Task, now: Task) -> Iterator[_Change]:
+    """Yield our other fields that differ."""
+    for field in _FIELDS:
+        before = getattr(shown, field)
+        after = getattr(now, field)
+        if before == after:
+            continue
+        label = "waits since" if field == "waiting_since" else field.replace("_", " ")
+        was = _value(_ABSENT if before is None else before)
+        is_ = _value(_ABSENT if after is None else after)
+        if was == is_:
+            # Two times or sums may be written the same and still differ.
+            yield label, str(before), str(after)
+        else:
+            yield label, was, is_
+
+
+_FIELDS = (
     *("title", "status", "priority", "description", "cost", "created", "waiting_since", "expires"),
     *("decided", "decided_by", "trust", "needs_approval", "state"),
 )
@@ -92,7 +127,7 @@ def _kept(task: Task) -> Any:
 
 
 def _changed_leaves(before: Any, after: Any) -> Iterator[tuple[str, str, str]]:
-    """Name, old and new of every value that differs; nested ones with dots between the names."""
+    """Yield name, old and new of every value that differs; nested names are joined by dots."""
     todo = [("", before, after)]
     seen = 0
     while todo:
@@ -141,17 +176,19 @@ def _value(value: Any) -> str:
 
 
 def _excerpts(was: str, is_: str) -> tuple[SafeText, SafeText]:
-    """Both, of long texts what is round the first difference; what can't be seen is written out."""
+    """Return both texts; of long ones the part around the first difference. If they look the same,
+    invisible characters are written out.
+    """
     start = 0
-    if max(len(was), len(is_)) > _MOST:
+    if max(len(was), len(is_)) > _EXCERPT:
         same = next(
             (at for at, (one, other) in enumerate(zip(was, is_, strict=False)) if one != other),
             min(len(was), len(is_)),
         )
-        start = max(0, same - _BEFORE)
+        start = max(0, same - _CONTEXT)
     cut = [
-        f"{'…' if start else ''}{text[start : start + _MOST]}"
-        f"{'…' if len(text) > start + _MOST else ''}"
+        f"{'…' if start else ''}{text[start : start + _EXCERPT]}"
+        f"{'…' if len(text) > start + _EXCERPT else ''}"
         for text in (was, is_)
     ]
     shown = safe(cut[0]), safe(cut[1])

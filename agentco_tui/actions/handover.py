@@ -1,26 +1,27 @@
-"""What a shift hands over, in Markdown: the chapters of what is and of what happened.
+"""The hand-over of a shift, in Markdown: what is the case, and what happened.
 
-The platform's text can't become anything but text in it, whoever renders it.
+The platform's texts can't become anything but text in it, whichever program renders it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from agentco_tui.actions.journal import Earlier
-from agentco_tui.actions.journal_lines import seconds_of
+from agentco_tui.actions.journal_lines import Attempt, seconds_of
 from agentco_tui.actions.outcome import GOOD
 from agentco_tui.history.changes_since import ChangeEvent, Section
 from agentco_tui.live.insight import Level
 from agentco_tui.model import format as fmt
 from agentco_tui.text import SafeText, clip, plain, safe, signs
 
-MOST_LINES = 25  # of one chapter; further ones are counted
-LONGEST = 240  # cells of one text
+MOST_LINES: Final = 25  # of one section; further ones are counted
+LONGEST: Final = 240  # cells of one text
 
 
 def as_code(text: str) -> str:
-    """A line of text that no reader of Markdown takes for anything else.
+    """Return a line of text as Markdown code, so that nothing in it is taken for Markdown.
 
     >>> as_code("# Pay *Bob* `now` at www.evil.example")
     "`# Pay *Bob* 'now' at www.evil.example`"
@@ -29,42 +30,58 @@ def as_code(text: str) -> str:
     return f"`{words}`" if words else ""
 
 
-def markdown(title: SafeText, about: SafeText, chapters: Iterable[Section], now: float) -> str:
-    """The whole of it, with a line break at its end; of bounded length."""
+def markdown(title: SafeText, about: SafeText, sections: Iterable[Section], now: float) -> str:
+    """Return the whole hand-over, of bounded length, with a line break at its end."""
     lines = [f"# Hand-over: {as_code(title)}", "", as_code(about)]
-    for chapter in chapters:
-        told = chapter.happenings
-        lines += ["", f"## {chapter.name}", ""]
-        lines += (f"- {as_code(note)}" for note in chapter.notes)
-        lines += (f"- {_line(each, now)}" for each in told[:MOST_LINES])
-        if not told:
-            lines.append(f"- {chapter.none}")
-        elif (more := len(told) - MOST_LINES) > 0:
-            lines.append(f"- and {fmt.count(more)} more")
+    for section in sections:
+        lines += ["", f"## {section.name}", ""]
+        lines += [f"- {as_code(note)}" for note in section.notes]
+        lines += [f"- {_line(event, now)}" for event in section.happenings[:MOST_LINES]]
+        others = len(section.happenings) - MOST_LINES
+        if not section.happenings:
+            lines.append(f"- {section.none}")
+        elif others > 0:
+            lines.append(f"- and {fmt.count(others)} more")
     return "\n".join(lines) + "\n"
 
 
-def _line(each: ChangeEvent, now: float) -> str:
-    who, what = each.said(now)
-    known = {Level.CRITICAL: f"{signs.critical} ", Level.WARNING: f"{signs.warning} "}
-    return known.get(each.level, "") + as_code(f"{who}: {what}" if who else what)
+def _line(event: ChangeEvent, now: float) -> str:
+    who, what = event.said(now)
+    text = as_code(f"{who}: {what}" if who else what)
+    match event.level:
+        case Level.CRITICAL:
+            return f"{signs.critical} {text}"
+        case Level.WARNING:
+            return f"{signs.warning} {text}"
+        case _:
+            return text
 
 
 def sent_from_here(journal: Iterable[Earlier], since: float, skew: float) -> dict[str, ChangeEvent]:
-    """What was sent from this machine since then, by the task's id, else the attempt's; `skew` is
-    how far the platform's clock is ahead, in seconds.
+    """Return what was sent from this machine since then, by task id, else by attempt id.
+
+    `since` is in seconds since 1970 by the platform's clock, which is `skew` seconds ahead of this
+    machine's.
     """
-    found = dict[str, ChangeEvent]()
+    events: dict[str, ChangeEvent] = {}
     for attempt, settled in journal:
         at = (seconds_of(attempt.time) or 0.0) + skew
-        if at >= since:
-            outcome = settled.outcome if settled else "not known yet"
-            text = plain(
-                f"{safe(attempt.verb, 40)} {safe(attempt.title, LONGEST)}: {safe(outcome)}"
-            )
-            subject = {"tasks": attempt.task, "agents": attempt.agent, "companies": attempt.company}
-            way = next((f"{place}:{of}" for place, of in subject.items() if of), "")
-            level = Level.OK if outcome in GOOD else Level.WARNING
-            happening = ChangeEvent(at, text, plain("from here"), level, way)
-            found[attempt.task or attempt.attempt] = happening
-    return found
+        if at < since:
+            continue
+        outcome = settled.outcome if settled is not None else "not known yet"
+        text = f"{safe(attempt.verb, 40)} {safe(attempt.title, LONGEST)}: {safe(outcome)}"
+        level = Level.OK if outcome in GOOD else Level.WARNING
+        event = ChangeEvent(at, plain(text), plain("from here"), level, _screen_and_row(attempt))
+        events[attempt.task or attempt.attempt] = event
+    return events
+
+
+def _screen_and_row(attempt: Attempt) -> str:
+    """Return where an attempt leads on the screen, such as "tasks:tsk_1"; empty if nowhere."""
+    if attempt.task:
+        return f"tasks:{attempt.task}"
+    if attempt.agent:
+        return f"agents:{attempt.agent}"
+    if attempt.company:
+        return f"companies:{attempt.company}"
+    return ""

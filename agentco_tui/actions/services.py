@@ -1,4 +1,4 @@
-"""What every write needs, in one place: client, picture, clock, journal, permissions, timing."""
+"""What every write needs: client, store, clock, journal, permissions and timing."""
 
 from __future__ import annotations
 
@@ -24,46 +24,51 @@ R = TypeVar("R")
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """How long is waited for what, all in seconds; one value, so that tests need not wait."""
+    """All waiting times, in seconds; in one value, so that tests need not wait."""
 
     still_pending: float = 10.0
-    """Over how long reads must show that nothing happened before a write whose answer was lost
-    counts as not done, and of one with a clear yes the answer alone must do."""
+    """For how long reads must show no effect: then a write whose answer was lost counts as not
+    done, and one with a clear yes is known by its answer alone."""
     after_conflict: float = 2.0
-    """Over how long reads must show that nothing happened before a 409 counts as a refusal: it says
-    that something has changed, and that may be this very request, in another instance's hands."""
-    first: float = 0.4  # the pause after the first read that settled nothing; doubles from there
+    """For how long reads must show no effect before a 409 counts as a refusal: a 409 says that
+    something has changed, and that may be this very request, applied by another instance."""
+    first: float = 0.4  # the pause after the first read that settles nothing; each next one doubles
     ceiling: float = 5.0  # the longest pause between two reads
     spacing: float = 0.5  # between the starts of two list reads that the tasks of a set share
-    gather: float = 0.02  # how long a read waits for more tasks of a set whose turn begins
-    hold_one: float = 2.0  # how long a yes to one task can be taken back
-    hold: float = 5.0  # how long one to a set can
+    gather: float = 0.02  # how long a read waits for other tasks of a set to join it
+    hold_one: float = 2.0  # the undo window of a yes to one task
+    hold: float = 5.0  # the undo window of a yes to a set
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def pauses(self) -> Iterator[float]:
-        """Between reads that go on until one tells; without an end."""
+        """Yield the pauses between reads that go on until one settles the outcome; endless."""
         pause = self.first
         while True:
             yield pause
             pause = min(self.ceiling, pause * 2)
 
 
+def _ignore() -> None:
+    """Do nothing."""
+
+
 class Permissions:
-    """What may be written: nothing where `read_only` says why, else what the platform has not
-    refused with 403 since the key changed. The interface names no permissions: each verb is one.
+    """What may be written: nothing if `read_only` says why, else what the platform has not refused
+    with 403 since the key changed. The platform names no permissions, so each verb counts as one.
     """
 
     def __init__(self, read_only: SafeText | None = None) -> None:
         self.off = read_only
-        self.missing: dict[Verb, SafeText] = {}  # refused, so that another key is needed
-        self.on_change: Callable[[], object] = bool
-        """Called when an answer of `denied` may have changed."""
+        self.missing: dict[Verb, SafeText] = {}  # what was refused, so that another key is needed
+        self.on_change: Callable[[], object] = _ignore
+        """Called when the result of `denied` may have changed."""
 
     def denied(self, verb: Verb) -> SafeText | None:
-        """Why a write would be refused, for a person; None if nothing known speaks against it."""
+        """Return why a write would be refused, for the user; None if it may be tried."""
         return self.off or self.missing.get(verb)
 
     def refused(self, verb: Verb, error: NotAllowed) -> None:
+        """Remember that the platform refused a write with 403."""
         words = f": {error.platform_message}" if error.platform_message else ""
         self.missing[verb] = plain(
             f"this key may not {verb} (403{words}); ask its owner for the permission"
@@ -71,14 +76,14 @@ class Permissions:
         self.on_change()
 
     def key_changed(self) -> None:
-        """Another key is used from now on: forget what the last one was refused."""
+        """Forget what was refused, because another key is used from now on."""
         if self.missing:
             self.missing.clear()
             self.on_change()
 
 
 class Services:
-    """One for each profile that is open; the journal is closed by whoever opened it."""
+    """One for each open profile. Whoever opened the journal closes it."""
 
     def __init__(
         self,
@@ -93,7 +98,7 @@ class Services:
     ) -> None:
         self.client = client
         self.decision_client = client.for_decisions()
-        """What a decision reads and sends waits for no other request."""
+        """A client with connections of its own: decisions wait for no other request."""
         self.poller = poller
         self.store = poller.store
         self.clock = poller.clock
@@ -109,17 +114,17 @@ class Services:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
 
     def journaled(self, work: Callable[..., R], *about: Any) -> asyncio.Future[R]:
-        """Work with the journal in its thread, off the event loop. Raises JournalError."""
+        """Call a method of the journal in its thread, off the event loop. Raises JournalError."""
         if self._closed:
             raise JournalError("this dashboard is ending", "the next start finds out")
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *about)
 
     async def follow(self) -> OpenAttempts:
-        """As `Journal.follow`, of this platform. Raises JournalError at the end only."""
+        """`Journal.follow` for this platform. Raises JournalError only when the program ends."""
         return await self.journaled(self.journal.follow, self.origin)
 
     async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
-        """As `Journal.claim`; none while the journal can't be written."""
+        """`Journal.claim`; returns nothing while the journal can't be written."""
         try:
             return await self.journaled(self.journal.claim, tuple(attempts))
         except JournalError:
@@ -135,6 +140,6 @@ class Services:
 
 
 def age_of(time_written: str) -> float | None:
-    """Seconds since a time in the journal, None if it can't be read."""
+    """Return the seconds since a time in the journal; None if it can't be read."""
     at = seconds_of(time_written)
     return None if at is None else max(0.0, time.time() - at)

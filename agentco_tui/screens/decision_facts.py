@@ -1,7 +1,7 @@
-"""What a decision rests on besides the task: the money, now and after it, and the precedent.
+"""What the question about an approval shows besides the task: budgets, and earlier tasks like it.
 
-Both are read while the question stands, which waits for neither; what comes later takes the lines
-that were kept free for it.
+Both are read while the question is open, which waits for neither. Lines are kept free for what
+comes later, so that nothing moves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agentco_tui.actions.batch_summary import added_up
+from agentco_tui.actions.batch_summary import sum_by_currency
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_errors import JournalError
 from agentco_tui.actions.journal_lines import seconds_of
@@ -25,7 +25,7 @@ from agentco_tui.history.log_counts import life_from_log
 from agentco_tui.history.observations import HistoryError, TaskLife
 from agentco_tui.history.precedent import KnownPast, Precedent, alike_of, past_of, summed
 from agentco_tui.history.reader import BUDGET_FEEDS, Reader
-from agentco_tui.live.decision_money import BudgetImpact, budget_impacts, cost_added_by
+from agentco_tui.live.decision_money import AddedCost, BudgetImpact, budget_impacts, cost_added_by
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level
 from agentco_tui.model import BudgetScope, Task, TaskState
@@ -39,32 +39,37 @@ from agentco_tui.widgets.tones import Tone
 
 log = logging.getLogger(__name__)
 
-ENOUGH: Final = 7 * 86_400.0  # seconds that must be known before a task counts as the first
-SOME: Final = 1_000  # tasks of which one tells whether the unit of costs is sent
-OLD: Final = 60.0  # seconds after which budgets are read again for a question
-MOST_BUDGETS: Final = 2  # of a set
-LONGEST: Final = 22  # columns of a name
+FIRST_OF_KIND_AFTER: Final = 7 * 86_400.0
+"""Seconds that the history must cover before a task counts as the first of its kind."""
+MOST_SAMPLED: Final = 1_000  # tasks among which one is looked for that has a cost
+BUDGETS_STALE_AFTER: Final = 60.0  # seconds after which budgets are read again for a question
+MOST_BUDGETS: Final = 2  # shown for a set; of the others, those that pass their limit are counted
+LONGEST_NAME: Final = 22  # columns
 FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
 
 
 async def read_precedents(session: DashboardWorkspace, tasks: Sequence[Task]) -> KnownPast:
-    """What is known of tasks like these; off the event loop. Raises nothing: no decision is to fail
-    for want of it.
+    """Return what is known of tasks like these; worked out off the event loop.
+
+    Raises nothing: no decision may fail for lack of it. `KnownPast.trouble` says what went wrong.
     """
-    journal, here = list[Earlier](), dict[str, TaskLife]()
+    journal: list[Earlier] = []
+    approved_here: dict[str, TaskLife] = {}
     with suppress(JournalError):
         journal = await session.services.journaled(session.services.journal.latest, session.origin)
-    for one in journal:
-        if one.settled is not None and one.settled.outcome == OutcomeKind.APPROVED_HERE:
-            here[one.attempt.subject] = life_of(one)
-    some = islice(chain(tasks, session.store.pending), SOME)
-    cost = next((task.cost for task in some if task.cost is not None), None)
+    for earlier in journal:
+        settled = earlier.settled
+        if settled is not None and settled.outcome == OutcomeKind.APPROVED_HERE:
+            approved_here[earlier.attempt.subject] = life_of(earlier)
+    sample = islice(chain(tasks, session.store.pending), MOST_SAMPLED)
+    cost = next((task.cost for task in sample if task.cost is not None), None)
     assumed = cost is None or cost.unit_assumed
-    entries, now = [*session.store.activity], session.clock.now()
+    entries = [*session.store.activity]
+    now = session.clock.now()
 
     def look(reader: Reader | None) -> KnownPast:
-        lives = chain(here.values(), map(life_from_log, entries))
-        return past_of(tasks, lives, here, now, reader, assumed=assumed)
+        lives = chain(approved_here.values(), map(life_from_log, entries))
+        return past_of(tasks, lives, approved_here, now, reader, assumed=assumed)
 
     try:
         if session.history is None:
@@ -79,69 +84,85 @@ async def read_precedents(session: DashboardWorkspace, tasks: Sequence[Task]) ->
 
 
 def life_of(known: Earlier) -> TaskLife:
-    """What the journal knows of a task that was approved from here."""
-    sent, at = known.attempt, seconds_of(known.attempt.time) or 0.0
+    """Return what the journal has about a task that was approved from here."""
+    attempt = known.attempt
+    approved_at = seconds_of(attempt.time) or 0.0
     return TaskLife(
-        id=sent.task or sent.subject,
-        title=safe(sent.title),
-        agent=sent.agent or sent.agent_name,
-        first_seen=at,
-        decided=at,
+        id=attempt.task or attempt.subject,
+        title=safe(attempt.title),
+        agent=attempt.agent or attempt.agent_name,
+        first_seen=approved_at,
+        decided=approved_at,
         state=TaskState.APPROVED,
     )
 
 
 def like_items(known: KnownPast | None, tasks: Sequence[Task], now: float) -> Iterable[Item]:
-    """How tasks like these fared; of one task in two lines, whatever is known."""
-    many = len(tasks) > 1
-    words, tone, more = "reading what is known of tasks like it", Tone.DIM, list[str]()
-    if known is not None:
-        kinds = {alike_of(each): each.title for each in tasks}
-        of = {each: known.precedents.get(each, Precedent()) for each in kinds}
-        new = [kinds[each] for each, past in of.items() if not past.count]
-        found = summed([*of.values()])
-        words, tone = fared(found), Tone.PLAIN
-        if not found.count:
-            words, tone = none_like(known, "them" if many else "it"), Tone.DIM
-        elif new:
-            words += f"; {without_precedent(new)}"
-        if 2 * (found.rejected + found.failed) >= found.approved + found.rejected > 0:
-            words, tone = f"{signs.warning} {words}", Tone.WARNING
-        if known.trouble is not None:
-            words, tone = f"{signs.unknown} {known.trouble}", Tone.WARNING
-        past = of[alike_of(tasks[0])]
-        if past.ratio is not None:
-            ratio = fmt.number(round(past.ratio, 1))
-            more.append(f"cost {signs.derived}{ratio} of the estimate")
-        if past.last is not None:
-            more.append(f"last {fmt.ago(now - past.last)}")
-    yield FieldLine(plain("like these" if many else "like this"), plain(words), tone)
-    if not many:
-        yield FieldLine(plain(""), plain(", ".join(more)), Tone.DIM)
+    """Yield how tasks like these fared: two lines about one task, one line about a set."""
+    is_set = len(tasks) > 1
+    words, tone = _precedent_words(known, tasks)
+    yield FieldLine(plain("like these" if is_set else "like this"), plain(words), tone)
+    if not is_set:
+        details = ", ".join(_precedent_details(known, tasks[0], now))
+        yield FieldLine(plain(""), plain(details), Tone.DIM)
+
+
+def _precedent_words(known: KnownPast | None, tasks: Sequence[Task]) -> tuple[str, Tone]:
+    """Return how similar tasks fared, in words; None of `known` while that is being read."""
+    if known is None:
+        return "reading what is known of tasks like it", Tone.DIM
+    if known.trouble is not None:
+        return f"{signs.unknown} {known.trouble}", Tone.WARNING
+    title_by_kind = {alike_of(task): task.title for task in tasks}
+    precedents = {kind: known.precedents.get(kind, Precedent()) for kind in title_by_kind}
+    total = summed([*precedents.values()])
+    if not total.count:
+        return none_like(known, "them" if len(tasks) > 1 else "it"), Tone.DIM
+    words = fared(total)
+    new_titles = [title_by_kind[kind] for kind, past in precedents.items() if not past.count]
+    if new_titles:
+        words += f"; {without_precedent(new_titles)}"
+    went_wrong = total.rejected + total.failed
+    decided = total.approved + total.rejected
+    if decided > 0 and 2 * went_wrong >= decided:
+        return f"{signs.warning} {words}", Tone.WARNING
+    return words, Tone.PLAIN
+
+
+def _precedent_details(known: KnownPast | None, task: Task, now: float) -> Iterable[str]:
+    """Yield what similar tasks cost, and when the last one was."""
+    if known is None:
+        return
+    precedent = known.precedents.get(alike_of(task), Precedent())
+    if precedent.ratio is not None:
+        ratio = fmt.number(round(precedent.ratio, 1))
+        yield f"cost {signs.derived}{ratio} of the estimate"
+    if precedent.last is not None:
+        yield f"last {fmt.ago(now - precedent.last)}"
 
 
 def fared(found: Precedent) -> str:
-    """How tasks alike fared: "14 approved (9 from here), 1 rejected, 2 failed afterwards"."""
-    told = {
+    """Return how similar tasks fared: "14 approved (9 from here), 1 rejected, 2 failed later"."""
+    counts = {
         "rejected": found.rejected,
         "failed afterwards": found.failed,
         "ended, nobody known to have been asked": found.unasked,
     }
     here = f" ({fmt.count(found.here)} from here)" if found.here else ""
-    words = [f"{fmt.count(count)} {what}" for what, count in told.items() if count]
+    words = [f"{fmt.count(count)} {what}" for what, count in counts.items() if count]
     return ", ".join((f"{fmt.count(found.approved)} approved{here}", *words))
 
 
 def none_like(known: KnownPast, it: str) -> str:
-    """That none alike is known, and how far that reaches."""
-    if known.watched >= ENOUGH:
+    """Return that no similar task is known, and how much of the past that covers."""
+    if known.watched >= FIRST_OF_KIND_AFTER:
         return "first of its kind" if it == "it" else "all are the first of their kind"
     reach = f"in the {fmt.age(known.watched)} that are known" if known.watched else "is known"
     return f"none like {it} {reach}"
 
 
 def without_precedent(titles: Sequence[SafeText]) -> str:
-    """The kinds of task of a set that no earlier task is like, by a title of each."""
+    """Return that some kinds of task are new; `titles` has a title of each, at least one."""
     words = f'no earlier task like "{clip(titles[0], 30)}"'
     others = len(titles) - 1
     if others == 1:
@@ -152,21 +173,26 @@ def without_precedent(titles: Sequence[SafeText]) -> str:
 
 
 class DecisionFacts:
-    """For the question about these tasks; `show` is called when more is known."""
+    """The facts for the question about these tasks; `show` is called when more is known."""
 
     def __init__(
         self, session: DashboardWorkspace, tasks: Sequence[Task], show: Callable[[], None]
     ) -> None:
-        self.session, self.tasks, self._show = session, tasks, show
-        self.known: KnownPast | None = None
-        ages = {feed: self._age(feed) for feed in FEEDS}
-        self._reading = {feed for feed, age in ages.items() if age is None or age > OLD}
+        self.session = session
+        self.tasks = tasks
+        self._show = show
+        self.known: KnownPast | None = None  # None until it was read
+        self._reading = {feed for feed in FEEDS if self._is_stale(feed)}
 
     def _age(self, feed: FeedName) -> float | None:
         return self.session.store.freshness[feed].age(self.session.clock.monotonic())
 
+    def _is_stale(self, feed: FeedName) -> bool:
+        age = self._age(feed)
+        return age is None or age > BUDGETS_STALE_AFTER
+
     async def read(self) -> None:
-        """Read what is old of the budgets, and what is known of tasks alike, and show each."""
+        """Read the budgets if they are stale, and what is known of similar tasks; show each."""
         await asyncio.gather(self._read_past(), *map(self._read_budgets, tuple(self._reading)))
 
     async def _read_budgets(self, feed: FeedName) -> None:
@@ -179,43 +205,60 @@ class DecisionFacts:
         self._show()
 
     def items(self) -> Iterable[Item]:
-        """The budgets now and after, in as many lines from the start on, and the precedent."""
-        session, of = self.session, {} if self.known is None else self.known.precedents
-        added = [cost_added_by(task, of.get(alike_of(task))) for task in self.tasks]
-        found = budget_impacts(self.tasks, added, session.store, session.settings.alerts)
-        names = [self._name(impact) for impact in found[:MOST_BUDGETS]]
+        """Yield the budgets now and after the approval, and the precedent; always as many lines."""
+        session = self.session
+        precedents = self.known.precedents if self.known is not None else {}
+        added = [cost_added_by(task, precedents.get(alike_of(task))) for task in self.tasks]
+        impacts = budget_impacts(self.tasks, added, session.store, session.settings.alerts)
+        names = [self._name(impact) for impact in impacts[:MOST_BUDGETS]]
         width = max(LABEL_WIDTH, *(cell_width(name) + 2 for name in names), 0)
-        for name, impact in zip(names, found, strict=False):
+        for name, impact in zip(names, impacts, strict=False):
             yield FieldLine(name, *self._budget(impact), width)
-        if rest := sum(impact.passes_limit for impact in found[MOST_BUDGETS:]):
-            more = plain(f"{signs.warning} {fmt.count(rest)} more pass their limit")
-            yield FieldLine(plain(""), more, Tone.WARNING, width)
-        known = [each for each in added if each is not None]
-        sums = [replace(each, derived=True) for each in added_up(each.sum for each in known)]
-        words = (
-            f"{' + '.join(map(fmt.money, sums))}, {', '.join({each.source: 0 for each in known})}"
-        )
-        if not known:
-            words = "cost unknown" + ", reading what tasks like it cost" * (self.known is None)
-        elif unknown := len(added) - len(known):
-            words += f", and {fmt.count(unknown)} of unknown cost"
-        if any(impact.excluded_costs for impact in found):
-            words += "; not added where the unit or currency is another"
-        elif any(
-            impact.spent_after is not None and impact.spent_after.unit_assumed for impact in found
-        ):
-            words += " (units assumed)"
-        yield FieldLine(plain("adds"), plain(words))
+        more_pass = sum(impact.passes_limit for impact in impacts[MOST_BUDGETS:])
+        if more_pass:
+            words = f"{signs.warning} {fmt.count(more_pass)} more pass their limit"
+            yield FieldLine(plain(""), plain(words), Tone.WARNING, width)
+        yield FieldLine(plain("adds"), plain(self._added_words(added, impacts)))
         yield from like_items(self.known, self.tasks, session.clock.now())
 
+    def _added_words(
+        self, added: Sequence[AddedCost | None], impacts: Sequence[BudgetImpact]
+    ) -> str:
+        """Return what the approval adds to the budgets: "$3.00 + €2.00, by their estimates"."""
+        known = [each for each in added if each is not None]
+        if known:
+            sums = sum_by_currency(each.sum for each in known)
+            amounts = " + ".join(fmt.money(replace(each, derived=True)) for each in sums)
+            sources = ", ".join(dict.fromkeys(each.source for each in known))
+            words = f"{amounts}, {sources}"
+        elif self.known is None:
+            words = "cost unknown, reading what tasks like it cost"
+        else:
+            words = "cost unknown"
+        unknown = len(added) - len(known)
+        if known and unknown:
+            words += f", and {fmt.count(unknown)} of unknown cost"
+        if any(impact.excluded_costs for impact in impacts):
+            return f"{words}; not added where the unit or currency is another"
+        spent = [impact.spent_after for impact in impacts if impact.spent_after is not None]
+        if any(each.unit_assumed for each in spent):
+            return f"{words} (units assumed)"
+        return words
+
     def _name(self, impact: BudgetImpact) -> SafeText:
-        names, is_agent = self.session.names, impact.scope is BudgetScope.AGENT
-        return clip(names.agent(impact.ref) if is_agent else names.company(impact.ref), LONGEST)
+        names = self.session.names
+        if impact.scope is BudgetScope.AGENT:
+            return clip(names.agent(impact.ref), LONGEST_NAME)
+        return clip(names.company(impact.ref), LONGEST_NAME)
 
     def _budget(self, impact: BudgetImpact) -> tuple[SafeText, Tone]:
-        """Now and after: "$412.00 of $500.00 → ~$501.20 ✖ passes its limit, may stop it"."""
+        """Return a budget now and after the approval, and its tone.
+
+        Such as "$412.00 of $500.00 → ~$501.20 ✖ passes its limit, may stop it".
+        """
         feed = BUDGET_FEEDS[impact.scope]
-        age, failure = self._age(feed), self.session.store.freshness[feed].failure
+        age = self._age(feed)
+        failure = self.session.store.freshness[feed].failure
         if impact.budget is None and failure is None:
             is_read = feed not in self._reading
             return plain("no budget is known" if is_read else "reading"), Tone.DIM
@@ -227,7 +270,9 @@ class DecisionFacts:
         if impact.level >= Level.WARNING:
             words += f" {level_sign(impact.level)}"
         if impact.passes_limit:
-            words += " passes its limit" + ", may stop it" * (impact.scope is BudgetScope.AGENT)
+            words += " passes its limit"
+            if impact.scope is BudgetScope.AGENT:
+                words += ", may stop it"
         elif (impact.share_after or 0) >= 1:
             words += " used up"
         if failure is not None and age is not None:

@@ -448,7 +448,7 @@ class OverviewView(TaskLines[Need]):
                 if decision is not None:
                     title = self.session.titled(task.title, task)
                     self.main.say(f"{title}: {text_of(self.session, decision)}")
-                    self.session.decisions.look_at(task.id)
+                    self.session.decisions.acknowledge(task.id)
             case Task(title=title) as task if (need := self.need()) and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
                 self.main.go("tasks", task.id, filter=f'task:"{words}"')

@@ -12,7 +12,7 @@ from operator import attrgetter
 from textual import events, on
 from textual.timer import Timer
 
-from agentco_tui.actions.batch_summary import costs_of
+from agentco_tui.actions.batch_summary import total_costs
 from agentco_tui.actions.outcome import GOOD
 from agentco_tui.config import ViewSettings
 from agentco_tui.history.precedent import agent_of, alike_of
@@ -232,7 +232,7 @@ class TasksView(TaskLines[Task]):
         if not marked:
             return offers
         words, tasks = f"approve {fmt.count(len(marked))}", self._marked_tasks(islice(marked, FEW))
-        costs = costs_of(tasks) if all(task.cost for task in tasks) else []
+        costs = total_costs(tasks) if all(task.cost for task in tasks) else []
         if len(marked) <= FEW and len(costs) == 1:
             words += f" (cost {fmt.money(costs[0])})"
         unmark = {} if self.filter_text else {"app.back": "unmark"}
@@ -312,7 +312,7 @@ class TasksView(TaskLines[Task]):
     def _count_as_read(self, task: Task) -> None:
         if self.subject() == task and self.display and self.app.screen is self.screen:
             self.session.read[task.id] = task.content
-            self.session.decisions.look_at(task.id)
+            self.session.decisions.acknowledge(task.id)
 
     def _marked_tasks(self, ids: Iterable[str]) -> list[Task]:
         store, rows = self.session.store, self.table.rows

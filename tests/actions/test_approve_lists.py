@@ -480,10 +480,10 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
             assert known.outcome is not None
             assert known in decisions.open
             assert (known.outcome.kind, outcome_sentence(known.outcome)) == (kind, "so it is")
-            decisions.look_at(tasks[number].id)
+            decisions.acknowledge(tasks[number].id)
         assert [known.task for known in decisions.open] == [tasks[3]]
         changed.clear()
-        decisions.look_at(tasks[0].id)
+        decisions.acknowledge(tasks[0].id)
         assert await follow() == [Step.SETTLED, Step.SETTLED, Step.SENDING]
         assert changed == []
 

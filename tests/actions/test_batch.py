@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import (
-    Standing,
-    costs_of,
-    kind_of,
-    listed_of,
-    of_one_kind,
+    Familiarity,
+    list_for_review,
+    split_by_type,
+    total_costs,
+    type_of,
 )
 from agentco_tui.actions.decisions import Decisions, Hold
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step
@@ -270,8 +270,8 @@ def test_a_summary_lists_all_with_what_stands_out_the_worst_first() -> None:
     tasks[6] = task(6, cost=Money(Decimal(900)))
     read = {task.id: task.content for task in tasks} | {"tsk_7": b"as it was"}
     del read["tsk_1"]
-    told = listed_of(tasks, Names(Store()), read)
-    assert [(listed.task.id, list(listed.odd)) for listed in told] == [
+    told = list_for_review(tasks, Names(Store()), read)
+    assert [(listed.task.id, list(listed.unusual)) for listed in told] == [
         ("tsk_7", []),
         ("tsk_1", []),
         ("tsk_3", ["priority urgent, most are low"]),
@@ -281,8 +281,8 @@ def test_a_summary_lists_all_with_what_stands_out_the_worst_first() -> None:
         ("tsk_2", []),
         ("tsk_4", []),
     ]
-    standing = [listed.standing for listed in told]
-    assert standing == [Standing.CHANGED, Standing.UNREAD, *[Standing.READ] * 6]
+    standing = [listed.familiarity for listed in told]
+    assert standing == [Familiarity.CHANGED, Familiarity.UNREAD, *[Familiarity.READ] * 6]
 
 
 def test_costs_are_summed_by_currency_and_unknown_ones_are_no_zeros() -> None:
@@ -294,12 +294,12 @@ def test_costs_are_summed_by_currency_and_unknown_ones_are_no_zeros() -> None:
         task(4, cost=None),
         task(5, cost=Money(Decimal(0), usd)),
     ]
-    assert costs_of(tasks) == [Money(Decimal(7), eur), Money(Decimal("0.30"), usd)]
+    assert total_costs(tasks) == [Money(Decimal(7), eur), Money(Decimal("0.30"), usd)]
 
 
 def test_a_mixed_set_has_nothing_that_stands_out() -> None:
     tasks = [task(number, priority=plain(f"p{number % 4}"), cost=None) for number in range(8)]
-    assert not any(listed.odd for listed in listed_of(tasks, Names(Store()), {}))
+    assert not any(listed.unusual for listed in list_for_review(tasks, Names(Store()), {}))
 
 
 LOW, URGENT = {}, {"priority": plain("urgent")}  # type: ignore[var-annotated]
@@ -322,13 +322,13 @@ FREE, FIVE_TIMES = {"cost": Money(Decimal(0))}, {"cost": Money(Decimal(10))}
     ],
 )
 def test_what_stands_out_from_most_of_at_least_four(tasks: list[dict[str, Any]], odd: str) -> None:
-    told = listed_of([task(n, **more) for n, more in enumerate(tasks)], Names(Store()), {})
-    assert [words for listed in told for words in listed.odd] == ([odd] if odd else [])
+    told = list_for_review([task(n, **more) for n, more in enumerate(tasks)], Names(Store()), {})
+    assert [words for listed in told for words in listed.unusual] == ([odd] if odd else [])
 
 
 def test_of_equals_the_one_that_waits_longest_comes_first_and_without_a_time_last() -> None:
     made = [None, Moment(50.0), Moment(5.0)]
-    told = listed_of([task(n, created=at) for n, at in enumerate(made)], Names(Store()), {})
+    told = list_for_review([task(n, created=at) for n, at in enumerate(made)], Names(Store()), {})
     assert [listed.task.id for listed in told] == ["tsk_2", "tsk_1", "tsk_0"]
 
 
@@ -345,16 +345,16 @@ def test_of_equals_the_one_that_waits_longest_comes_first_and_without_a_time_las
     ],
 )
 def test_what_sort_of_decision_a_task_wants(extra: bytes, kind: str | None) -> None:
-    assert kind_of(task(1, extra=extra)) == kind
+    assert type_of(task(1, extra=extra)) == kind
 
 
 def test_a_type_unlike_the_rest_and_what_waits_no_more_are_not_in_the_set() -> None:
     hire, pay = b'{"type":"hire"}', b'{"type":"pay"}'
     tasks = [task(1, extra=pay), task(2, extra=hire), task(3, extra=hire), task(4)]
     tasks.append(task(5, extra=hire, status=plain("done"), state=TaskState.DONE))
-    chosen, aside = of_one_kind(tasks)
+    chosen, excluded = split_by_type(tasks)
     assert [chosen_one.id for chosen_one in chosen] == ["tsk_2", "tsk_3"]
-    assert [(left.task.id, left.reason) for left in aside] == [
+    assert [(left.task.id, left.reason) for left in excluded] == [
         ("tsk_5", "it doesn't wait for approval: done"),
         ("tsk_1", "type pay, the set has type hire: approve it by itself"),
         ("tsk_4", "no type, the set has type hire: approve it by itself"),

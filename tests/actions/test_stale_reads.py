@@ -21,7 +21,7 @@ from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.read_age import MOST_READS, OLDEST_READ, why_too_old
 from agentco_tui.live.feeds import Clock, FeedName
-from agentco_tui.model import Listing, Ref
+from agentco_tui.model import Listing, Ref, Task
 from agentco_tui.model.format import stamp
 from tests.actions.office import Office, journal_entries, office
 from tests.actions.test_writes import task_form
@@ -200,10 +200,10 @@ async def test_a_set_reads_again_what_has_become_old(
     suspended = once_at(Step.SENDING, suspend)
     tell = batch.tell
 
-    def watched(task: object, told: Step | Outcome) -> None:
-        tell(task, told)  # type: ignore[arg-type]
-        if isinstance(told, Step):
-            suspended(told)
+    def watched(task: Task, progress: Step | Outcome) -> None:
+        tell(task, progress)
+        if isinstance(progress, Step):
+            suspended(progress)
 
     batch.tell = watched  # type: ignore[method-assign]
     await batch.run()

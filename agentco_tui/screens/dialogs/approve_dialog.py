@@ -15,7 +15,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
-from agentco_tui.actions.batch_summary import Aside, Listed, Standing, costs_of, listed_of
+from agentco_tui.actions.batch_summary import (
+    Excluded,
+    Familiarity,
+    ListedTask,
+    list_for_review,
+    total_costs,
+)
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.actions.outcome_words import sentence_with_platform_words
@@ -49,9 +55,9 @@ MOST_DIGITS = 9
 TYPED_FROM = 11  # from so many tasks on the number must be typed
 BAR = 24
 HEADINGS = {
-    Standing.CHANGED: f"{signs.warning} {{}} changed since you read them",
-    Standing.UNREAD: f"{signs.warning} {{}} you have not read",
-    Standing.READ: "{} you have read",
+    Familiarity.CHANGED: f"{signs.warning} {{}} changed since you read them",
+    Familiarity.UNREAD: f"{signs.warning} {{}} you have not read",
+    Familiarity.READ: "{} you have read",
 }
 
 
@@ -89,7 +95,7 @@ class TaskQuestion(Question):
 
     def _decided(self, task_id: str) -> None:
         decision = self.session.decisions.by_task.get(task_id)
-        if task_id in self._tasks and decision is not None and not decision.seen:
+        if task_id in self._tasks and decision is not None and not decision.is_acknowledged:
             self._end(task_id, line_note(self.session, decision).text)
 
     def _end(self, task_id: str, *lines: str) -> None:
@@ -190,7 +196,7 @@ class BatchQuestion(TaskQuestion):
         self,
         session: DashboardWorkspace,
         tasks: Sequence[Task],
-        aside: Sequence[Aside],
+        aside: Sequence[Excluded],
         hidden: Mapping[str, SafeText],
     ) -> None:
         """`hidden` says of some tasks why the list doesn't show them."""
@@ -218,14 +224,14 @@ class BatchQuestion(TaskQuestion):
     def items(self) -> Iterable[Item]:
         session, aside, names = self.session, self.aside, self.session.names
         tasks = list(self._tasks.values())
-        listed = listed_of(tasks, names, session.read)
+        listed = list_for_review(tasks, names, session.read)
         yield from self.ended_items()
         hidden = Counter(why for each, why in self.hidden_tasks.items() if each in self._tasks)
         if aside:
             hidden[plain("marked, but not in this set: see the end")] = len(aside)
         for why, count in hidden.items():
             yield warning(f"{signs.warning} {fmt.count(count)} {why}")
-        sums = " + ".join(map(fmt.money, costs_of(tasks)))
+        sums = " + ".join(map(fmt.money, total_costs(tasks)))
         unknown = sum(task.cost is None for task in tasks)
         more = f"{sums or signs.missing}, and {fmt.count(unknown)} of unknown cost"
         yield FieldLine(plain("costs"), plain(more if unknown else sums))
@@ -241,9 +247,9 @@ class BatchQuestion(TaskQuestion):
         yield from self.facts.items()
         # Every task: those the person knows least first, then those that are not in the set.
         for standing, words in HEADINGS.items():
-            if known := [one for one in listed if one.standing is standing]:
+            if known := [one for one in listed if one.familiarity is standing]:
                 heading = plain(words.format(fmt.count(len(known))))
-                read = standing is Standing.READ
+                read = standing is Familiarity.READ
                 yield from (Gap(), Heading(heading) if read else warning(heading))
                 for one in known:
                     yield from self._lines(one)
@@ -255,7 +261,7 @@ class BatchQuestion(TaskQuestion):
                     warning(f"{signs.warning} {left.reason}", 2),
                 )
 
-    def _lines(self, listed: Listed) -> Iterable[Item]:
+    def _lines(self, listed: ListedTask) -> Iterable[Item]:
         task, names = listed.task, self.session.names
         yield Text(self._label[task.id])
         cost = "unknown" if task.cost is None else fmt.money(task.cost)
@@ -267,7 +273,7 @@ class BatchQuestion(TaskQuestion):
             *more,
         )
         yield Text(plain(f" {signs.separator} ".join(parts)), Tone.DIM, 2)
-        odd = [*listed.odd, self.hidden_tasks.get(task.id), self.tried_before(task.id)]
+        odd = [*listed.unusual, self.hidden_tasks.get(task.id), self.tried_before(task.id)]
         if words := "; ".join(filter(None, odd)):
             yield warning(f"{signs.warning} {words}", 2)
 

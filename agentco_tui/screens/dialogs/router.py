@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
-from agentco_tui.actions.batch_summary import Aside, of_one_kind
+from agentco_tui.actions.batch_summary import Excluded, split_by_type
 from agentco_tui.actions.decisions import Decision, task_of
 from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import (
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 TOLD_ONE_BY_ONE = 3  # so many outcomes of an earlier run are each told; more are counted
 
 
-def alone_of(aside: Sequence[Aside]) -> SafeText | None:
+def alone_of(aside: Sequence[Excluded]) -> SafeText | None:
     """What the question about the only task of a set says of those that are not in it."""
     if not aside:
         return None
@@ -154,7 +154,7 @@ class DialogRouter:
 
         notes = [each for each in (self._note_of_unsent(task), note) if each is not None]
         question = ApproveQuestion(self._session, newest, joined(notes, "; ") if notes else None)
-        self._session.decisions.look_at(task.id)
+        self._session.decisions.acknowledge(task.id)
 
         def then(yes: bool | None) -> None:
             if yes:
@@ -232,14 +232,14 @@ class DialogRouter:
         """Ask whether to approve these tasks; `hidden` says why some are not in sight."""
         if not self._may(Verb.APPROVE):
             return
-        session, newest, decided = self._session, list[Task](), list[Aside]()
+        session, newest, decided = self._session, list[Task](), list[Excluded]()
         for task in tasks:
             if (known := self._known_of(task)) is not None:
-                decided.append(Aside(task, known))
+                decided.append(Excluded(task, known))
             else:
                 now = session.store.pending.get(task.id) or session.store.tasks.get(task.id)
                 newest.append(now or task)
-        chosen, unlike = of_one_kind(newest)
+        chosen, unlike = split_by_type(newest)
         aside = [*decided, *unlike]
         if not chosen:
             self._say(f"nothing to approve: {alone_of(aside) or 'no task is marked'}", bad=True)
@@ -265,7 +265,7 @@ class DialogRouter:
 
         question = BatchQuestion(session, chosen, aside, hidden or {})
         for task in chosen:
-            session.decisions.look_at(task.id)
+            session.decisions.acknowledge(task.id)
         self._frame.app.push_screen(question, then)
 
     async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
