@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -393,3 +394,79 @@ def test_a_log_read_elsewhere_is_counted_as_a_poll_is() -> None:
         (0, 2),
         (60, 1),
     ]
+
+
+def calls_of(work: Callable[[], None]) -> int:
+    """How many functions of Python are called."""
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+async def test_a_poll_costs_the_same_however_long_the_lists_are(tmp_path: Path) -> None:
+    """One new task, one new entry and one changed budget, beside few records and beside many."""
+    costs = list[int]()
+    for size in (20, 2_000):
+        watched = Watched(tmp_path / f"{size}.sqlite3")
+        tasks = [task(f"t{number}") for number in range(size)]
+        entries = [entry(f"e{number}", float(number)) for number in range(size)]
+        budgets = [budget(f"ag_{number}", number) for number in range(size)]
+        watched.answer(FeedName.PENDING, *tasks)
+        watched.answer(FeedName.ACTIVITY, *entries)
+        watched.answer(FeedName.AGENT_BUDGETS, *budgets)
+        await watched.written()
+        changes = (
+            (watched.store.pending, FeedName.PENDING, task("new")),
+            (watched.store.agent_budgets, FeedName.AGENT_BUDGETS, budget("ag_1", 1_000)),
+        )
+        for collection, _, record in changes:
+            collection.put(record)
+        watched.store.activity.merge(Listing(records=(entries[-1], entry("new", size + 1.0))))
+
+        def poll(watched: Watched = watched) -> None:
+            watched.store.publish(Change(FeedName.PENDING, added=("new",)))
+            watched.store.publish(Change(FeedName.AGENT_BUDGETS, changed=("ag_1",)))
+            watched.store.publish(Change(FeedName.ACTIVITY, added=("new",)))
+            for feed in (FeedName.PENDING, FeedName.AGENT_BUDGETS, FeedName.ACTIVITY):
+                watched.fresh(feed)
+
+        watched.clock.at += 5
+        costs.append(calls_of(poll))
+        reader = await watched.remembered()
+        assert waiting(reader, None)[-1][1] == size + 1
+    few, many = costs
+    assert abs(few - many) <= few / 10
+
+
+async def test_a_long_list_is_taken_up_in_slices(watched: Watched) -> None:
+    """The event loop runs on meanwhile, and all of it is there in the end."""
+    size = 20_000
+    watched.answer(FeedName.PENDING, *(task(f"t{number}") for number in range(size)))
+    turns = 0
+    reading = asyncio.ensure_future(watched.written())
+    while not reading.done():
+        turns += 1
+        await asyncio.sleep(0)
+    assert turns > 10
+    reader = await watched.remembered()
+    assert len(reader.lives(0)) == size
+    assert waiting(reader, None)[-1][1] == size
+
+
+async def test_a_task_that_leaves_the_queue_is_noted_between_two_polls(watched: Watched) -> None:
+    watched.answer(FeedName.PENDING, task("t1"), task("t2"))
+    watched.answer(FeedName.PENDING, task("t2"), more=True)
+    watched.answer(FeedName.PENDING, task("t1"), task("t2"))
+    watched.answer(FeedName.PENDING, task("t2"))
+    lives = {life.id: life for life in (await watched.remembered()).lives(0)}
+    assert (lives["t1"].departed, lives["t1"].departed_after) == (NOON + 20, NOON + 15)
+    assert lives["t2"].departed is None
