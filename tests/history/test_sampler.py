@@ -424,12 +424,8 @@ async def test_a_poll_costs_the_same_however_long_the_lists_are(tmp_path: Path) 
         watched.answer(FeedName.ACTIVITY, *entries)
         watched.answer(FeedName.AGENT_BUDGETS, *budgets)
         await watched.written()
-        changes = (
-            (watched.store.pending, FeedName.PENDING, task("new")),
-            (watched.store.agent_budgets, FeedName.AGENT_BUDGETS, budget("ag_1", 1_000)),
-        )
-        for collection, _, record in changes:
-            collection.put(record)
+        watched.store.pending.put(task("new"))
+        watched.store.agent_budgets.put(budget("ag_1", 1_000))
         watched.store.activity.merge(Listing(records=(entries[-1], entry("new", size + 1.0))))
 
         def poll(watched: Watched = watched) -> None:
