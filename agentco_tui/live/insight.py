@@ -1,4 +1,4 @@
-"""How badly a record needs a person: pure functions, used wherever a level shows."""
+"""How badly a record needs the user: pure functions, used wherever a level is shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agentco_tui.text.memoized import memoized
 
 
 class Level(IntEnum):
-    """How badly a person is needed; higher is worse."""
+    """How badly the user is needed; higher is worse."""
 
     OK = 0
     UNKNOWN = 1
@@ -35,7 +35,7 @@ SEVERITY_LEVELS: Mapping[Severity, Level] = {
     Severity.WARNING: Level.WARNING,
 }
 LEVEL_WORDS: Mapping[str, float] = {"info": 0, **{level.name.lower(): level for level in Level}}
-"""The words by which a filter knows how bad something is."""
+"""The words for levels in filters, by how bad they are."""
 _PRIORITIES = (
     ("urgent", "critical", "highest", "blocker", "p0", "immediate", "emergency"),
     ("high", "p1", "major", "important"),
@@ -44,25 +44,28 @@ _PRIORITIES = (
     ("lowest", "trivial", "p4", "none", "background"),
 )
 
-# Neither hidden at the end nor pushed to the front.
 UNKNOWN_PRIORITY = 2.5
+"""The rank of words that are not known: neither hidden at the end nor pushed to the front."""
 
 
 @memoized(256)
 def priority_rank(priority: str | None) -> float:
-    """Where a priority word stands: 0 is the most urgent, 4 the least."""
+    """The rank of a priority word: 0 for the most urgent to 4 for the least."""
     word = (priority or "").casefold().replace("priority", "").strip().strip(" _-")
-    return next((rank for rank, of in enumerate(_PRIORITIES) if word in of), UNKNOWN_PRIORITY)
+    for rank, words in enumerate(_PRIORITIES):
+        if word in words:
+            return rank
+    return UNKNOWN_PRIORITY
 
 
 def rank_of_priority(word: str) -> float | None:
-    """The more urgent the higher; None for a word that isn't known."""
+    """A number for comparisons in filters, higher if more urgent; None for unknown words."""
     rank = priority_rank(word)
     return None if rank == UNKNOWN_PRIORITY else -rank
 
 
 def waiting_since(task: Task) -> float | None:
-    """Since when a task waits for a person, seconds since 1970; None if the platform didn't say."""
+    """Since when a task waits for the user, in seconds since 1970; None if that was not sent."""
     moment = task.waiting_since or task.created
     return None if moment is None else moment.at
 
@@ -70,8 +73,8 @@ def waiting_since(task: Task) -> float | None:
 def waits_for_person(task: Task) -> bool:
     """Whether a task of the pending list really waits.
 
-    A platform may ignore the status filter, so a task that says it is past waiting is left out;
-    one that says nothing, or a word we don't know, is believed to be where the platform listed it.
+    A platform may ignore the status filter, so a task whose state is past waiting does not. One
+    without a state, or with an unknown word, does: the platform listed it as pending.
     """
     if task.needs_approval is not None:
         return task.needs_approval
@@ -79,8 +82,9 @@ def waits_for_person(task: Task) -> bool:
 
 
 def task_level(task: Task, now: float, limits: AlertLimits) -> Level:
-    """How badly a waiting task needs its person: by its wait, sooner if it is urgent."""
-    since, is_urgent = waiting_since(task), priority_rank(task.priority) == 0
+    """How badly a waiting task needs the user: by its wait, sooner if it is urgent."""
+    since = waiting_since(task)
+    is_urgent = priority_rank(task.priority) == 0
     if since is None:
         return Level.WARNING if is_urgent else Level.UNKNOWN
     waited = now - since
@@ -91,7 +95,7 @@ def task_level(task: Task, now: float, limits: AlertLimits) -> Level:
 
 
 def budget_level(budget: Budget, limits: AlertLimits) -> Level:
-    """How badly a budget needs a person: by its share, and by the platform's own warning point."""
+    """How badly a budget needs the user: by its share, and by the platform's own threshold."""
     if budget.unlimited:
         return Level.OK
     if budget.share is None:
@@ -108,8 +112,10 @@ def budget_level(budget: Budget, limits: AlertLimits) -> Level:
 def period_passed(budget: Budget, now: float) -> float | None:
     """How much of a budget's period is over, 0 to 1; None if its start or end isn't known."""
     period = period_of(budget, now)
-    is_told = period.start_told and budget.resets is not None and budget.resets.at == period.end
-    return (now - period.start) / (period.end - period.start) if is_told else None
+    is_end_known = budget.resets is not None and budget.resets.at == period.end
+    if not (period.start_told and is_end_known):
+        return None
+    return (now - period.start) / (period.end - period.start)
 
 
 NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
@@ -120,12 +126,12 @@ def is_failing(agent: Agent) -> bool:
 
 
 def is_open(alert: Alert) -> bool:
-    """Whether an alert still stands; one that doesn't say is taken to stand."""
+    """Whether an alert is open; one that does not say so is taken to be open."""
     return alert.open is not False
 
 
 def alert_level(alert: Alert, limits: AlertLimits) -> Level:
-    """How bad an alert is: by its severity, else its share; being an alert, at least a warning."""
+    """How bad an alert is: by its severity, else by its share; at least a warning if it is open."""
     if not is_open(alert) or alert.severity is Severity.INFO:
         return Level.OK
     is_over = alert.share is not None and alert.share * 100 >= limits.critical_percent
@@ -135,5 +141,10 @@ def alert_level(alert: Alert, limits: AlertLimits) -> Level:
 
 
 def in_scope(company: Ref | None, scope: str | None) -> bool:
-    """Whether something of that company belongs to the scope; what names none is not hidden."""
-    return scope is None or company is None or company.id is None or company.id == scope
+    """Whether a record of a company belongs to the scope, a company's id or None for all.
+
+    Records of which no company is known belong to every scope.
+    """
+    if scope is None or company is None or company.id is None:
+        return True
+    return company.id == scope

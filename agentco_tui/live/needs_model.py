@@ -509,7 +509,10 @@ class NeedsModel:
         beyond.sort(key=itemgetter(0))
         needs = [*undecided, *[need for _, need in listed], *[need for _, need in beyond]]
         self.listed = len(needs)
-        self.levels.update(need.level for need in undecided)
+        for need in undecided:
+            is_counted = self._need(need.key, now) is not None
+            if not is_counted:
+                self.levels[need.level] += 1
         self._group(needs, [task.id for task in decided])
         is_same_scope = self._quiet_scope == self._scope
         if needs:

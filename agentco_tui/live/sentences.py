@@ -1,7 +1,6 @@
-"""Entries of the log as sentences about names: composed when shown, with the names known by then.
+"""Entries of the log as sentences, composed when they are shown, with the names known by then.
 
-Who did it stands apart from what was done and to what; an id stands only where no name is known,
-and behind the verb.
+Who did it is kept apart from what was done and to what. An id is shown only where no name is known.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.text.memoized import memoized
 
-SPAN: Final = 600.0  # seconds within which what is of one kind is folded
+SPAN: Final = 600.0  # seconds within which entries of one kind are folded
 _DONE: Final = re.compile(
     r"\w+ed|begun|built|done|gone|held|left|lost|made|met|paid|put|read|run|sent|set|spent|taken|won"
 )
@@ -28,10 +27,14 @@ _TASK_WORDS: Final = ("task", "issue", "job", "todo")
 
 
 def doer(entry: Activity, names: Names) -> SafeText:
-    """The name of who did it, else the sort of doer, else the sign for missing."""
-    ref = entry.actor or entry.agent
-    sort = phrase(entry.actor_type or "") or ("agent" if ref and not entry.actor else "")
-    return _doers_name(entry, names) or (safe(sort) if sort else signs.missing)
+    """The name of the actor, else the sort of actor, else the sign for missing."""
+    name = _doers_name(entry, names)
+    if name:
+        return name
+    sort = phrase(entry.actor_type or "")
+    if not sort and entry.actor is None and entry.agent is not None:
+        sort = "agent"
+    return safe(sort) if sort else signs.missing
 
 
 def _doers_name(entry: Activity, names: Names) -> SafeText | None:
@@ -39,7 +42,7 @@ def _doers_name(entry: Activity, names: Names) -> SafeText | None:
 
 
 def deed(entry: Activity, names: Names) -> SafeText:
-    """What was done, without who did it: the platform's words, else verb and object."""
+    """What was done, without the actor: the platform's words, else verb and object."""
     ref = entry.actor or entry.agent
     who = _doers_name(entry, names)
     if entry.text is not None:
@@ -67,7 +70,7 @@ def deed(entry: Activity, names: Names) -> SafeText:
 
 
 def sentence(entry: Activity, names: Names) -> SafeText:
-    """The whole of it: "Linus approved task “Refund 214 customers”"."""
+    """The whole sentence: "Linus approved task “Refund 214 customers”"."""
     if entry.text is not None:
         return entry.text
     who = doer(entry, names)
@@ -75,17 +78,23 @@ def sentence(entry: Activity, names: Names) -> SafeText:
 
 
 def _object(entry: Activity, names: Names) -> tuple[str, str]:
-    """What it was done to: the sort of thing, and its name, else its id."""
-    ref, sort = entry.target, phrase(entry.target_type or "")
+    """The object: the sort of thing, and its name, else its id."""
+    ref = entry.target
+    sort = phrase(entry.target_type or "")
     if ref is None and entry.task is not None:
-        ref, sort = entry.task, "task"
+        ref = entry.task
+        sort = "task"
     elif ref is None and entry.actor is not None and entry.agent is not None:
-        ref, sort = entry.agent, "agent"
+        ref = entry.agent
+        sort = "agent"
     if ref is None:
         return sort, ""
-    by, kind = entry.actor or entry.agent, phrase(entry.actor_type or "")
-    if by is not None and ref.id == by.id is not None and sort in ("", kind or sort):
-        return "", ""
+    actor = entry.actor or entry.agent
+    actor_sort = phrase(entry.actor_type or "")
+    is_same_id = actor is not None and actor.id is not None and ref.id == actor.id
+    is_same_sort = not actor_sort or sort in ("", actor_sort)
+    if is_same_id and is_same_sort:
+        return "", ""  # it was done to the actor
     known = names.known(ref, sort)
     if known is None:
         return sort, safe(ref.id or "", 60)
@@ -93,18 +102,18 @@ def _object(entry: Activity, names: Names) -> tuple[str, str]:
 
 
 class Fold:
-    """An entry, and those of its kind before it: `entries`, the newest first."""
+    """Entries of one kind that are shown as one, the newest first."""
 
     def __init__(self, entry: Activity) -> None:
         self.entries = [entry]
 
     @property
     def count(self) -> SafeText:
-        """How often: "×4"; nothing of one."""
+        """How often: "×4"; empty for a single entry."""
         return plain(f"×{len(self.entries)}" if len(self.entries) > 1 else "")
 
     def times(self) -> SafeText:
-        """How often within how long: "×4 in 10 m"; nothing of one."""
+        """How often within how long: "×4 in 10 m"; empty for a single entry."""
         first, last = self.entries[-1].at, self.entries[0].at
         if not self.count or first is None or last is None:
             return self.count
@@ -112,9 +121,10 @@ class Fold:
 
 
 def folded(newest_first: Iterable[Activity], names: Names) -> list[Fold]:
-    """The entries with what one doer did again within ten minutes folded into the newest of it:
-    with the same verb, of the same task or thing that has a name, and in the same words but for
-    figures and names. Nothing is folded over a gap.
+    """Fold what one actor did repeatedly within ten minutes into the newest entry of it.
+
+    Entries are of one kind if they have the same verb and object, and the same words apart from
+    figures and names. Nothing is folded across a gap.
     """
     folds: list[Fold] = []
     open_: dict[Hashable, Fold] = {}
@@ -135,16 +145,18 @@ def folded(newest_first: Iterable[Activity], names: Names) -> list[Fold]:
 def _kind(entry: Activity, names: Names) -> Hashable:
     if entry.at is None or is_gap(entry) or (entry.text is None and entry.verb is None):
         return entry.id
-    who, target = entry.actor or entry.agent, names.of_entry(entry, "target")
+    who = entry.actor or entry.agent
+    target = names.of_entry(entry, "target")
     words = without_particulars(entry.text or "")
     return who, entry.verb, entry.severity, entry.task, target, entry.target_type, words
 
 
 @memoized(8192)
 def without_particulars(text: str) -> str:
-    """What texts that are alike have in common: the words, without figures, names, and what is
-    quoted. Where all words but the first begin with a capital, what is a name can't be told, and
-    they stay; so does a text without words.
+    """A text without figures, names and quotations: similar texts have the same words left.
+
+    If all words except the first begin with a capital, names cannot be recognised, so they stay.
+    A text without any other words stays unchanged.
 
     >>> without_particulars("Refund 1,214 customers of Fairview Hotels")
     'Refund customers of'
@@ -153,5 +165,5 @@ def without_particulars(text: str) -> str:
     words = [word for word in rest if not word[0].isupper()]
     if not any(word[0].isalpha() for word in words):
         words = rest
-    found = " ".join((first, *words))
-    return found if any(map(str.isalpha, found)) else text
+    remaining = " ".join((first, *words))
+    return remaining if any(map(str.isalpha, remaining)) else text

@@ -26,10 +26,10 @@ from agentco_tui.model import Budget, BudgetScope
 SHORT_WINDOW: Final = 300.0  # seconds
 LONG_WINDOW: Final = 900.0  # seconds; older spending is forgotten
 FULLY_WATCHED: Final = 120.0
-"""Seconds over which spending is averaged at least: what was watched for less counts as less."""
+"""Seconds over which spending is averaged at least, so that a short look raises no alarm."""
 ALARM_WITHIN: Final = 3_600.0  # seconds until the limit, by both windows
 EXTREME_WITHIN: Final = 1_800.0  # seconds until the limit, where the short window alone decides
-ENDS_BEYOND: Final = 2.0  # an alarm ends at so many times the time at which it begins
+ENDS_BEYOND: Final = 2.0  # times ALARM_WITHIN at which an alarm ends again
 LEAST_SHARE: Final = 0.03  # of the limit, that was spent in the long window
 EXTREME_SHARE: Final = 0.05  # of the limit, that was spent in the short window
 TIMES_EVEN: Final = 40.0  # times the rate at which the limit would last for its whole period
@@ -37,11 +37,11 @@ TIMES_SUSTAINABLE: Final = 4.0  # times the rate at which the rest would last un
 LEAST_PARTS: Final = 5  # amounts in which it came: a few large jobs are no rate
 LEAST_SPAN: Final = 150.0  # seconds over which they came
 LARGEST_PART: Final = 0.6  # share of the spending that one of them may be
-SUDDEN: Final = 1.3  # times the rate of the short window, from which on the last minutes tell more
+SUDDEN: Final = 1.3  # times the rate of the short window at which the last two minutes decide
 MOSTLY: Final = 0.5  # share of a company's rate at which one agent explains it
 
 _PART: Final = 15.0  # seconds within which amounts are one part
-_RESET: Final = 0.2  # a figure that falls below this share of itself began again
+_RESET: Final = 0.2  # a figure that falls below this share of itself was reset
 _CHUNK: Final = 250  # budgets between two pauses
 _FEED_OF: Final = {
     FeedName.BUDGET: BudgetScope.ALL,

@@ -23,7 +23,7 @@ from agentco_tui.live.log_findings import LogFindings, Repeated, read_log
 from agentco_tui.live.names import Names
 from agentco_tui.live.need_words import NeedWords, words_of
 from agentco_tui.live.needs import Need, NeedKind, RankReason
-from agentco_tui.live.needs_model import NeedsModel
+from agentco_tui.live.needs_model import MOST_SHOWN, NeedsModel
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
@@ -373,3 +373,20 @@ def test_snoozed_tasks_take_no_place_of_one_that_needs_somebody_now() -> None:
     assert [need.record.id for need in needs if need.snooze is None] == ["late"]
     assert len([need for need in needs if need.snooze is not None]) == len(early)
     assert model.queue.count == len(early) + 1
+
+
+def test_what_ranks_first_is_shown_behind_however_many_others() -> None:
+    """A task that is critical, and one with an open decision, among thousands that are late."""
+    outlook = Known()
+    late = tuple(task(f"late{number}", 20 + number % 30) for number in range(3_000))
+    worst = task("worst", 300, priority="urgent")
+    decided = task("decided", 16)
+    outlook.store.pending.replace(Listing(records=(*late, decided, worst)))
+    spent = budget("globex", "1.1", BudgetScope.COMPANY)
+    outlook.store.company_budgets.replace(Listing(records=(spent,)))
+    model = NeedsModel(outlook, Snoozes(None, ""), lambda: None, lambda: [decided])
+    at_once(model.refresh_steps())
+    keys = [need.key for need in model.shown]
+    assert keys[:3] == ["task:decided", "company:globex", "task:worst"]
+    assert model.listed == MOST_SHOWN + 1
+    assert model.levels[Level.WARNING] == len(late) + 1, "each counts once"
