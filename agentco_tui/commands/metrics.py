@@ -8,10 +8,11 @@ how old.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.running import Exit, complain, write
@@ -19,6 +20,9 @@ from agentco_tui.commands.with_workspace import run_polling
 from agentco_tui.config import Given
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.workspace.workspace import FIRST_ANSWERS, Workspace
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
@@ -34,42 +38,63 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 
 async def _export(given: Given, workspace: Workspace) -> int:
-    """Serve, or write again and again, until cancelled; else print once."""
-    from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 (an extra)
+    """Serve the metrics, or write them to a file, until cancelled; otherwise print them once."""
+    from prometheus_client import CollectorRegistry  # noqa: PLC0415 (an extra)
     from prometheus_client.openmetrics.exposition import generate_latest  # noqa: PLC0415
 
-    from agentco_tui.commands.series import Series  # noqa: PLC0415 (imports the extra)
+    from agentco_tui.commands.series import WorkspaceCollector  # noqa: PLC0415 (needs the extra)
 
     registry = CollectorRegistry()
-    registry.register(Series(workspace))
+    registry.register(WorkspaceCollector(workspace))
     if given["listen"] is not None:
-        host, port = given["listen"]
-        try:
-            server, _ = await asyncio.to_thread(start_http_server, port, host, registry)
-        except OSError as error:
-            raise UsageError(f"nothing can be served there: {error.strerror}") from None
-        host = f"[{host}]" if ":" in host else host
-        complain(f"serving http://{host}:{server.server_port}/metrics")
-        await asyncio.get_running_loop().create_future()
+        await _serve(registry, *given["listen"])
     await workspace.first_answers(asyncio.get_running_loop().time() + FIRST_ANSWERS)
-    if given["textfile"] is None:
-        write(await asyncio.to_thread(generate_latest, registry))
-        is_up = any(each.answered_at for each in workspace.store.freshness.values())
-        return Exit.OK if is_up else Exit.NO_ANSWER
-    told: str | None = None  # why it can't be written, as it was said last; "" if it can
+    generate = partial(asyncio.to_thread, partial(generate_latest, registry))
+    if given["textfile"] is not None:
+        return await _write_repeatedly(
+            generate, Path(given["textfile"]), workspace.settings.refresh
+        )
+    write(await generate())
+    freshness = workspace.store.freshness.values()
+    is_answered = any(each.answered_at is not None for each in freshness)
+    return Exit.OK if is_answered else Exit.NO_ANSWER
+
+
+async def _serve(registry: CollectorRegistry, host: str, port: int) -> None:
+    """Serve the metrics over HTTP until cancelled. Raises UsageError if that is impossible."""
+    from prometheus_client import start_http_server  # noqa: PLC0415 (an extra)
+
+    try:
+        server, _thread = await asyncio.to_thread(start_http_server, port, host, registry)
+    except OSError as error:
+        raise UsageError(f"nothing can be served there: {error.strerror}") from None
+    shown_host = f"[{host}]" if ":" in host else host
+    complain(f"serving http://{shown_host}:{server.server_port}/metrics")
+    await asyncio.get_running_loop().create_future()
+
+
+async def _write_repeatedly(
+    generate: Callable[[], Awaitable[bytes]], path: Path, interval: float
+) -> int:
+    """Write the metrics to a file every `interval` seconds, until cancelled.
+
+    Returns FAILED if the first attempt fails; later failures are reported, and retried.
+    """
+    is_first = True
+    trouble = ""
     while True:
-        text = await asyncio.to_thread(generate_latest, registry)
-        why = await asyncio.to_thread(_put, Path(given["textfile"]), text)
-        if why != (told or ""):
-            complain(why or "it can be written again")
-        if why and told is None:
+        last_trouble = trouble
+        trouble = await asyncio.to_thread(_replace_file, path, await generate())
+        if trouble != last_trouble:
+            complain(trouble or "it can be written again")
+        if trouble and is_first:
             return Exit.FAILED
-        told = why
-        await asyncio.sleep(workspace.settings.refresh)
+        is_first = False
+        await asyncio.sleep(interval)
 
 
-def _put(path: Path, text: bytes) -> str:
-    """Write the file whole, or say why not."""
+def _replace_file(path: Path, text: bytes) -> str:
+    """Replace the file atomically; returns why that failed, or ""."""
     try:
         with atomic_write(path, replace=True) as file:
             file.write(text)

@@ -1,4 +1,4 @@
-"""What `metrics` tells of the picture: families of series with labels, of a bounded number."""
+"""The metrics of a workspace: families of labelled series, of a bounded number."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.text import safe
 from agentco_tui.workspace.workspace import FEEDS, Workspace
 
-PATIENCE: Final = 10.0  # seconds for what is told of the picture
-MOST: Final = 10_000  # series that are told
-_LONGEST: Final = 120  # cells of a label
-_BUDGET: Final = ("scope", "id", "name", "company", "currency")
-_QUEUE: Final = _BUDGET[:3]
+COLLECT_TIMEOUT: Final = 10.0  # seconds
+MOST_SERIES: Final = 10_000
+_LONGEST_LABEL: Final = 120  # terminal cells
+_OWNER: Final = ("scope", "id", "name")
+_BUDGET: Final = (*_OWNER, "company", "currency")
 FAMILIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "feed_up": ("1 if the last question of a feed was answered", ("feed",)),
     "feed_age_seconds": ("Since a feed was last answered", ("feed",)),
     "needs": ("What needs a person", ("level", "kind")),
-    "tasks_waiting": ("Tasks that wait for a person", _QUEUE),
-    "oldest_wait_seconds": ("How long the oldest of them waits", _QUEUE),
+    "tasks_waiting": ("Tasks that wait for a person", _OWNER),
+    "oldest_wait_seconds": ("How long the oldest of them waits", _OWNER),
     "budget_limit": ("The limit, in whole units of the currency", _BUDGET),
     "budget_spent": ("What is spent of it", _BUDGET),
     "budget_share_ratio": ("Spent over limit", _BUDGET),
@@ -38,104 +38,121 @@ FAMILIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "budget_gone_seconds": ("Until the money is gone, where that is likely", _BUDGET),
     "series_left_out": ("Series that had no place, so that there aren't too many", ()),
 }
-"""What is told: words and labels of each family, `agentco_` before its name."""
+"""The help and the labels of each family, whose name begins with `agentco_`."""
 
 
-class Told:
-    """Figures by family and labels, `MOST` of them at most, each told once."""
+class MetricsBuilder:
+    """Collects figures by family and labels, each once, and `MOST_SERIES` of them at most."""
 
     def __init__(self) -> None:
-        self._left_out, self._told = 0, set[tuple[str, tuple[str, ...]]]()
+        self._left_out = 0
+        self._added: set[tuple[str, tuple[str, ...]]] = set()
         self._families = {
             name: GaugeMetricFamily(f"agentco_{name}", f"{words}.", labels=labels)
             for name, (words, labels) in FAMILIES.items()
         }
 
-    def add(self, name: str, value: object, *labels: object) -> None:
-        """Tell a figure; None is not told. Labels are cleaned here."""
-        key = name, tuple(safe(str(label or ""), _LONGEST) for label in labels)
-        if value is None or key in self._told:
+    def add(self, family: str, value: object, *labels: object) -> None:
+        """Add a figure, unless it is None or has been added. Labels are cleaned here."""
+        clean_labels = tuple(safe(str(label or ""), _LONGEST_LABEL) for label in labels)
+        if value is None or (family, clean_labels) in self._added:
             return
-        if len(self._told) < MOST - 1:
-            self._told.add(key)
-            self._families[name].add_metric(key[1], float(str(value)))
-        else:
+        if len(self._added) >= MOST_SERIES - 1:
             self._left_out += 1
+            return
+        self._added.add((family, clean_labels))
+        self._families[family].add_metric(clean_labels, float(str(value)))
 
     def families(self) -> Iterable[Metric]:
-        """As prometheus_client takes them."""
+        """The families, as prometheus_client takes them."""
         self._families["series_left_out"].add_metric((), self._left_out)
         return self._families.values()
 
 
-class Series:
-    """Of one platform that is watched; prometheus_client collects what is to be told of it."""
+class WorkspaceCollector:
+    """Collects the metrics of one workspace for prometheus_client."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace, self._loop = workspace, asyncio.get_running_loop()
+        self._workspace = workspace
+        self._loop = asyncio.get_running_loop()
 
     def collect(self) -> Iterable[Metric]:
-        """For prometheus_client, which asks in a thread of its own."""
-        return asyncio.run_coroutine_threadsafe(self._collected(), self._loop).result(PATIENCE)
+        """The families; prometheus_client calls this in a thread of its own."""
+        collecting = asyncio.run_coroutine_threadsafe(self._collect(), self._loop)
+        return collecting.result(COLLECT_TIMEOUT)
 
-    async def _collected(self) -> Iterable[Metric]:
+    async def _collect(self) -> Iterable[Metric]:
         """What is known now, also of feeds that fail by now."""
-        told, workspace = Told(), self._workspace
-        freshness, monotonic = workspace.store.freshness, workspace.clock.monotonic()
-        for feed in FEEDS:
-            told.add("feed_up", int(freshness[feed].phase is Phase.LIVE), feed)
-            told.add("feed_age_seconds", freshness[feed].age(monotonic), feed)
-        await workspace.refresh_needs()
-        self._tell_needs(told)
-        for budget in workspace.budgets():
-            self._tell_budget(told, budget)
-        return told.families()
-
-    def _tell_needs(self, told: Told) -> None:
-        """What needs a person, by the rules of the dashboard, and what waits of all and of each
-        company.
-        """
         workspace = self._workspace
-        store = workspace.store
-        waits = workspace.needs.queue
-        scope = workspace.poller.query.company
-        now = workspace.clock.now()
-        found = workspace.needs.counts(now)
+        builder = MetricsBuilder()
+        monotonic = workspace.clock.monotonic()
+        for feed in FEEDS:
+            freshness = workspace.store.freshness[feed]
+            builder.add("feed_up", int(freshness.phase is Phase.LIVE), feed)
+            builder.add("feed_age_seconds", freshness.age(monotonic), feed)
+        await workspace.refresh_needs()
+        self._add_needs(builder)
+        if workspace.store.freshness[FeedName.PENDING].answered_at is not None:
+            self._add_queue(builder)
+        for budget in workspace.budgets():
+            self._add_budget(builder, budget)
+        return builder.families()
+
+    def _add_needs(self, builder: MetricsBuilder) -> None:
+        """Add how many needs there are, by the rules of the dashboard."""
+        counts = self._workspace.needs.counts(self._workspace.clock.now())
         for level in (Level.WARNING, Level.CRITICAL):
             for kind in NeedKind:
-                told.add("needs", found[level, kind], level.name.lower(), kind)
-        if store.freshness[FeedName.PENDING].answered_at is None:
-            return
-        names = {(BudgetScope.COMPANY, each.id): each.name or each.id for each in store.companies}
-        for whom, name in {(BudgetScope.ALL, ""): "all", **names}.items():
-            if scope in (None, whom[1]):
-                told.add("tasks_waiting", waits.waiting_by_owner[whom], *whom, name)
-                since = waits.oldest_of(whom)
-                oldest = 0.0 if since is None else max(0.0, now - since)
-                told.add("oldest_wait_seconds", oldest, *whom, name)
+                builder.add("needs", counts[level, kind], level.name.lower(), kind)
 
-    def _tell_budget(self, told: Told, budget: Budget) -> None:
-        workspace, names = self._workspace, self._workspace.names
-        of, sum_ = budget.scope, budget.limit or budget.spent
-        company = names.company_of(budget) if of is BudgetScope.AGENT else None
-        owner, currency = company and names.company(company), sum_ and sum_.currency
-        forecast, burn = workspace.outlook.of(budget).forecast, workspace.outlook.of(budget).burn
+    def _add_queue(self, builder: MetricsBuilder) -> None:
+        """Add what waits in all, and for each company in scope."""
+        workspace = self._workspace
+        company_in_scope = workspace.poller.query.company
+        queue = workspace.needs.queue
+        now = workspace.clock.now()
+        names: dict[tuple[BudgetScope, str], str] = {(BudgetScope.ALL, ""): "all"}
+        for company in workspace.store.companies:
+            names[BudgetScope.COMPANY, company.id] = company.name or company.id
+        for owner, name in names.items():
+            if company_in_scope not in (None, owner[1]):
+                continue
+            builder.add("tasks_waiting", queue.waiting_by_owner[owner], *owner, name)
+            since = queue.oldest_of(owner)
+            oldest_wait = 0.0 if since is None else max(0.0, now - since)
+            builder.add("oldest_wait_seconds", oldest_wait, *owner, name)
+
+    def _add_budget(self, builder: MetricsBuilder, budget: Budget) -> None:
+        names = self._workspace.names
+        company_name: str | None = None
+        if budget.scope is BudgetScope.AGENT:
+            company = names.company_of(budget)
+            company_name = names.company(company) if company is not None else None
+        sum_with_currency = budget.limit or budget.spent
+        currency = sum_with_currency.currency if sum_with_currency is not None else None
+        labels = (budget.scope, budget.subject, names.budget(budget), company_name, currency)
+        for name, value in self._budget_figures(budget).items():
+            builder.add(f"budget_{name}", value, *labels)
+
+    def _budget_figures(self, budget: Budget) -> dict[str, object]:
+        """The figures of a budget by the names of their families; None is not known."""
+        known = self._workspace.outlook.of(budget)
         figures: dict[str, object] = {
             "limit": budget.limit and budget.limit.amount,
             "spent": budget.spent and budget.spent.amount,
             "share_ratio": budget.share,
-            "burn_factor": burn.factor if burn else 0 if burn is None else None,
         }
+        if known.burn is None:
+            figures["burn_factor"] = 0
+        elif known.burn:
+            figures["burn_factor"] = known.burn.factor
+        forecast = known.forecast
         if isinstance(forecast, Forecast):
-            gone = forecast.gone
-            figures |= {
-                "rate_per_hour": forecast.rate,
-                "forecast_low": forecast.low,
-                "forecast_high": forecast.high,
-                "hit_probability_ratio": forecast.hit,
-                "gone_seconds": gone and max(0.0, gone[1] - workspace.clock.now()),
-            }
-        for name, value in figures.items():
-            told.add(
-                f"budget_{name}", value, of, budget.subject, names.budget(budget), owner, currency
-            )
+            figures["rate_per_hour"] = forecast.rate
+            figures["forecast_low"] = forecast.low
+            figures["forecast_high"] = forecast.high
+            figures["hit_probability_ratio"] = forecast.hit
+            if forecast.gone:
+                gone_at = forecast.gone[1]
+                figures["gone_seconds"] = max(0.0, gone_at - self._workspace.clock.now())
+        return figures

@@ -134,7 +134,7 @@ def test_the_log_holds_the_details_and_not_the_key(
     def broken(*_: object, **__: object) -> int:
         raise RuntimeError(f"it was {KEY} \x1b]0;x\x07")
 
-    monkeypatch.setattr("agentco_tui.commands.tail.News", broken)
+    monkeypatch.setattr("agentco_tui.commands.tail.NewEntries", broken)
     monkeypatch.setenv("AGENTCO_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("AGENTCO_API_KEY", KEY)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

@@ -108,7 +108,7 @@ def test_what_fails_is_told(command: Command, still: EmbeddedPlatform) -> None:
 
 
 def test_the_number_of_series_is_bounded(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(series, "MOST", 300)
+    monkeypatch.setattr(series, "MOST_SERIES", 300)
     with EmbeddedPlatform(speed=0, companies=20, agents=400, tasks=50) as platform:
         told = Told(command.on(platform)("metrics").out)
         assert len(told) == 300

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from agentco_tui.cli import main as cli
+from agentco_tui.cli import launch
+from agentco_tui.cli.main import main
 from agentco_tui.textual_patches import memo_caches
 
 KEEPING = "counts-without-forgetting"
 """With this name of the file, the caches of Textual are left as they are."""
 
-run = cli._run_dashboard
+run = launch.launch_dashboard
 counts = Path(sys.argv[1])
 
 
@@ -31,5 +32,5 @@ def forget_nothing() -> None:
 
 if counts.name == KEEPING:
     patch.object(memo_caches, "forget_what_textual_remembers", forget_nothing).start()
-with patch.object(cli, "_run_dashboard", counted):
-    sys.exit(cli.main(sys.argv[2:]))
+with patch.object(launch, "launch_dashboard", counted):
+    sys.exit(main(sys.argv[2:]))

@@ -1,0 +1,180 @@
+"""Launches dashboards, one after the other, with nothing imported early that takes long.
+
+The first request is sent before Textual is imported, so that its answer is there when the first
+picture is drawn.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from agentco_tui.api.credentials import CredentialError, KeyInUse
+from agentco_tui.cli.arguments import UsageError
+from agentco_tui.commands.running import logged
+from agentco_tui.config import Given, Settings, SettingsError, Switch
+from agentco_tui.config.resolve import load, of_profile, reread
+from agentco_tui.system.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
+from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
+from agentco_tui.terminal.ground import ground_asked
+from agentco_tui.text import safe
+from agentco_tui.text.memoized import forget_memoized
+
+if TYPE_CHECKING:
+    from agentco_tui.api.recording import Recorder, Recording
+    from agentco_tui.screens.settings_watch import Reread
+
+THIN_FRAME_RATE = "8"  # pictures a second on a slow line
+
+
+def launch_dashboards(
+    given: Given, env: Mapping[str, str], settings: Settings, history_path: Path | None = None
+) -> int:
+    """Run a dashboard, and each that it switches to, until the user leaves; returns the exit code.
+
+    `history_path` is the file of the demo's history.
+    """
+    first_profile = settings.profile
+    previous = settings
+    switch = Switch("") if given.get("all_profiles") else None
+    while True:
+        is_new_profile = switch is not None and switch.profile != "" and switch.failure is None
+        try:
+            if switch is not None and is_new_profile:
+                settings = load(*of_profile(switch.profile, first_profile, given, env))
+            key = None if settings.key is None else KeyInUse(settings.key)
+            arguments = of_profile(settings.profile, first_profile, given, env)
+            result = launch_dashboard(
+                settings,
+                key,
+                given.get("record"),
+                history_path,
+                begun_by=switch,
+                reread=partial(_reread, arguments),
+            )
+        except (SettingsError, CredentialError) as error:
+            if switch is None or not is_new_profile:
+                raise
+            # The previous dashboard is opened again, with the key that it had in the end.
+            failure = safe(f"{switch.profile} can't be used: {error}", 400)
+            settings = previous
+            switch = Switch(switch.profile, failure=failure)
+            continue
+        if isinstance(result, int):
+            return result
+        switch = result
+        previous = replace(settings, key=None if key is None else key.key)
+        _free_memory()
+
+
+def launch_dashboard(
+    settings: Settings,
+    key: KeyInUse | None,
+    record_to: str | None,
+    history_path: Path | None,
+    *,
+    begun_by: Switch | None,
+    reread: Reread,
+) -> int | Switch:
+    """Send the first request, and only then import the dashboard and run it.
+
+    `record_to` is the file of a recording; all else is as for `run_dashboard`.
+    """
+    settings = _prepare_terminal(settings)
+    from agentco_tui.api.fetcher import Prefetch  # noqa: PLC0415 (only for a dashboard)
+
+    with ExitStack() as ending:
+        ending.enter_context(logged(settings, key))
+        recorder: Recorder | None = None
+        if record_to is not None:
+            from agentco_tui.commands.replay_command import begun  # noqa: PLC0415
+
+            recorder = begun(record_to, settings, key)
+            ending.callback(recorder.close)
+        is_background_needed = not _is_theme_named(settings) and check().colours > 16
+        with ground_asked(is_background_needed) as typed:
+            prefetch = Prefetch.begin(
+                settings.company,
+                settings.base_url,
+                settings.key,
+                recorder=recorder,
+                **settings.transport_options,
+            )
+            from agentco_tui.cli.dashboard import run_dashboard  # noqa: PLC0415 (takes long)
+
+        return run_dashboard(
+            settings,
+            key,
+            prefetch,
+            recorder,
+            history_path,
+            begun_by=begun_by,
+            reread=reread,
+            typed=bytes(typed),
+        )
+
+
+def launch_replay(settings: Settings, recording: Recording) -> int:
+    """Show a recording until the user leaves; returns the exit code. Raises UsageError."""
+    if refusal := check().refusal:
+        raise UsageError(refusal)
+    settings = _prepare_terminal(settings)
+    from agentco_tui.cli.replay_dashboard import run_replay  # noqa: PLC0415 (takes long)
+
+    with logged(settings):
+        return run_replay(settings, recording)
+
+
+def _is_theme_named(settings: Settings) -> bool:
+    """Whether the theme does not depend on the terminal's background."""
+    last = recall(state_folder() / REMEMBERED_FILE).get(settings.profile, Remembered())
+    is_chosen = last.theme is not None and last.theme_over is None
+    return is_chosen or bool(settings.theme) or "TEXTUAL_THEME" in os.environ
+
+
+def _prepare_terminal(settings: Settings) -> Settings:
+    """Decide what must be decided before Textual is imported; returns the settings to use."""
+    # What is imported now stays, so the collector would look through it in vain; the dashboard
+    # turns it on again.
+    gc.disable()
+    prepare(check())
+    if settings.thin:
+        # Textual reads the highest frame rate once, when it is imported.
+        os.environ.setdefault("TEXTUAL_FPS", THIN_FRAME_RATE)
+    return _with_available_colours(settings)
+
+
+def _with_available_colours(settings: Settings) -> Settings:
+    """The settings, with a theme of the terminal's own colours if it has only 16."""
+    if check().colours != 16:
+        return settings
+    named = settings.theme or os.environ.get("TEXTUAL_THEME")
+    return replace(settings, theme=SIXTEEN_THEMES.get(named, settings.theme))
+
+
+def _reread(
+    arguments: tuple[Given, Mapping[str, str]], settings: Settings
+) -> tuple[Settings, list[str]]:
+    """As `config.resolve.reread`, for this terminal's colours."""
+    changed, postponed = reread(settings, *arguments)
+    return _with_available_colours(changed), postponed
+
+
+def _free_memory() -> None:
+    """Free the dashboard that has ended: nothing of it is needed any more."""
+    from agentco_tui.textual_patches.memo_caches import (  # noqa: PLC0415 (only after a dashboard)
+        forget_what_textual_remembers,
+    )
+
+    forget_memoized()
+    forget_what_textual_remembers()
+    # Frozen objects are never collected.
+    gc.unfreeze()
+    gc.collect()
