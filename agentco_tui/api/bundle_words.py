@@ -19,7 +19,7 @@ from agentco_tui.reading.envelope import WRAPPERS
 from agentco_tui.reading.field_names import UNIT_WORDS, fold, split_unit, word_set, words
 from agentco_tui.reading.kinds import mappable
 from agentco_tui.reading.kinds.budget import SCOPES
-from agentco_tui.reading.kinds.trace import STEP
+from agentco_tui.reading.kinds.trace import STEPS
 from agentco_tui.reading.schema import Field
 from agentco_tui.reading.values import status_word
 from agentco_tui.text.memoized import memoized
@@ -184,7 +184,7 @@ def _figure_fields() -> Iterator[Field]:
             slot = field.slot.partition(" ")[0]
             if slot not in _TEXT_SLOTS and not slot.endswith(("_id", "_name")):
                 yield field
-    for field in STEP.fields:
+    for field in STEPS.table.fields:
         if field.slot in _OF_A_STEP:
             yield field
 
@@ -192,7 +192,7 @@ def _figure_fields() -> Iterator[Field]:
 def _fields() -> Iterator[Field]:
     for kind in mappable().values():
         yield from kind.table.fields
-    yield from STEP.fields
+    yield from STEPS.table.fields
 
 
 def _names(field: Field) -> Iterator[str]:

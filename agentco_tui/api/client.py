@@ -209,7 +209,7 @@ class Client(Fetcher):
     async def task_trace(self, task_id: str) -> Trace:
         """GET /api/tasks/:id/trace."""
         # A quarter of a megabyte that most hours of a day need nothing of.
-        from agentco_tui.reading.kinds.trace import read_trace  # noqa: PLC0415
+        from agentco_tui.reading.trace_layout import read_trace  # noqa: PLC0415
 
         path = self._path("/api/tasks", check_id(task_id, "task_id"), "/trace")
         return await self._read(await self.transport.request("GET", path), read_trace)

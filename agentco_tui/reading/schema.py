@@ -73,7 +73,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from agentco_tui.model import Record, Ref
+from agentco_tui.model import Moment, Record, Ref
 from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, split_unit, unit_in_name
 from agentco_tui.reading.field_path import FieldPath, parse_field_path
 from agentco_tui.reading.json_access import (
@@ -467,6 +467,8 @@ class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
     """What `Kind.survey` found in all rows of the answer."""
     path: str = ""
     """The name of the list that the record is in: "agents", "data", or "" in a bare list."""
+    trace_start: Moment | None = None
+    """When the trace began that a step is in."""
 
     def named(self, ref: Ref | None) -> Ref | None:
         """`ref` with its name filled in from `names`, if it has an id and no name."""

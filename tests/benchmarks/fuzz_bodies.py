@@ -31,7 +31,7 @@ from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import extra_fields
 from agentco_tui.reading import error_body, json_body
 from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task
-from agentco_tui.reading.kinds.trace import STEP
+from agentco_tui.reading.kinds.trace import STEPS
 from agentco_tui.text import escaped
 from tests.demo.wire import ask
 from tests.embedded import EmbeddedPlatform
@@ -71,7 +71,7 @@ ODD: tuple[Any, ...] = (
 TABLES = (
     *(each.FIELDS for each in (activity, agent, alert, company, task)),
     budget.AGENT_BUDGETS.table.fields,
-    STEP.fields,
+    STEPS.table.fields,
 )
 AROUND = """data items results edges node pageInfo hasNextPage endCursor next links meta total limit
     page has_more budget spend spent error errors message detail success included relationships

@@ -18,8 +18,8 @@ from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, WHO
 from agentco_tui.reading.kinds.budget import read_overview as decode_overview
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
-from agentco_tui.reading.kinds.trace import read_trace as decode_trace
 from agentco_tui.reading.schema import Kind
+from agentco_tui.reading.trace_layout import read_trace as decode_trace
 from agentco_tui.reading.write_response import read_write_response as decode_receipt
 
 __all__ = [

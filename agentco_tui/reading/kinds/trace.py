@@ -1,93 +1,113 @@
-"""The trace of a task: its steps, each after its parent, siblings in the order they happened.
+"""One step of a trace: its table of names, and how a `TraceStep` is built of a row.
 
-Trees (steps inside steps), flat lists with parent ids, plain logs and OpenTelemetry's nested lists
-all become one list. Cycles, missing parents and endless lists do no harm.
+Which objects of an answer are steps, and in which order, is decided in `reading.trace_layout`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
-from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from agentco_tui.model import Moment, TaskState, Trace, TraceStep
-from agentco_tui.reading.decode import RefusedBody, UnexpectedShape
-from agentco_tui.reading.envelope import WRAPPERS
-from agentco_tui.reading.error_body import error_in, says_failed
-from agentco_tui.reading.field_names import Unit, fold, word_set
+from agentco_tui.model import Moment, TaskState, TraceStep
+from agentco_tui.reading.field_names import word_set
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import COST, content_id
-from agentco_tui.reading.schema import EMPTY, Field, Incomplete, Reader, Row, Table, Values
+from agentco_tui.reading.schema import (
+    EMPTY,
+    DecodeContext,
+    Field,
+    Incomplete,
+    Kind,
+    Reader,
+    Row,
+    Values,
+)
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.money import declared_unit, envelope_unit, to_money
-from agentco_tui.reading.values.reference import looks_like_id, to_id
+from agentco_tui.reading.values.money import declared_unit, to_money
+from agentco_tui.reading.values.reference import to_id
 from agentco_tui.reading.values.scalar import flag, line, named, shown, to_count, to_decimal, word
 from agentco_tui.reading.values.status_word import fold_word, task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.text import SafeText, safe, safe_block
 
 MAX_STEPS: Final = 20_000
-_MAX_DEPTH: Final = 200
-_MOST_LAYERS: Final = 6
 
 
-def _unitless(raw: Json) -> Any:
-    """Seconds, or a Decimal where only the field's name could have told the unit."""
+# -- readers of the table --------------------------------------------------------------------------
+
+
+def _duration_without_unit(raw: Json) -> Any:
+    """Seconds from a text such as "1.2 s"; a Decimal if only the name could declare the unit."""
     number = None if type(raw) is dict else to_decimal(raw)
     return to_seconds(raw) if number is None else number
 
 
 def _seconds_in(unit: float) -> Reader:
+    """A reader of durations whose name declares the unit, in seconds."""
     return lambda raw: to_seconds(raw, unit)
 
 
+_MAX_OFFSET: Final = 1_000_000_000
+
+
 def _start_in(unit: float) -> Reader:
-    """`startMs: 812` is a time since the trace began, `startMs: 1700000000000` a point in time."""
+    """A reader of `start_ms`: small numbers are seconds after the trace began, others a Moment."""
 
     def read(raw: Json) -> Any:
         number = to_decimal(raw)
-        is_offset = number is not None and 0 <= number < 1_000_000_000
+        is_offset = number is not None and 0 <= number < _MAX_OFFSET
         return to_seconds(raw, unit) if is_offset else to_moment(raw)
 
     return read
 
 
-def _references(raw: Json) -> Any:
-    """The parent in Jaeger's `references`."""
-    for each in raw[:20] if type(raw) is list else ():
-        if type(each) is dict and each.get("refType", "CHILD_OF") == "CHILD_OF":
-            return to_id(each.get("spanID") or each.get("spanId"))
-    return EMPTY if type(raw) is list else None
+def _parent_in_references(raw: Json) -> Any:
+    """The parent in Jaeger's list of `references`."""
+    if type(raw) is not list:
+        return None
+    for reference in raw[:20]:
+        if type(reference) is dict and reference.get("refType", "CHILD_OF") == "CHILD_OF":
+            return to_id(reference.get("spanID") or reference.get("spanId"))
+    return EMPTY
 
 
-def _dotted(raw: Json) -> Any:
-    """The parent in LangSmith's `dotted_order`: the last but one part, after its time."""
+def _parent_in_dotted_order(raw: Json) -> Any:
+    """The parent in LangSmith's `dotted_order`: the last part but one, after its time."""
     parts = raw.split(".") if type(raw) is str else ()
-    return parts[-2].partition("Z")[2] or EMPTY if len(parts) > 1 else EMPTY
+    if len(parts) < 2:
+        return EMPTY
+    _time, _, parent = parts[-2].partition("Z")
+    return parent or EMPTY
 
 
-def _code(raw: Json) -> Any:
-    """OpenTelemetry's status: 2 or STATUS_CODE_ERROR is a failure, 1 is fine, 0 is unset."""
+_OTEL_CODES: Final[Mapping[int, Any]] = {0: EMPTY, 1: safe("ok"), 2: safe("error")}
+
+
+def _otel_code(raw: Json) -> Any:
+    """OpenTelemetry's status as "ok" or "error"; EMPTY if it is unset."""
     if type(raw) is dict:
         code = raw.get("code", raw.get("statusCode"))
-        found = None if code is None else _code(code)
-        return found if found is None or len(raw) == 1 else Incomplete(found)
+        status = None if code is None else _otel_code(code)
+        holds_more = len(raw) > 1
+        return Incomplete(status) if status is not None and holds_more else status
     if type(raw) is str and raw.startswith("STATUS_CODE_"):
         name = raw.removeprefix("STATUS_CODE_")
         return EMPTY if name == "UNSET" else safe(name.lower(), 60)
-    if type(raw) is int and raw in (0, 1, 2):
-        return (EMPTY, safe("ok"), safe("error"))[raw]
-    return None
+    return _OTEL_CODES.get(raw) if type(raw) is int else None
 
 
 def _error(raw: Json) -> Any:
-    return safe("failed") if raw is True else EMPTY if raw is False else shown(raw) or EMPTY
+    """The text of an error; "failed" for a flag that is set."""
+    if raw is True:
+        return safe("failed")
+    if raw is False:
+        return EMPTY
+    return shown(raw) or EMPTY
 
 
-def _kept(raw: Json) -> Any:
-    return raw if raw not in ("", [], {}) else EMPTY
+def _any_content(raw: Json) -> Any:
+    return EMPTY if raw in ("", [], {}) else raw
 
 
 _TEXTS: Final = (
@@ -110,7 +130,7 @@ def _tokens_of(slot: str, names: str) -> Field:
     return Field(slot, names.replace("U.", f"{_USAGE}."), to_count)
 
 
-STEP: Final = Table((
+FIELDS: Final = (
     Field("id", """
         id span_id {step,run,observation,event,node,call}_id uuid uid _id  # Langfuse, OpenTelemetry
         context.span_id                  # OpenTelemetry SDKs
@@ -120,8 +140,8 @@ STEP: Final = Table((
         parent_{span,observation,run}_id # OpenTelemetry, Langfuse, LangSmith
         parent{_id,_step_id,,_task_id,_event_id,_node_id}  # Zipkin
         """, to_id),
-    Field("parent", "references  # Jaeger", _references),
-    Field("parent", "dotted_order  # LangSmith", _dotted),
+    Field("parent", "references  # Jaeger", _parent_in_references),
+    Field("parent", "dotted_order  # LangSmith", _parent_in_dotted_order),
     Field("seq", "seq sequence index step_{number,index} order position number", to_decimal),
     Field("kind", """
         kind type {run,step,event}_type  # OpenTelemetry, Langfuse, LangSmith
@@ -133,7 +153,7 @@ STEP: Final = Table((
         display_name action_name task_display_name span_data.name  # Argo, CodePipeline, Airflow
         step_name step action node agent agent_name span_name task role
         """, named),
-    Field("code", "status status_code  # OpenTelemetry", _code),
+    Field("code", "status status_code  # OpenTelemetry", _otel_code),
     Field("status", """
         conclusion                       # GitHub
         status state outcome status_code level phase status.{code,status,state}
@@ -165,7 +185,7 @@ STEP: Final = Table((
     Field("duration", f"{_SPANS}{{_ns,_nanos}}", _seconds_in(1e-9)),
     Field("duration", f"{_SPANS}{{_s,_sec,_secs,_seconds}}", _seconds_in(1.0)),
     Field("duration", "latency execution_time took runtime  # Langfuse, CrewAI", _seconds_in(1.0)),
-    Field("duration", _SPANS, _unitless),
+    Field("duration", _SPANS, _duration_without_unit),
     _tokens_of("total", """
         tokens total_tokens tokens_total token_count total_token_count tokens_used  # LangSmith
         U.{total,total_tokens,total_token_count,gen_ai_usage_total_tokens,llm_token_count_total}
@@ -182,326 +202,153 @@ STEP: Final = Table((
         U.{gen_ai_usage_{output,completion}_tokens,llm_token_count_completion}
         payload.usage.output_tokens
         """),
-    *(Field(slot, names, _kept) for slot, names in _TEXTS),
+    *(Field(slot, names, _any_content) for slot, names in _TEXTS),
     *COST,
-))  # fmt: skip
+)  # fmt: skip
 
 
-# -- one step -----------------------------------------------------------------------------------
+# -- a step of a row -------------------------------------------------------------------------------
+
+_TOKEN_PARTS: Final = (("in", "input_tokens"), ("out", "output_tokens"))
+"""Slots of which a total is the sum, and what they are called among the unread fields."""
+_BAD_LEVELS: Final = word_set("error fatal critical")
 
 
-class _Draft(NamedTuple):
-    """A step before it has its place in the tree."""
-
-    id: str
-    parent: str | None
-    row: Row
-    at: Moment | None
-    offset: float | None
-    """Seconds after the trace began, where that is what was told."""
-    seq: float | None
-
-
-def _draft(obj: Mapping[str, Json], enclosing_id: str | None) -> _Draft:
-    """What was read of a step; `enclosing_id` is the step that it stood in, if any."""
-    row = STEP.read({key: _attributes(value) or value for key, value in obj.items()})
+def _build(row: Row, context: DecodeContext) -> TraceStep:
+    """The step, as the object itself describes it; its place in the tree is not known here."""
     values = row.values
-    at, offset, seq = values.get("at"), values.get("offset"), values.get("seq")
-    if isinstance(offset, Moment):
-        at, offset = at or offset, None
-    told: str = values.get("id") or content_id("step", obj)
-    if told == enclosing_id:
-        told = f"{enclosing_id}/{told}"  # numbered anew inside each step
-    parent = enclosing_id or values.get("parent")
-    parent = None if parent == told else parent
-    return _Draft(told, parent, row, at, offset, None if seq is None else float(seq))
-
-
-def _attributes(items: Json) -> dict[str, Json] | None:
-    """OpenTelemetry's and Jaeger's lists of key and value as an object."""
-    found: dict[str, Json] = {}
-    for item in items[:500] if type(items) is list else ():
-        if type(item) is not dict or type(item.get("key")) is not str or "value" not in item:
-            return None
-        value = item["value"]
-        is_typed = type(value) is dict and len(value) == 1
-        found[item["key"]] = next(iter(value.values())) if is_typed else value
-    return found
-
-
-def _step(draft: _Draft, step_id: str, depth: int, base: Moment | None, unit: Unit) -> TraceStep:
-    """A step in its place; `base` is when the trace began, `unit` that of all costs."""
-    values, left, at = draft.row.values, draft.row.unread, draft.at
-    if at is None and draft.offset is not None and base is not None:
-        at = Moment(base.at + draft.offset, base.zone_assumed)
     error: SafeText | None = values.get("error")
     status: SafeText | None = values.get("code") or values.get("status")
-    # The total as given, else input and output; never two spellings of one.
-    parts = {name: values[slot] for slot, name in _PARTS if slot in values}
-    tokens = values.get("total")
-    if tokens is None:
-        tokens = sum(parts.values()) if parts else None
-    else:
-        left = {**left, **parts}
+    at = _start(values, context.trace_start)
+    unread = dict(row.unread)
+    tokens: int | None = values.get("total")
+    # A total as sent, else input and output together; never two spellings of one.
+    parts = {name: values[slot] for slot, name in _TOKEN_PARTS if slot in values}
+    if tokens is not None:
+        unread |= parts
+    elif parts:
+        tokens = sum(parts.values())
     return TraceStep(
-        id=step_id,
-        depth=depth,
-        parent=draft.parent,
+        id=values.get("id") or content_id("step", row.obj),
+        parent=values.get("parent"),
         kind=values.get("kind"),
         name=values.get("name"),
         text=_text(values, error),
         status=status,
-        failed=_failed(values, status, error),
+        failed=_has_failed(values, status, error),
         at=at,
-        duration=_seconds(draft, at),
+        duration=_duration(row, at),
         tokens=tokens,
-        cost=to_money(values.get("cost"), declared_unit(values, unit)),
-        extra=as_extra(left),
+        cost=to_money(values.get("cost"), declared_unit(values, context.unit)),
+        extra=as_extra(unread),
     )
 
 
-_PARTS: Final = (("in", "input_tokens"), ("out", "output_tokens"))
+def _start(values: Values, trace_start: Moment | None) -> Moment | None:
+    """When the step began: as sent, else by its offset from the beginning of the trace."""
+    at: Moment | None = values.get("at")
+    offset: Moment | float | None = values.get("offset")
+    if at is not None or offset is None:
+        return at
+    if isinstance(offset, Moment):
+        return offset
+    if trace_start is None:
+        return None
+    return Moment(trace_start.at + offset, trace_start.zone_assumed)
 
 
 def _text(values: Values, error: SafeText | None) -> SafeText | None:
-    parts = [] if error is None else [("error", error)]
+    """All texts of a step as one block, each with its name, if there is more than one."""
+    parts: list[tuple[str, str]] = [] if error is None else [("error", error)]
     for slot, _ in _TEXTS:
-        if slot in values and (told := shown(values[slot])):
-            parts.append((slot, told))
-    if len(parts) < 2:
-        return safe_block(parts[0][1]) if parts else None
-    return safe_block("\n".join(
-        told if slot == "message" else f"{slot}:{chr(10) if chr(10) in told else ' '}{told}"
-        for slot, told in parts
-    ))  # fmt: skip
+        text = shown(values[slot]) if slot in values else None
+        if text:
+            parts.append((slot, text))
+    if not parts:
+        return None
+    if len(parts) == 1:
+        return safe_block(parts[0][1])
+    return safe_block("\n".join(_labelled(slot, text) for slot, text in parts))
 
 
-def _failed(values: Values, status: SafeText | None, error: SafeText | None) -> bool:
+def _labelled(slot: str, text: str) -> str:
+    if slot == "message":
+        return text
+    separator = "\n" if "\n" in text else " "
+    return f"{slot}:{separator}{text}"
+
+
+def _has_failed(values: Values, status: SafeText | None, error: SafeText | None) -> bool:
+    """Whether a step failed; the first of these that says anything decides:
+
+    a flag, OpenTelemetry's code, a status word that is an end, a level or an error text.
+    """
     if values.get("success") is False or values.get("is_error") is True:
         return True
     if "code" in values:
         return fold_word(values["code"]) == "error"
-    state = task_state(status) if status is not None else None
+    state = None if status is None else task_state(status)
     if state in (TaskState.FAILED, TaskState.DONE):
         return state is TaskState.FAILED
     level = fold_word(values.get("level") or "")
-    return level in ("error", "fatal", "critical") or error is not None
+    return level in _BAD_LEVELS or error is not None
 
 
-def _exact_seconds(told: Decimal, between: float) -> float | None:
-    """A duration with a fraction in seconds, if it is the time between two whole seconds.
-
-    In seconds, milliseconds or microseconds: whichever is less than a second off.
-    """
-    if told == told.to_integral_value():
-        return None
-    ways = (float(told), float(told) / 1e3, float(told) / 1e6)
-    return next((way for way in ways if abs(way - between) < 1), None)
-
-
-def _seconds(draft: _Draft, at: Moment | None) -> float | None:
-    told, end = draft.row.values.get("duration"), draft.row.values.get("end")
-    if isinstance(told, float):
-        return told
+def _duration(row: Row, at: Moment | None) -> float | None:
+    """Seconds: as sent, else from start to end, else in the unit that the start is in."""
+    sent: float | Decimal | None = row.values.get("duration")
+    end = row.values.get("end")
+    if isinstance(sent, float):
+        return sent
     if isinstance(end, Moment) and at is not None and end.at >= at.at:
         between = round(end.at - at.at, 6)
-        exact = _exact_seconds(told, between) if isinstance(told, Decimal) else None
-        is_whole = at.at.is_integer() and end.at.is_integer()
-        return exact if is_whole and exact is not None else between
-    if isinstance(told, Decimal) and told >= 0:
-        # Without a unit of its own it counts as the start does: Jaeger's are both microseconds.
-        start = next((v for v in draft.row.obj.values() if type(v) is int and v > 10**12), None)
-        if start is not None:
-            return float(told) / (10**3 if start < 10**13 else 10**6 if start < 10**16 else 10**9)
+        exact = _exact_seconds(sent, between) if sent is not None else None
+        times_are_whole = at.at.is_integer() and end.at.is_integer()
+        return exact if times_are_whole and exact is not None else between
+    if sent is not None and sent >= 0:
+        return _in_unit_of_start(sent, row)
     return None
 
 
-# -- where the steps are ------------------------------------------------------------------------
+def _exact_seconds(sent: Decimal, between: float) -> float | None:
+    """A duration with a fraction, in seconds, if it is the time between two whole seconds.
 
-_LISTS: Final = (
-    "resourcespans", "scopespans", "instrumentationlibraryspans", "batches", "trace", "traces",
-    "steps", "spans", "observations",
-    "events", "entries", "runs", "nodes", "tasks", "logs", "messages", "history", "timeline",
-    "actions", "activities", "toolcalls", "children", "childruns", "calls", "log", "jobs",
-    "phases", "stages", "taskinstances", "actionexecutiondetails", *WRAPPERS, "status",
-)  # fmt: skip
-"""Names under which steps may stand, or what they stand in; best first."""
-_CONTAINERS: Final = frozenset((*_LISTS[:4], "traces"))
-"""Those whose items hold steps, and are none."""
-_TREE: Final = word_set("children childruns childspans substeps subspans")
-_CHILDREN: Final = _TREE | word_set(
-    "spans steps nodes toolcalls observations subtasks runs calls childsteps nested"
-)
-"""Names under which a step's own steps may stand; those of a tree only there."""
-_AROUND: Final = ("info", "trace", "data", "payload", "response", "body", "task", "run")
-_LOGS: Final = word_set("trace log steps logs output")
-_BARE: Final = ("attributes", "node", "_source")
-"""What stands round a step: JSON:API's, GraphQL's, Elasticsearch's."""
-_BESIDE: Final = word_set(
-    "type id relationships links meta cursor __typename _id _index _score"
-).union(_BARE)
-"""The only names beside it."""
-_SELF: Final = frozenset(("name", "kind"))
-_BEGAN: Final = word_set("startedat starttime start createdat began timestamp")
-
-
-def read_trace(body: Json) -> Trace:
-    """The steps in order.
-
-    Raises UnexpectedShape, and RefusedBody if the body says that the call failed.
+    It may be in seconds, milliseconds or microseconds: whichever is less than a second off.
     """
-    if says_failed(body):
-        raise RefusedBody(error_in(body))
-    if type(body) not in (dict, list, str, type(None)):
-        raise UnexpectedShape(safe("the answer holds no trace"))
-    steps, header, shape = _unwrapped(body)
-    drafts, unread = _drafts(steps, header) if steps else ([], 0)
-    times = (to_moment(value) for key, value in header.items() if fold(key) in _BEGAN)
-    base = next((each for each in times if isinstance(each, Moment)), None)
-    unit = envelope_unit(header)
-    used: Counter[str] = Counter()
-    placed: list[TraceStep] = []
-    for draft, depth in _in_order(drafts):
-        used[draft.id] += 1
-        step_id = draft.id if used[draft.id] == 1 else f"{draft.id}#{used[draft.id]}"
-        placed.append(_step(draft, step_id, depth, base, unit))
-    return Trace(steps=tuple(placed), unread=unread, shape=safe(shape, 120), extra=as_extra(header))
+    if sent == sent.to_integral_value():
+        return None
+    for divisor in (1, 1e3, 1e6):
+        seconds = float(sent) / divisor
+        if abs(seconds - between) < 1:
+            return seconds
+    return None
 
 
-def _unwrapped(body: Json) -> tuple[Json, dict[str, Json], str]:
-    """The steps, what stands round them, and the path to them."""
-    header: dict[str, Json] = {}
-    path: list[str] = []
-    while type(body) is dict and len(path) < _MOST_LAYERS:
-        key = _list_key(body)
-        if key is None or (fold(key) in _TREE and _is_step(body)):
-            break
-        header.update({name: value for name, value in body.items() if name != key})
-        path.append(key)
-        body = body[key]
-    if type(body) is dict and body:
-        if _is_step(body):
-            path.append("{tree}")
-        elif all(type(each) is dict and _is_step(each) for each in body.values()):
-            body = [{"id": key, **value} for key, value in body.items()]
-        else:
-            header.update(body)
-            body = None
-    return body, header, ".".join(path) + "[]" * (type(body) is list) or "{}"
+_MIN_MILLISECONDS: Final = 10**12
+"""Numbers above it are times in milliseconds, microseconds or nanoseconds since 1970."""
 
 
-def _drafts(steps: Json, header: dict[str, Json]) -> tuple[list[_Draft], int]:
-    """All steps, and how many cannot be read; depth first, so that no nesting is too deep."""
-    drafts: list[_Draft] = []
-    unread = 0
-    todo: list[tuple[Json, str | None, int]] = [(steps, None, 0)]
-    while todo:
-        item, enclosing_id, depth = todo.pop()
-        if type(item) is list and depth < _MAX_DEPTH:
-            todo.extend((inner, enclosing_id, depth + 1) for inner in reversed(item))
+def _in_unit_of_start(sent: Decimal, row: Row) -> float | None:
+    """A duration in the unit of the first large number of the object: Jaeger's are microseconds."""
+    for value in row.obj.values():
+        if type(value) is not int or value <= _MIN_MILLISECONDS:
             continue
-        if type(item) is str and item.strip():
-            item = {"message": item}
-        if type(item) is not dict or not item or len(drafts) >= MAX_STEPS:
-            unread += 1
-            continue
-        inner = next((item[name] for name in _BARE if name in item), None)
-        if type(inner) is dict and inner and item.keys() <= _BESIDE:
-            item = {**({"id": item["id"]} if "id" in item else {}), **inner}
-        inner_keys = [
-            key
-            for key in item
-            if fold(key) in _CHILDREN | _CONTAINERS and _holds_objects(item[key])
-        ]
-        if inner_keys and not _is_step(item):
-            key = inner_keys[0]
-            todo.append((item[key], enclosing_id, depth))
-            for name, value in item.items():
-                if name != key:
-                    header.setdefault(name, value)
-            continue
-        children = [key for key in inner_keys if fold(key) in _CHILDREN]
-        draft = _draft({k: v for k, v in item.items() if k not in children}, enclosing_id)
-        drafts.append(draft)
-        todo.extend((item[key], draft.id, depth) for key in reversed(children))
-    return drafts, unread
+        if value < 10**13:
+            return float(sent) / 10**3
+        if value < 10**16:
+            return float(sent) / 10**6
+        return float(sent) / 10**9
+    return None
 
 
-def _list_key(body: Mapping[str, Json]) -> str | None:
-    """The key under which the steps are, or the envelope that holds them."""
-    by_name = {fold(key): key for key in islice(body, 400)}
-    named = [by_name[name] for name in _LISTS if name in by_name]
-    for key in named:
-        # A list of objects or of log lines; a list of ids holds no steps.
-        if type(body[key]) is list and any(
-            type(item) is dict or (type(item) is str and item and not looks_like_id(item))
-            for item in body[key][:20]
-        ):
-            return key
-    if _is_step(body):
-        # `{"kind": "trace", "info": {"steps": […]}}` is an envelope with a word on it.
-        enclosing_id = [by_name[name] for name in _AROUND if name in by_name]
-        return next((key for key in enclosing_id if _leads_to_list(body[key])), None)
-    for key in named:
-        value = body[key]
-        if type(value) is dict and value:
-            return key
-    for key in named:
-        if type(body[key]) is str and body[key].strip() and fold(key) in _LOGS:
-            return key
-    keys = [key for key, value in islice(body.items(), 40) if _leads_to_list(value)]
-    return keys[0] if len(keys) == 1 else None
-
-
-def _holds_objects(value: Json) -> bool:
-    return type(value) is list and any(type(item) is dict for item in value[:20])
-
-
-def _leads_to_list(value: Json, depth: int = 0) -> bool:
-    """True for a list of objects, and for an object with one in it, up to three layers down."""
-    if type(value) is not dict or depth > 3 or _is_step(value):
-        return _holds_objects(value)
-    return any(_leads_to_list(inner, depth + 1) for inner in islice(value.values(), 40))
-
-
-def _is_step(item: Mapping[str, Json]) -> bool:
-    """True if the object itself is a step and not only an envelope round steps."""
-    return bool(STEP.plan(item).slots & _SELF)
-
-
-def _in_order(drafts: Sequence[_Draft]) -> Iterator[tuple[_Draft, int]]:
-    """Each step and its depth: after its parent, siblings in the order they happened."""
-    first_of: dict[str, int] = {}
-    for index, draft in enumerate(drafts):
-        first_of.setdefault(draft.id, index)
-    children: dict[int | None, list[int]] = {}
-    for index, draft in enumerate(drafts):
-        parent = first_of.get(draft.parent) if draft.parent is not None else None
-        children.setdefault(None if parent == index else parent, []).append(index)
-    seen: set[int] = set()
-    todo = [(index, 0) for index in reversed(_siblings(children.get(None, []), drafts))]
-    for index in range(len(drafts) + 1):
-        while todo:
-            each, depth = todo.pop()
-            if each not in seen:
-                seen.add(each)
-                yield drafts[each], depth
-                inner = _siblings(children.get(each, []), drafts)
-                todo.extend((child, depth + 1) for child in reversed(inner))
-        # What no root leads to is in a circle: its first step stands for a root.
-        if index < len(drafts) and index not in seen:
-            todo.append((index, 0))
-
-
-def _siblings(indices: list[int], drafts: Sequence[_Draft]) -> list[int]:
-    """In the order they happened, if all of them tell; else as they came."""
-    each = [drafts[index] for index in indices]
-    for keys in (
-        [draft.at and draft.at.at for draft in each],
-        [draft.offset for draft in each],
-        [draft.seq for draft in each],
-    ):
-        if None not in keys:
-            ranked = sorted(zip(keys, [draft.seq or 0.0 for draft in each], indices, strict=True))
-            return [index for _, _, index in ranked]
-    return indices
+STEPS: Final[Kind[TraceStep]] = Kind(
+    "step",
+    noun="steps",
+    own="trace traces steps spans observations",
+    also="events entries runs nodes tasks logs messages history timeline actions activities",
+    fields=FIELDS,
+    build=_build,
+    nameless="a step of which no field is known",
+    most=MAX_STEPS,
+)
+"""`trace_layout.read_trace` finds the steps, which may be nested; `decode.read_page` does not."""
