@@ -18,7 +18,7 @@ from agentco_tui.api import pagination
 from agentco_tui.reading.envelope import WRAPPERS
 from agentco_tui.reading.field_names import UNIT_WORDS, fold, split_unit, word_set, words
 from agentco_tui.reading.kinds import mappable
-from agentco_tui.reading.kinds.budget import SCOPES
+from agentco_tui.reading.kinds.budget_owner import SCOPES
 from agentco_tui.reading.kinds.trace import STEPS
 from agentco_tui.reading.schema import Field
 from agentco_tui.reading.values import status_word

@@ -52,7 +52,8 @@ from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.reading.kinds.agent import AGENTS
 from agentco_tui.reading.kinds.alert import ALERTS
-from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, read_overview
+from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS
+from agentco_tui.reading.kinds.budget_overview import read_overview
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping

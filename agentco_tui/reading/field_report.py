@@ -15,19 +15,25 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentco_tui.model import Moment
 from agentco_tui.reading.decode import read_page
 from agentco_tui.reading.envelope import find_list, unwrapped
 from agentco_tui.reading.field_meanings import MEANINGS
-from agentco_tui.reading.field_names import MINOR, NO_UNIT, fold, is_secret, unit_in_name, words
+from agentco_tui.reading.field_names import MINOR, fold, is_secret, words
 from agentco_tui.reading.field_path import FieldPath, write_field_path
+from agentco_tui.reading.field_similarity import (
+    SimilarField,
+    last_key,
+    likeness_of,
+    most_similar,
+    names_by_field,
+)
 from agentco_tui.reading.json_access import Json, get_path, keys_of
-from agentco_tui.reading.kinds.budget import WHOLE, read_overview
+from agentco_tui.reading.kinds.budget import WHOLE
+from agentco_tui.reading.kinds.budget_overview import read_overview
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping, field_names, mapped_paths
-from agentco_tui.reading.schema import EMPTY, DecodeContext, Field, Kind, Row
+from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.unknown_fields import HIDDEN, compact
 from agentco_tui.reading.values.money import Sum, declared_unit, envelope_unit
-from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, safe
 
 _MOST_ROWS: Final = 200
@@ -338,17 +344,17 @@ def _unread_fields(
                 samples[path] = value
             counts[path] = counts.get(path, 0) + (value is not None)
     always_null = [path for path, value in samples.items() if value is None]
-    names = _names_by_field(kind)
+    names = names_by_field(kind)
     similar = {
-        path: _most_similar(names, path, value)
+        path: most_similar(names, path, value)
         for path, value in samples.items()
         if value is not None and value != ""
     }
-    best: dict[str, _Similar] = {}
+    best: dict[str, SimilarField] = {}
     for near in similar.values():
         if near is not None and near.shares_a_word:
-            best[near.field] = max(best.get(near.field, near), near, key=_likeness_of)
-    ids = [path for path in similar if words(_last_key(path))[-1:] == ("id",)]
+            best[near.field] = max(best.get(near.field, near), near, key=likeness_of)
+    ids = [path for path in similar if words(last_key(path))[-1:] == ("id",)]
     unread = []
     for path, near in similar.items():
         is_best = near is not None and best.get(near.field) is near
@@ -368,23 +374,6 @@ def _unread_fields(
     return tuple(unread), nulls
 
 
-class _Similar(NamedTuple):
-    """A field of ours that a field of the platform's may be."""
-
-    field: str
-    likeness: float
-    shares_a_word: bool
-
-
-def _likeness_of(near: _Similar) -> float:
-    return near.likeness
-
-
-def _last_key(path: FieldPath) -> str:
-    """The last key of a path; its first part is one."""
-    return [part for part in path if isinstance(part, str)][-1]
-
-
 def _is_known(field: str, taken: set[str]) -> bool:
     """Whether a field was read, or another one of the same reference."""
     base = field.partition("_")[0]
@@ -396,102 +385,6 @@ def _is_writable(path: FieldPath) -> bool:
     """Whether a path can be shown as it is: a cleaned or cut one would lead elsewhere."""
     written = write_field_path(path)
     return str(safe(written, _PATH_CELLS)) == written
-
-
-def _names_by_field(kind: Kind[Any]) -> dict[str, list[tuple[Field, str]]]:
-    """The names that our tables have for each field worth mapping."""
-    found: dict[str, list[tuple[Field, str]]] = {field: [] for field in MEANINGS[kind.name]}
-    for field in kind.table.fields:
-        slot = field.slot.partition(" ")[0]
-        if slot in found:
-            found[slot] += [(field, name) for name, _ in field.names_with_sources()]
-    return found
-
-
-def _most_similar(
-    names: Mapping[str, list[tuple[Field, str]]], path: FieldPath, value: Json
-) -> _Similar | None:
-    """Our field with the most similar name that such a value can be read for."""
-    best: _Similar | None = None
-    for slot, some in names.items():
-        own = [(field, name) for field, name in some if _can_read(field, value)]
-        if not own:
-            continue
-        spellings = [slot, *(name for _, name in own)]
-        likeness = max(_likeness(path, name) for name in spellings) + _type_bonus(own, path, value)
-        if best is None or likeness > best.likeness:
-            shares_a_word = any(_shares_a_word(path, name) for name in spellings)
-            best = _Similar(slot, likeness, shares_a_word)
-    return best
-
-
-def _can_read(field: Field, value: Json) -> bool:
-    found = field.reader(value)
-    return found is not None and found is not EMPTY
-
-
-def _likeness(path: FieldPath, name: str) -> float:
-    """How alike the end of a path and a name of ours are, from 0 to 1."""
-    keys = [part for part in path if isinstance(part, str)]
-    last_name = name.rpartition(".")[2]
-    theirs, ours = _joined_words(keys[-1]), _joined_words(last_name)
-    spelling = difflib.SequenceMatcher(None, theirs, ours).ratio()
-    our_words = set(words(name.replace(".", "_")))
-    their_words = [set(words(keys[-1])), {word for key in keys[-2:] for word in words(key)}]
-    shared = max(len(our_words & each) / len(our_words | each or {""}) for each in their_words)
-    return max(spelling, shared)
-
-
-def _joined_words(name: str) -> str:
-    """The telling words of a name, in their order, as one."""
-    telling = _telling_words(name)
-    return "".join(word for word in words(name) if word in telling)
-
-
-def _shares_a_word(path: FieldPath, name: str) -> bool:
-    """Whether a path and a name of ours end in names that have a telling word in common.
-
-    For a name of ours below an object (`payload.type`) the object's name must be alike, too.
-    """
-    keys = [part for part in path if isinstance(part, str)]
-    holder, _, last_name = name.rpartition(".")
-    if not _telling_words(keys[-1]) & _telling_words(last_name):
-        return False
-    if not holder:
-        return True
-    return len(keys) > 1 and bool(_telling_words(keys[-2]) & _telling_words(holder))
-
-
-_COMMON_WORDS: Final = frozenset(
-    ("id", "name", "at", "on", "date", "time", "value", "text", "total", "current", "last", "is")
-)
-"""Words of many names, which say what sort of value it is, and not of what."""
-
-
-def _telling_words(name: str) -> frozenset[str]:
-    """The words of a name without those of many names: `endDate` and `createDate` are not alike."""
-    every = words(name)
-    telling = frozenset(every).difference(_COMMON_WORDS)
-    return telling or frozenset(every)
-
-
-_OF_TIMES: Final = frozenset(("at", "on", "date", "time", "ts", "timestamp"))
-
-
-def _type_bonus(own: Sequence[tuple[Field, str]], path: FieldPath, value: Json) -> float:
-    """What the sort of a value says for or against a field."""
-    reads_times = any(field.reader is to_moment for field, _ in own)
-    reads_sums = any(field.in_units for field, _ in own)
-    is_number = type(value) is not str and type(value) is not bool
-    is_named_time = not _OF_TIMES.isdisjoint(words(_last_key(path)))
-    is_time = (type(value) is str or is_named_time) and isinstance(to_moment(value), Moment)
-    if is_time or reads_times:
-        return 0.15 if is_time and reads_times else -0.3
-    if reads_sums and unit_in_name(_last_key(path)) != NO_UNIT:
-        return 0.4
-    if is_number or reads_sums:
-        return 0.1 if is_number and reads_sums else -0.1
-    return 0.0
 
 
 # -- paths of the profile that lead nowhere ------------------------------------------------------

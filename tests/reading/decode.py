@@ -15,7 +15,7 @@ from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.reading.kinds.agent import AGENTS
 from agentco_tui.reading.kinds.alert import ALERTS
 from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, WHOLE_ID
-from agentco_tui.reading.kinds.budget import read_overview as decode_overview
+from agentco_tui.reading.kinds.budget_overview import read_overview as decode_overview
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.schema import Kind

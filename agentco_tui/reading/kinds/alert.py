@@ -14,7 +14,7 @@ from agentco_tui.model import Alert, BudgetScope, Moment, Ref, Severity
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import fold, phrase, word_set
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPE_FIELDS, SCOPES
+from agentco_tui.reading.kinds.budget_owner import AGENT, OWNER, SCOPE_FIELDS, SCOPES
 from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
 from agentco_tui.reading.kinds.figures import FIGURES, Figures, figures, survey, unused
 from agentco_tui.reading.schema import (

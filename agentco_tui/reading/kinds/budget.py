@@ -1,63 +1,42 @@
-"""Budgets of the whole, a company or an agent; and the answer that has the whole with its parts."""
+"""Budgets of the whole platform, a company or an agent: their table, and how they are built.
+
+Whose budget a row is, is decided in `budget_owner`; what its figures say, in `figures`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from agentco_tui.model import Budget, BudgetOverview, BudgetScope, IdDoubt, Ref
-from agentco_tui.reading.decode import RefusedBody, UnexpectedShape, outline, read_page
-from agentco_tui.reading.error_body import error_in, says_failed
-from agentco_tui.reading.field_names import Unit, fold, word_set
-from agentco_tui.reading.identity import (
-    COMPANY_IDS,
-    doubt,
-    doubt_of_name,
-    field_name,
-    is_mapped,
-    mark_shared,
-    subject_of,
+from agentco_tui.model import Budget, BudgetScope
+from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.identity import doubt
+from agentco_tui.reading.kinds.budget_owner import (
+    AGENT_NAMES,
+    NAMELESS,
+    OWNER,
+    SCOPE_FIELDS,
+    WHOLE_ID,
+    owner_of,
+    scope_of,
 )
-from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.kinds.common_fields import record, ref_of, references
-from agentco_tui.reading.kinds.figures import FIGURES, FOUR, UNLIMITED, figures, survey, unused
-from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
-from agentco_tui.reading.schema import DecodeContext, Field, Kind, Row, UnreadableRecord, Values
+from agentco_tui.reading.kinds.common_fields import record, references
+from agentco_tui.reading.kinds.figures import FIGURES, UNLIMITED, figures, survey, unused
+from agentco_tui.reading.schema import DecodeContext, Field, Kind, Row
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.money import declared_unit, envelope_unit, to_money
-from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref_name, typed_ref
-from agentco_tui.reading.values.scalar import flag, named, text_only, word
+from agentco_tui.reading.values.money import declared_unit, to_money
+from agentco_tui.reading.values.reference import to_id, to_ref_name
+from agentco_tui.reading.values.scalar import flag, named, word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import SafeText, safe
-from agentco_tui.text.memoized import memoized
+from agentco_tui.text import SafeText
 
-WHOLE_ID: Final = "all"
-"""The id of the whole's budget, which has no record of its own."""
-AGENT: Final = "agent assistant worker bot employee member"
-AGENT_NAMES: Final = "agent ai_agent assistant bot"
-"""Names that say of an id that it is an agent's; a worker may be a machine, a member a person."""
-OWNER: Final = f"{COMPANY} team"
-"""What the company that has a budget is called; LiteLLM has teams."""
-SCOPES: Final = {
-    **dict.fromkeys(OWNER.split(), BudgetScope.COMPANY),
-    **dict.fromkeys((*AGENT.split(), "user"), BudgetScope.AGENT),
-}
+__all__ = ["AGENT_BUDGETS", "COMPANY_BUDGETS", "WHOLE", "WHOLE_ID"]
+
 _EXHAUSTED: Final = word_set(
     """exceeded exhausted hard_stop blocked over_budget overbudget over_limit depleted stopped
     limit_reached budget_exceeded critical"""
 )
-SCOPE_FIELDS: Final = (
-    Field("scope_type", """
-        {scope,entity,resource,target,subject,owner}_type {,budget_}scope  # paperclip, GitHub
-        """, text_only),
-    Field("scope_id", "{scope,entity,resource,target,subject}_id  # paperclip", to_id),
-    Field("scope_name", "{scope,entity,resource,target,subject}_name  # paperclip", named),
-)  # fmt: skip
-"""Whom a budget, or an alert, is for."""
-
 FIELDS: Final = (
     *FIGURES,
     Field("id", "id _id uuid guid uid sys_id gid urn document_id identifier slug", to_id),
@@ -98,29 +77,36 @@ FIELDS: Final = (
 
 
 def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
+    """The budget in a row of a list of budgets with this `scope`."""
     values = row.values
-    listed_scope = scope
-    scope = _scope(values, scope)
-    owner = _owner(row, context, scope)
-    is_of_company = listed_scope is BudgetScope.AGENT and scope is BudgetScope.COMPANY
-    id_doubt = doubt("it is the budget of a company, not of an agent") if is_of_company else None
-    ref = owner.ref
-    for slot in owner.unused:
+    own_scope = scope_of(values, scope)
+    owner = owner_of(row, context, own_scope)
+    for slot in owner.unused_slots:
         if slot in values:
             row.leave_unread(slot)
-    told = fold_word(values.get("status") or "")
-    stopped = told in _EXHAUSTED or any(values.get(slot) for slot in ("over", "paused", "stops"))
-    no_limit = values.get("no_limit") is True or values.get("has_limit") is False
-    found = figures(row, context, at_zero=stopped, no_limit=no_limit or fold(told) in UNLIMITED)
+    id_doubt = owner.doubt
+    if id_doubt is None and scope is BudgetScope.AGENT and own_scope is BudgetScope.COMPANY:
+        id_doubt = doubt("it is the budget of a company, not of an agent")
+    status = fold_word(values.get("status") or "")
+    is_flagged = any(values.get(slot) for slot in ("over", "paused", "stops"))
+    is_exhausted = status in _EXHAUSTED or is_flagged
+    has_no_limit = (
+        values.get("no_limit") is True
+        or values.get("has_limit") is False
+        or fold(status) in UNLIMITED
+    )
+    found = figures(row, context, at_zero=is_exhausted, no_limit=has_no_limit)
     unit = declared_unit(values, context.unit)
-    left = unused(row, found.used | {"forecast"})
+    period: SafeText | None = values.get("period")
+    if not period and found.period:
+        period = SafeText(found.period)
     return record(
         Budget, row, context,
-        id=ref.id or str(ref.name),
-        id_doubt=owner.doubt or id_doubt,
-        scope=scope,
-        name=ref.name or values.get("name"),
-        company=owner.company if scope is not BudgetScope.COMPANY else None,
+        id=owner.ref.id or str(owner.ref.name),
+        id_doubt=id_doubt,
+        scope=own_scope,
+        name=owner.ref.name or values.get("name"),
+        company=None if own_scope is BudgetScope.COMPANY else owner.company,
         limit=found.limit,
         unlimited=found.unlimited,
         spent=found.spent,
@@ -129,291 +115,9 @@ def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
         share_derived=found.share_derived,
         warn_at=found.warn_at,
         forecast=to_money(values.get("forecast"), unit),
-        period=values.get("period") or (SafeText(found.period) if found.period else None),
-        extra=as_extra(left),
+        period=period or None,
+        extra=as_extra(unused(row, found.used | {"forecast"})),
     )  # fmt: skip
-
-
-_OF_BUDGETS: Final = word_set("budgets budget policies limits rules caps controls")
-"""Names of lists whose rows are budgets: an `id` in them is the budget's own."""
-_OF_OWNERS: Final = {
-    BudgetScope.AGENT: word_set(
-        """agents agent byagent peragent aiagents assistants workers bots employees members staff
-        workforce roster crew"""
-    ),
-    BudgetScope.COMPANY: word_set(
-        """companies company bycompany percompany organizations organisations orgs workspaces
-        tenants accounts teams"""
-    ),
-}
-"""Names of lists whose rows are the agents or the companies themselves: an `id` is theirs."""
-_AGENT_WORDS: Final = word_set(AGENT_NAMES)
-_OUTER: Final = word_set("account tenant customer")
-"""What may hold several companies: its id identifies none of them."""
-
-
-def _scope(values: Values, scope: BudgetScope) -> BudgetScope:
-    """What a record says it is for; a whole that names a company or an agent is theirs."""
-    told = SCOPES.get(fold_word(str(values.get("scope_type") or "")), scope)
-    if told is BudgetScope.ALL:
-        for owner in (BudgetScope.AGENT, BudgetScope.COMPANY):
-            if not values.keys().isdisjoint((f"{owner}_id", f"{owner}_name", owner.value)):
-                return owner
-    return told
-
-
-class _Claim(NamedTuple):
-    """What one group of fields says a budget is for."""
-
-    ref: Ref
-    slots: tuple[str, ...]
-    """The slots of the group."""
-    doubt: IdDoubt | None = None
-    """Why the id in it may be that of something else."""
-
-
-_NO_CLAIM: Final = _Claim(Ref(), ())
-_SCOPE_SLOTS: Final = ("scope_id", "scope_name")
-_OF_OTHERS: Final = frozenset(
-    ("scope_id", "owner", "owner_id", "owner_name", "person", "person_id", "person_name")
-)
-
-
-class _Owner(NamedTuple):
-    """What a budget is for."""
-
-    ref: Ref
-    company: Ref | None
-    doubt: IdDoubt | None
-    unused: tuple[str, ...] = ()
-    """Slots that say whom else the row names: kept with the unknown fields."""
-
-
-def _owner(row: Row, context: DecodeContext, scope: BudgetScope) -> _Owner:
-    """The owner of a budget, and the company it belongs to.
-
-    Raises UnreadableRecord if no field says whose budget it is.
-
-    A row's own id is the owner's where its list is one of owners, and never where it is one of
-    budgets. In other lists it is, too, and in doubt beside the id of somebody else who may be the
-    owner. A person who made a budget or answers for it is never preferred to the row itself.
-    """
-    values = row.values
-    if scope is BudgetScope.ALL:
-        # Its own id is kept: it may be that of one company, whose budget this is then.
-        return _Owner(Ref(WHOLE_ID, values.get("name")), None, None, ("id",))
-    company = ref_of(values, "company", context)
-    list_name = fold(context.path)
-    is_owner = list_name in _OF_OWNERS[scope]
-    is_budget = not is_owner and (list_name in _OF_BUDGETS or _is_its_own_budget(values))
-    named = _named(row, context, scope)
-    scoped = _scoped(row)
-    others = [] if _OF_OTHERS.isdisjoint(values) else [*_untyped(row, context, scope)]
-    own = _Claim(Ref(values.get("id"), values.get("name")), ("id",))
-    key = _Claim(Ref(context.key, values.get("name")), ())
-    claims: list[_Claim] = []
-    mapped = [each for each in (own, named, *others) if _is_mapped(row, each)]
-    if mapped:
-        claims = [mapped[0], own, named, scoped]
-    elif is_owner:
-        is_explicit = _subject(row, scope.value) == scope.value
-        claims = [named, own, key, scoped] if is_explicit else [own, key, named, scoped]
-    elif is_budget:
-        claims = _claims_of_a_budget(row, _Claims(own, key, named, scoped, others))
-    else:
-        claims = _claims_of_a_row(row, scope, _Claims(own, key, named, scoped, others))
-    claims += [each for each in others if each not in claims]
-    if mapped:
-        claims[0] = claims[0]._replace(doubt=None)
-    found = next((each for each in claims if each.ref.id is not None), None)
-    if found is not None:
-        nameless = (each.ref for each in (named, scoped) if each.ref.id is None)
-        other_slots = [slot for each in claims if each is not found for slot in each.slots]
-        ref = joined(Ref(found.ref.id), *nameless, found.ref, Ref(None, values.get("name")))
-        assert ref is not None
-        ref = context.named(ref) or ref
-        return _Owner(ref, company, found.doubt, tuple(other_slots))
-    others = [named, scoped, *others]
-    name = next((each.ref.name for each in others if each.ref.name), None)
-    if name is None and not is_budget:
-        name = values.get("name")
-    if name is None and "id" not in values:
-        name = values.get("budget_name")
-    if name is None:
-        raise UnreadableRecord(_NAMELESS)
-    return _Owner(Ref(None, name), company, doubt("it has a name, and no id"))
-
-
-class _Claims(NamedTuple):
-    """All that one row says of what it is for."""
-
-    own: _Claim
-    """Its own id."""
-    key: _Claim
-    """The key of the map that it stood in."""
-    named: _Claim
-    scoped: _Claim
-    others: Sequence[_Claim]
-
-
-def _claims_of_a_budget(row: Row, claims: _Claims) -> list[_Claim]:
-    """Who may be the owner of a row in a list of budgets, best first; mostly not the row itself."""
-    own, key, named, scoped, others = claims
-    certain = [each for each in (named, scoped) if each.doubt is None]
-    doubtful = [each for each in (named, *others) if each.doubt is not None]
-    if doubtful and own.ref.id is not None and own.ref.name is not None:
-        # Whom it names may be somebody else, and the row, which has a name, the owner itself.
-        own = own._replace(doubt=_unclear(row, doubtful[0]))
-        return [*certain, own, *doubtful, key]
-    return [*certain, *doubtful, key]
-
-
-def _claims_of_a_row(row: Row, scope: BudgetScope, claims: _Claims) -> list[_Claim]:
-    """Who may be the owner of a row in a list whose name says nothing, best first.
-
-    Of a company's row an account, tenant or customer is what it belongs to; whether a team or an
-    organization is the company itself is not known.
-    """
-    own, key, named, scoped, others = claims
-    rivals = [each for each in others if _is_rival(each, own, key)]
-    level = _subject(row, "company")
-    is_of_another_level = (
-        scope is BudgetScope.COMPANY and level != "company" and _is_rival(named, own, key)
-    )
-    if is_of_another_level and level not in _OUTER:
-        rivals = [named]
-    if rivals:
-        why = _unclear(row, rivals[0])
-        own = own._replace(doubt=why)
-        key = key._replace(doubt=why)
-    return [scoped, own, key, named] if is_of_another_level else [named, scoped, own, key]
-
-
-def _is_its_own_budget(values: Values) -> bool:
-    """Whether a row has the id of a budget and none of its own that differs: it is that budget."""
-    return "budget_id" in values and values.get("id", values["budget_id"]) == values["budget_id"]
-
-
-def _is_mapped(row: Row, claim: _Claim) -> bool:
-    """Whether a profile's mapping says where the id of a claim is; then it decides."""
-    if claim.ref.id is None:
-        return False
-    return any(is_mapped(row, slot) for slot in claim.slots if not slot.endswith("_name"))
-
-
-def _subject(row: Row, slot: str) -> str:
-    """What the name of the field that a reference is from says it to be: "agent" of `agent_id`."""
-    for each in (f"{slot}_id", slot):
-        if each in row.values:
-            name = row.source(each).name.rpartition(".")[2]
-            return subject_of(name) or fold(name)
-    return ""
-
-
-@memoized(16)
-def _ref_slots(slot: str) -> tuple[str, ...]:
-    """The slots of `references`."""
-    return (f"{slot}_id", slot, f"{slot}_name")
-
-
-def _named(row: Row, context: DecodeContext, scope: BudgetScope) -> _Claim:
-    """The owner under a name that says what it identifies: `agent_id` in an agent's budget."""
-    if scope is BudgetScope.AGENT:
-        ref = ref_of(row.values, "agent", context) or Ref()
-        return _Claim(ref, _ref_slots("agent"))
-    slot = "company"
-    if "inner_id" in row.values and _subject(row, slot) != slot:
-        slot = "inner"
-    ref = ref_of(row.values, slot, context) or Ref()
-    found = None
-    if ref.id is not None and not is_mapped(row, f"{slot}_id"):
-        subject = _subject(row, slot)
-        if f"{slot}_id" in row.values:
-            found = doubt_of_name(row, row.source(f"{slot}_id"), COMPANY_IDS, context.path)
-        if subject in _OUTER and fold(context.path).removesuffix("s") != subject:
-            found = doubt(f"its only id is that of its {subject}, which may hold several")
-    return _Claim(ref, _ref_slots(slot), found)
-
-
-def _scoped(row: Row) -> _Claim:
-    """The owner by fields that tell its type and its id: `scope_type` and `scope_id`.
-
-    Without an id where the type is not told by the field's twin, or is none of an agent or company.
-    """
-    values = row.values
-    if "scope_id" not in values and "scope_name" not in values:
-        return _NO_CLAIM
-    name_only = _Claim(Ref(None, values.get("scope_name")), ("scope_name",))
-    if "scope_id" not in values or "scope_type" not in values:
-        return name_only if "scope_id" not in values else _NO_CLAIM
-    told = fold_word(str(values["scope_type"]))
-    named = row.source("scope_type").name.removesuffix("_type").removeprefix("budget_")
-    is_twin = row.source("scope_id").name == f"{named}_id"
-    if is_twin and (told in _AGENT_WORDS or SCOPES.get(told) is BudgetScope.COMPANY):
-        ref = Ref(values["scope_id"], values.get("scope_name"))
-        return _Claim(ref, ("scope_id", "scope_name", "scope_type"))
-    return _NO_CLAIM
-
-
-def _untyped(row: Row, context: DecodeContext, scope: BudgetScope) -> Iterator[_Claim]:
-    """Those who may be the owner, or a person or a parent beside it, best first; each in doubt."""
-    values = row.values
-    if _scoped(row).ref.id is None and "scope_id" in values:
-        why = _unproven(row, "scope_id", scope)
-        yield _Claim(Ref(values["scope_id"], values.get("scope_name")), _SCOPE_SLOTS, why)
-    for slot in ("owner", "person"):
-        ref = ref_of(values, slot, context)
-        if ref is None or (slot == "person" and scope is not BudgetScope.AGENT):
-            continue
-        source = f"{slot}_id" if f"{slot}_id" in values else slot
-        is_proven = source not in values or is_mapped(row, source)
-        if slot == "owner":
-            is_proven = is_proven or _is_typed_owner(row, scope)
-        else:
-            # In a list of workers or members that is what agents are called.
-            is_proven = is_proven or fold(context.path) == f"{_subject(row, slot)}s" != "users"
-        yield _Claim(ref, _ref_slots(slot), None if is_proven else _unproven(row, source, scope))
-
-
-def _is_typed_owner(row: Row, scope: BudgetScope) -> bool:
-    """Whether the owner says itself that it is an agent: by `owner_type`, or by a type inside."""
-    values = row.values
-    words = _AGENT_WORDS if scope is BudgetScope.AGENT else word_set(OWNER)
-    if "scope_type" in values and row.source("scope_type").name == "owner_type":
-        return "owner_id" in values and fold_word(str(values["scope_type"])) in words
-    if "owner" not in values or "owner_id" in values:
-        return False
-    raw = row.obj[row.source("owner").key]
-    told = typed_ref(raw)
-    return told is not None and told[0] == scope.value and fold(str(raw.get("type", ""))) in words
-
-
-def _unproven(row: Row, slot: str, scope: BudgetScope) -> IdDoubt:
-    """The doubt about an id under a name that does not say what it identifies."""
-    name = field_name(row.source(slot))
-    return doubt(f"its only id is in {name}, which need not be the {scope.value}'s")
-
-
-def _unclear(row: Row, rival: _Claim) -> IdDoubt:
-    """The doubt about a row's own id beside that of somebody who may be the owner."""
-    slot = next(slot for slot in rival.slots if slot in row.values)
-    name = field_name(row.source(slot))
-    return doubt(f"whether its own id or {name} is whom the budget is for is not known")
-
-
-def _is_rival(claim: _Claim, own: _Claim, key: _Claim) -> bool:
-    """Whether this may be the owner, and the row's own id the budget's."""
-    is_person = "person" in claim.slots
-    row_id = own.ref.id or key.ref.id
-    return not is_person and row_id is not None and claim.ref.id not in (None, row_id)
-
-
-def is_budget(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
-    """True if at least one limit, spent, remaining or share is in it."""
-    return any(slot.split(" ")[0] in FOUR for slot in kind.table.filled_slots(obj))
-
-
-_NAMELESS: Final = "a budget without the id of what it is for"
 
 
 def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind[Budget]:
@@ -427,7 +131,7 @@ def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind
         fields=FIELDS,
         build=partial(_build, scope=scope),
         needs=f"id name scope_id scope_name owner owner_id owner_name budget_name {owner}",
-        nameless=_NAMELESS,
+        nameless=NAMELESS,
         most=most,
         survey=survey,
     )
@@ -457,121 +161,3 @@ WHOLE: Final[Kind[Budget]] = Kind(
     most=1,
     survey=survey,
 )
-
-# -- the whole with its parts: it is never summed up from them -----------------------------------
-
-_WRAPPERS: Final = word_set("data result response payload body attributes info item")
-_OF_THE_WHOLE: Final = (
-    "overview", "summary", "total", "totals", "overall", "global", "whole", "all", "budget",
-    "organization", "account", "platform", "costs", "spendmanagement", "currentperiod",
-)  # fmt: skip
-"""Names of the object that holds the whole's figures, best first."""
-_LISTS: Final[Mapping[str, Kind[Budget] | None]] = {
-    **dict.fromkeys(("companies", "bycompany", "companybudgets", "percompany", "organizations"),
-                    COMPANY_BUDGETS),
-    **dict.fromkeys(("agents", "byagent", "agentbudgets", "peragent", "topagents", "topspenders"),
-                    AGENT_BUDGETS),
-    **dict.fromkeys(("budgets", "breakdown", "items", "parts", "policies", "scopes")),
-}  # fmt: skip
-"""Names of lists and maps of parts; None where each row says what it is for."""
-_OF_ALL: Final = word_set("global all overall platform total")
-_OF_A_PART: Final = word_set("id name date startdate starttime startingat timestamp")
-"""What a row has that is one of several: of an agent, of a day."""
-_MAX_DEPTH: Final = 4
-
-
-def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOverview:
-    """The whole's budget and the parts beside it; `mapping` is the profile's.
-
-    Figures of one company or agent are its own: the whole says so by its scope and id. Raises
-    UnexpectedShape if the answer holds neither a figure nor a part, RefusedBody if it says that
-    the call failed.
-    """
-    if says_failed(body):
-        raise RefusedBody(error_in(body))
-    root, shape = _unwrapped(body)
-    unit = envelope_unit(body).with_more(mapping.unit)
-    nothing = Budget(id=WHOLE_ID, scope=BudgetScope.ALL)
-    if root is None:
-        return BudgetOverview(whole=nothing, shape=shape)
-    if type(root) is list:
-        only = root[0] if len(root) == 1 and type(root[0]) is dict else None
-        if only is None or not _OF_A_PART.isdisjoint(map(fold, only)):
-            parts = _parts("budgets", root, unit, mapping)
-            return BudgetOverview(whole=nothing, parts=tuple(parts), shape=f"{shape}[]")
-        root, shape = only, f"{shape}[]"
-    if type(root) is not dict:
-        raise UnexpectedShape(safe(f"the answer holds no budget: {outline(root)}"))
-    parts, names, rest = [], [shape or "{}"], dict[str, Json]()
-    for key, value in root.items():
-        if fold(key) not in _LISTS or not (type(value) is list or _is_map(value)):
-            rest[key] = value
-            continue
-        rows = value
-        if type(rows) is list:
-            whole = [row for row in rows if _is_of_all(row)]
-            if len(whole) == 1:
-                rest.update(whole[0])
-                rows = [row for row in rows if row is not whole[0]]
-        parts += _parts(fold(key), rows, unit, mapping)
-        names.append(f"{key}[]")
-    found = _whole(rest, unit, mapping.kind(WHOLE))
-    if found is None and len(names) == 1:
-        raise UnexpectedShape(
-            safe("the answer holds no budget: none of its fields is a known figure")
-        )
-    shape = safe(" + ".join(names), 120)
-    return BudgetOverview(whole=found or nothing, parts=tuple(parts), shape=shape)
-
-
-def _unwrapped(body: Json) -> tuple[Json, str]:
-    path: list[str] = []
-    while type(body) is dict and len(path) < _MAX_DEPTH:
-        inner = [key for key, value in body.items() if fold(key) in _WRAPPERS
-                 and type(value) in (dict, list) and value]  # fmt: skip
-        if len(inner) != 1 or is_budget(body, WHOLE):
-            break
-        path.append(inner[0])
-        body = body[inner[0]]
-    return body, safe(".".join(path), 60)
-
-
-def _is_map(value: Json) -> bool:
-    """A map of objects; counters under a list's name are none."""
-    return type(value) is dict and bool(value) and all(type(v) is dict for v in value.values())
-
-
-def _is_of_all(row: Json) -> bool:
-    """Whether a row of a list says that it is the whole's."""
-    told = WHOLE.table.read(row).values.get("scope_type") if type(row) is dict else None
-    return fold(told or "") in _OF_ALL
-
-
-def _parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[Budget]:
-    kind = _LISTS[name]
-    groups: dict[Kind[Budget], Json] = {AGENT_BUDGETS: [], COMPANY_BUDGETS: []}
-    for row in rows if kind is None else ():
-        if type(row) is dict and row:
-            is_agent = _scope(WHOLE.table.read(row).values, BudgetScope.ALL) is BudgetScope.AGENT
-            groups[AGENT_BUDGETS if is_agent else COMPANY_BUDGETS].append(row)
-    found: list[Budget] = []
-    for each, some in groups.items() if kind is None else [(kind, rows)]:
-        with suppress(UnexpectedShape):
-            found += mark_shared(read_page(mapping.kind(each), {name: some}, unit).records)
-    return found
-
-
-def _whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget | None:
-    """The whole's figures: from the answer's top, else from the object that sums it up."""
-    obj: Mapping[str, Json] = rest
-    if not is_budget(rest, kind):
-        named = {fold(key): key for key in rest if type(rest[key]) is dict}
-        own = next((named[each] for each in _OF_THE_WHOLE
-                    if each in named and is_budget(rest[named[each]], kind)), None)  # fmt: skip
-        if own is None:
-            return None
-        obj = {**{key: value for key, value in rest.items() if key != own}, **rest[own]}
-    try:
-        return kind.read(obj, DecodeContext(unit=unit, is_root=True))
-    except UnreadableRecord:
-        return None
