@@ -305,7 +305,7 @@ COMMANDS: dict[str, Subcommand] = {
         (Flag("shell {bash,zsh,fish}", "", choices=("bash", "zsh", "fish")),)),
     "help": Subcommand("what a command does, or a page of the manual",
         ("help status", "help approving"),
-        (Flag("what NAME", "a command or a topic (default: all commands)", nargs="?"),),
+        (Flag("what TOPIC", "a command or a topic (default: all commands)", nargs="?"),),
         _HELP_MORE),
     "version": Subcommand("which version this is", ("version",)),
 }  # fmt: skip

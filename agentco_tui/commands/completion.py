@@ -18,6 +18,7 @@ from argcomplete.shell_integration import shellcode
 
 from agentco_tui.cli.arguments import command_line
 from agentco_tui.cli.grammar import COMMANDS, PROG
+from agentco_tui.cli.manual import TOPICS
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class _Values(BaseCompleter):
             return file.profiles if kind == "profile" else (*validators.THEMES, *file.themes)
         if action.metavar in ("FILE", "PATH"):
             return FilesCompleter()(prefix)
-        return COMMANDS if action.metavar == "COMMAND" else ()
+        return (*COMMANDS, *TOPICS) if action.metavar == "TOPIC" else ()
 
 
 def _seen(kind: str, profile: str | None) -> Mapping[str, str]:

@@ -87,6 +87,7 @@ def test_tab_completes_commands_flags_and_names(shell: str, home: Path) -> None:
         ("--screen=ta", {"--screen=tasks"}),
         ("config ch", {"check"}),
         ("help rep", {"replay"}),
+        ("help rec", {"record-and-replay"}),
         ("demo --theme agentco-l", {"agentco-light"}),
         ("status --profile ", {"prod", "test"}),
         ("tail --agent li", {"Linus"}),
