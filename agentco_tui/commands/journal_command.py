@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -24,11 +24,11 @@ from agentco_tui.model.format import ago, moment
 from agentco_tui.system.state_folder import state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
-LEFT_NAMED = 10  # attempts named one by one when the dashboard is left
+MOST_NAMED = 10  # attempts named one by one at the end of the program
 
 
 def since_when(text: str, now: float) -> float:
-    """The moment that `--since` means, in seconds since 1970.
+    """Return the moment that `--since` means, in seconds since 1970.
 
     "90s", "30m", "2h", "3d" and "1w" count back from `now`; a date or a date with a time is taken
     in local time unless it has a zone. Raises UsageError.
@@ -49,15 +49,16 @@ def since_when(text: str, now: float) -> float:
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    del env  # the journal is one for all profiles of a person on a machine
+    del env  # one journal has all profiles of a user on a machine
     since = None if given["since"] is None else since_when(given["since"], time.time())
     return show(state_folder() / "journal.jsonl", as_json=given["json"], since=since)
 
 
 def show(path: Path, *, as_json: bool, since: float | None) -> int:
-    """A line for each attempt with its outcome, the oldest first; `since` in seconds since 1970.
+    """Print a line for each attempt with its outcome, the oldest first; return the exit code.
 
-    If the file was changed by something else, that is reported after them, and the code is 1.
+    `since` is in seconds since 1970. If the file was changed by something else, that is reported
+    after the lines, and the code is 1.
     """
     try:
         with path.open("rb") as file:
@@ -88,36 +89,52 @@ def show(path: Path, *, as_json: bool, since: float | None) -> int:
 
 
 def leaving(journal: Journal, now: float) -> list[SafeText]:
-    """What to say at the end of the dashboard of what it did and doesn't know the outcome of."""
+    """Return what the end of the program reports: writes whose outcome is unknown, outcomes that
+    are not in the journal, and the loss of the journal.
+    """
     left, unwritten = journal.unfinished()
-    told: list[SafeText] = []
-    if left:
-        oldest = min(seconds_of(attempt.time) or now for attempt in left)
-        minutes = max(10, math.ceil((now - oldest) / 60 + 5))  # holds for a while yet
-        since = f"{minutes}m" if minutes <= 90 else f"{math.ceil(minutes / 60)}h"
-        verbs = Counter(attempt.verb for attempt in left).items()
-        counted = [f"{number} × {safe(verb, 20)}" for verb, number in verbs if verb != "approve"]
-        if approvals := sum(number for verb, number in verbs if verb == "approve"):
-            counted.insert(0, f"{approvals} approval{'' if approvals == 1 else 's'}")
-        what = " and ".join(counted)
-        was, them = ("was", "it") if len(left) == 1 else ("were", "them")
-        told.append(
-            plain(
-                f"{signs.unknown} {what} {was} sent and not yet settled: agentco-tui journal "
-                f"--since {since} shows {them}, and the next start reads what became of {them}"
-            )
-        )
-        for attempt in left[:LEFT_NAMED]:
-            at = seconds_of(attempt.time)
-            when = "" if at is None else f", {ago(max(0.0, now - at))}"
-            told.append(plain(f"  {_what(attempt)}{when}"))
-        if len(left) > LEFT_NAMED:
-            told.append(plain(f"  and {len(left) - LEFT_NAMED} more"))
-    for settled in unwritten[:LEFT_NAMED]:
-        told.append(plain(f"{signs.warning} not in the journal: {_what(settled)}: {_is(settled)}"))
+    report = _unsettled_lines(left, now) if left else []
+    for settled in unwritten[:MOST_NAMED]:
+        words = f"{signs.warning} not in the journal: {_what(settled)}: {_is(settled)}"
+        report.append(plain(words))
     if journal.lost is not None:
-        told.append(plain(f"{signs.warning} {journal.lost.why}"))
-    return told
+        report.append(plain(f"{signs.warning} {journal.lost.why}"))
+    return report
+
+
+def _unsettled_lines(left: Sequence[Attempt], now: float) -> list[SafeText]:
+    """Return how many writes have no outcome and how to see them, then some of them by name."""
+    was, them = ("was", "it") if len(left) == 1 else ("were", "them")
+    heading = (
+        f"{signs.unknown} {_counted(left)} {was} sent and not yet settled: agentco-tui journal "
+        f"--since {_since_argument(left, now)} shows {them}, "
+        f"and the next start reads what became of {them}"
+    )
+    report = [plain(heading)]
+    for attempt in left[:MOST_NAMED]:
+        at = seconds_of(attempt.time)
+        when = "" if at is None else f", {ago(max(0.0, now - at))}"
+        report.append(plain(f"  {_what(attempt)}{when}"))
+    if len(left) > MOST_NAMED:
+        report.append(plain(f"  and {len(left) - MOST_NAMED} more"))
+    return report
+
+
+def _counted(attempts: Sequence[Attempt]) -> str:
+    """Return attempts in numbers: "2 approvals and 1 × set limit"."""
+    number_by_verb = Counter(attempt.verb for attempt in attempts)
+    approvals = number_by_verb.pop("approve", 0)
+    counts = [f"{number} × {safe(verb, 20)}" for verb, number in number_by_verb.items()]
+    if approvals:
+        counts.insert(0, f"{approvals} approval{'' if approvals == 1 else 's'}")
+    return " and ".join(counts)
+
+
+def _since_argument(attempts: Sequence[Attempt], now: float) -> str:
+    """Return the `--since` that shows these attempts, also if it is typed a few minutes later."""
+    oldest = min(seconds_of(attempt.time) or now for attempt in attempts)
+    minutes = max(10, math.ceil((now - oldest) / 60 + 5))
+    return f"{minutes}m" if minutes <= 90 else f"{math.ceil(minutes / 60)}h"
 
 
 def _outcome_of(settled: Settled) -> dict[str, object]:
@@ -141,7 +158,7 @@ def _when(entry: Attempt | Settled) -> str:
 
 
 def _what(entry: Attempt | Settled) -> str:
-    """What is done to what, each with its id, so that two alike can be told apart."""
+    """Return what is done to what, with ids, so that similar ones can be told apart."""
     named = ((entry.company_name, entry.company), (entry.agent_name, entry.agent))
     each = (" ".join(safe(word, 80) for word in words if word) for words in named)
     people = ", ".join(filter(None, each))

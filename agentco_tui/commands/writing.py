@@ -31,7 +31,7 @@ from agentco_tui.config.api_key import API_KEY
 from agentco_tui.config.resolve import CONFIG, VARIABLES
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import Budget, BudgetScope, Money, Ref, Task
+from agentco_tui.model import Agent, Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.content import SIZE
 from agentco_tui.system.state_folder import JOURNAL_FILE, state_folder
 from agentco_tui.text import plain, safe
@@ -186,43 +186,60 @@ async def _find_task(services: Services, task_id: str, company: str | None) -> _
 
 
 async def _run(settings: Settings, given: Given) -> Outcome:
-    """Raises UsageError, SettingsError and ApiError before anything is sent."""
+    """Do what the command says. Raises UsageError, SettingsError and ApiError before anything is
+    sent.
+    """
     async with opened(replace(settings, history=False)) as (workspace, services):
-        client, company = services.client, workspace.poller.query.company
+        company = workspace.poller.query.company
         if given["command"] == "approve":
-            task_id = given["id"]
-            expect = given["expect"].strip().casefold()
-            found = await _find_task(services, task_id, company)
-            if found.task is None and not found.is_decided:
-                if found.error is None:
-                    raise UsageError(f"no task has the id {safe(task_id, 60)}: nothing was sent")
-                unread = Approval(services, Task(id=task_id, title=safe(task_id)))
-                return unread.unsent(Reason.NOT_FOUND_IN_PART, cause=plain(str(found.error)))
-            task = found.task or Task(id=task_id, title=safe(task_id))
-            is_read = found.task is not None
-            if is_read and waits_for_person(task) and task.content.hex() != expect:
-                return Approval(services, task).outcome(
-                    OutcomeKind.CHANGED, Reason.NOT_AS_EXPECTED, KnownBy.HERE
-                )
-            return await settled(Approval(services, task), given["wait"])
-        listed = await named_agent(given["agent"], client, company)
-        agent_id = listed.id
-        agent = listed if listed.unwritable is not None else await client.agent(agent_id)
+            return await _approve(services, given, company)
+        listed = await named_agent(given["agent"], services.client, company)
+        agent = listed
+        if listed.unwritable is None:
+            agent = await services.client.agent(listed.id)
         if given["command"] == "create-task":
-            form = {"agent_id": agent_id, "title": given["title"], "priority": given["priority"]}
-            form["company_id"] = company or (agent.company or Ref()).id or ""
-            _check_form(form)
-            creation = TaskCreation(services, form)
-            if listed.unwritable is not None:
-                return creation.unsent(Reason.NOT_WRITABLE, cause=listed.unwritable)
-            return await settled(creation, given["wait"])
-        limit = _limit(given["limit"], "AMOUNT")
-        shown: Budget | None = None
-        if given["expect"] is not None:
-            seen = Money(_limit(given["expect"], "--expect"))
-            shown = Budget(id=agent_id, scope=BudgetScope.AGENT, limit=seen)
-        ref = Ref(id=agent_id, name=agent.name)
-        write = LimitChange(services, ref, limit, shown=shown, company=agent.company)
+            agent_company = agent.company.id if agent.company is not None else None
+            write = _creation(services, given, listed.id, company or agent_company or "")
+        else:
+            write = _limit_change(services, given, listed.id, agent)
         if listed.unwritable is not None:
             return write.unsent(Reason.NOT_WRITABLE, cause=listed.unwritable)
         return await settled(write, given["wait"])
+
+
+async def _approve(services: Services, given: Given, company: str | None) -> Outcome:
+    """Approve the task if it is the one whose fingerprint was given."""
+    task_id = given["id"]
+    found = await _find_task(services, task_id, company)
+    task = found.task or Task(id=task_id, title=safe(task_id))
+    approval = Approval(services, task)
+    if found.task is None and not found.is_decided:
+        if found.error is None:
+            raise UsageError(f"no task has the id {safe(task_id, 60)}: nothing was sent")
+        return approval.unsent(Reason.NOT_FOUND_IN_PART, cause=plain(found.error))
+    fingerprint = given["expect"].strip().casefold()
+    is_waiting = found.task is not None and waits_for_person(task)
+    if is_waiting and task.content.hex() != fingerprint:
+        return approval.outcome(OutcomeKind.CHANGED, Reason.NOT_AS_EXPECTED, KnownBy.HERE)
+    return await settled(approval, given["wait"])
+
+
+def _creation(services: Services, given: Given, agent_id: str, company_id: str) -> Write[Any]:
+    form = {
+        "agent_id": agent_id,
+        "title": given["title"],
+        "priority": given["priority"],
+        "company_id": company_id,
+    }
+    _check_form(form)
+    return TaskCreation(services, form)
+
+
+def _limit_change(services: Services, given: Given, agent_id: str, agent: Agent) -> Write[Any]:
+    limit = _limit(given["limit"], "AMOUNT")
+    shown: Budget | None = None
+    if given["expect"] is not None:
+        expected = Money(_limit(given["expect"], "--expect"))
+        shown = Budget(id=agent_id, scope=BudgetScope.AGENT, limit=expected)
+    ref = Ref(id=agent_id, name=agent.name)
+    return LimitChange(services, ref, limit, shown=shown, company=agent.company)

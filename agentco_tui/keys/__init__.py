@@ -1,1 +1,1 @@
-"""Keys: the table of commands, the names of keys, and which keys came alone."""
+"""Keys: the table of commands, the names of keys, and which keys were pressed alone."""

@@ -1,9 +1,9 @@
-"""The table of commands: what a person can do, by which key, on which screen, and what it runs.
+"""The table of commands: what the user can do, by which key, on which screen, and what it runs.
 
 Bindings, footer, palette, help, the check of `[keys]` in the config file, what is dimmed because
 it would be refused, and the test of the README are all made from it.
 No Textual here: key names are plain strings in Textual's spelling ("slash", "ctrl+p"), several
-for one command parted by commas.
+for one command are separated by commas.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Place = Literal[
     "dialog",
     "replay",
 ]
-"""Where a key works; "table" is any screen with a list, "every" any screen at all, "replay" any
-on a recording."""
+"""Where a key works: "table" is any screen with a list, "every" any screen at all, "replay" any
+screen that shows a recording."""
 
 UNBOUND = "unbound"
-"""What a binding without a key is bound to: a key name that no terminal sends."""
+"""The key of a command that has none: a name that no terminal sends."""
 
 RESERVED_KEYS = ("ctrl+a", "ctrl+b", "ctrl+d", "ctrl+k", "ctrl+s", "ctrl+z")
 """Keys that tmux, screen, vim and shells own; nothing may be bound to them."""
 
 LEAVING_KEYS = ("ctrl+c", "ctrl+q")
-"""Keys that leave whatever is open, before anything else gets them."""
+"""Keys that leave whatever is open; nothing else receives them."""
 
 
 SHOWN_KEYS = {
@@ -52,11 +52,11 @@ SHOWN_KEYS = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
 }
-"""Keys that people know by another name than Textual's."""
+"""Keys that are shown by another name than Textual's."""
 
 
 class Command(msgspec.Struct, frozen=True):
-    """One thing that a person can do."""
+    """One thing that the user can do."""
 
     id: str  # what `[keys]` calls it
     keys: str  # the default keys, in Textual's names, parted by commas
@@ -67,7 +67,7 @@ class Command(msgspec.Struct, frozen=True):
     """The action, as Textual writes it, on the screen or the frame that has the key; `form(…)` is
     one of `dialogs.form_definitions.FORMS`."""
     also: tuple[Place, ...] = ()  # further places in which the same key does the same
-    over: str | None = None  # the id whose key this one takes on purpose where it works
+    over: str | None = None  # the id of the command whose key this one replaces where it works
     fixed: bool = False  # True if `[keys]` may not change it
     verb: str | None = None
     """What it writes, by the word of `actions`: it is dimmed while that would be refused."""
@@ -242,21 +242,21 @@ FOOTER: Mapping[Place, tuple[str, ...]] = {
     "budget": ("budget.alerts", "list.open", "budget.limit"),
     "activity": ("activity.follow", "activity.filters", "activity.export", "list.open"),
 }
-"""What a person looks for first on each screen, the most wanted first."""
+"""The commands that the footer of each screen shows, the most important first."""
 FOR_A_LINE = frozenset(
     [
         *("tasks.approve", "tasks.trace", "tasks.mark", "list.open", "agents.limit"),
         *("budget.limit", "overview.snooze", "companies.scope", "companies.clone"),
     ]
 )
-"""Of these, what needs a line under the cursor."""
+"""Those of the footer that need a line under the cursor."""
 FOOTER_EVERYWHERE = ("list.filter", "list.sort", "app.go_to", "app.help", "app.quit")
 
 COMMANDS_BY_ID: Mapping[str, Command] = {binding.id: binding for binding in COMMANDS}
 
 
 def keys_of(binding_id: str, rebound: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys a binding has now, Textual's names; none if it was left without one.
+    """Return the keys that a command has now, by Textual's names; none if it is unbound.
 
     `rebound` is `Settings.keys`. Raises KeyError for an id that is in neither it nor `COMMANDS`.
     """
@@ -265,6 +265,6 @@ def keys_of(binding_id: str, rebound: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def shown_key(binding_id: str, rebound: Mapping[str, str]) -> str:
-    """The first of a binding's keys in the form people know it by; "" if it has none."""
+    """Return the first of a command's keys as it is shown; "" if it has none."""
     first = next(iter(keys_of(binding_id, rebound)), "")
     return SHOWN_KEYS.get(first, first)

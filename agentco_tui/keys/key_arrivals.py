@@ -1,4 +1,4 @@
-"""When keys came from the terminal, and which of them came alone.
+"""When keys came from the terminal, and which of them were pressed alone.
 
 A `y` that confirms something must have been pressed as an answer, so it must come alone: no
 other key in the same read, and none within `QUIET` seconds before or after it. Text that is
@@ -25,7 +25,7 @@ from time import monotonic
 from typing import Final
 
 QUIET: Final = 0.08  # seconds before and after a key in which no other may come
-ONE_LOOK: Final = 0.001  # seconds by which a look lasts longer than `QUIET`, so that one is enough
+MARGIN: Final = 0.001  # seconds to wait longer than `QUIET`, so that one wait is enough
 MOST_READS: Final = 256  # reads that are remembered; a key of an older one doesn't count as alone
 
 
@@ -63,23 +63,26 @@ class KeyArrivals:
 
     @property
     def wait(self) -> float:
-        """Seconds to look for, from now on, to see that no key follows the last one; 0 if seen."""
+        """Seconds to wait for input from now on, to see that no key follows the last one; 0 if that
+        was seen already.
+        """
         with self._lock:
-            seen = self._empty_at - self._last_key_at >= QUIET
-            return 0.0 if seen else max(0.0, self._last_key_at + QUIET - self._clock()) + ONE_LOOK
+            if self._empty_at - self._last_key_at >= QUIET:
+                return 0.0
+            return max(0.0, self._last_key_at + QUIET - self._clock()) + MARGIN
 
     def record_empty(self, at: float) -> None:
-        """At that time the terminal held no key that had not been read."""
+        """Record that at that time the terminal held no key that had not been read."""
         with self._lock:
             self._empty_at = max(self._empty_at, at)
 
     def record_keys(self, count: int, at: float) -> None:
-        """A read that ended at that time brought so many keys and pastes."""
+        """Record that a read which ended at that time brought so many keys and pastes."""
         with self._lock:
             self._record(count, not_before=self._empty_at, at=at)
 
     def record_event(self, at: float) -> None:
-        """A key event was made at that time; does nothing where a reader records its reads."""
+        """Record a key event made at that time; does nothing if a reader records its reads."""
         if not self.watched:
             with self._lock:
                 self._record(1, not_before=at, at=at)
@@ -99,7 +102,7 @@ class KeyArrivals:
         return are_known and second_at - first_at < QUIET
 
     def arrival_of(self, at: float) -> Arrival:
-        """Whether the key of the read that ended at that time came alone."""
+        """Return how the key of the read that ended at that time came."""
         with self._lock:
             read = next((read for read in reversed(self._reads) if read.at == at), None)
             if read is None or not read.alone:

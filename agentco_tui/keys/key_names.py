@@ -1,4 +1,4 @@
-"""Names of keys: what people write turned into the names that Textual uses, without Textual.
+"""Names of keys: converts what users write to the names that Textual uses; without Textual.
 
 "?" and "question_mark", "esc" and "escape", "shift+s" and "S" are one key each. Textual compares a
 keymap's names letter by letter, so they have to be in its own spelling before they reach it.
@@ -51,7 +51,7 @@ KNOWN_NAMES = tuple(sorted(name for name in _NAMED if len(name) > 1))
 
 
 def key_name(text: str) -> str | None:
-    """One key as Textual names it, or None if there is no such key.
+    """Return a key by Textual's name for it; None if there is no such key.
 
     Takes "?", "question_mark", "ctrl+x", "shift+s", "S", "esc", "F5".
     """
@@ -78,7 +78,8 @@ def key_name(text: str) -> str | None:
 
 
 def key_names(text: str) -> tuple[list[str], list[str]]:
-    """A comma-separated list of keys as (names without doubles, words that are no key).
+    """Return the names of the keys in a comma-separated list, without duplicates, and the words
+    that are no key.
 
     A lone "," is the comma key. An empty text has no keys.
     """

@@ -1,4 +1,4 @@
-"""What the lists with tasks share: what is known of decisions, and what a person decides there."""
+"""What the lists with tasks share: what they show of decisions, and how the user decides there."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from agentco_tui.widgets.table.layout import R
 from agentco_tui.widgets.text_pane import Item
 from agentco_tui.widgets.tones import Cell
 
-NEAR = 1_000  # lines looked through for the next that waits
+MOST_SEARCHED = 1_000  # lines, up or down, in which the next task that waits is looked for
 
 
 class TaskLines(ListView[R]):
-    task_rows: ClassVar[str] = ""  # what stands before a task's id in its row's
+    """A list in which some or all rows are tasks."""
+
+    task_rows: ClassVar[str] = ""  # the prefix of row ids of tasks, before the task's id
 
     def offers(self) -> dict[str, str]:
         offers, task = super().offers(), self.subject()
@@ -41,7 +43,7 @@ class TaskLines(ListView[R]):
         return resolution_note(self.session, record.id) if is_task else super().fate(row_id)
 
     def detail_items(self, record: Any) -> list[Item]:
-        """The task as it was read last, and what is known of a decision about it."""
+        """Return the task as it was last read, after what is known of a decision about it."""
         if not isinstance(record, Task):
             return super().detail_items(record)
         decision = self.session.decisions.by_task.get(record.id)
@@ -55,7 +57,9 @@ class TaskLines(ListView[R]):
         return [*items, *details(record, self.look, raw=self._raw, fate=fate)]
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
-        """Say on tasks' lines how far a decision is, and on these ghosts what it came to."""
+        """Show on the lines of tasks how far their decisions are; on the tombstones of the tasks in
+        `task_ids`, what became of them.
+        """
         if not self.is_attached:  # the program may be ending
             return
         decisions, table = self.session.decisions, self.table
@@ -76,13 +80,18 @@ class TaskLines(ListView[R]):
             self.show_detail()
 
     def go_on(self, decided: Collection[str]) -> None:
-        """From a task that was said yes to, to the next line that waits: below, else above."""
+        """Move the cursor from a task that was approved to the next one that waits: below, else
+        above; if the settings say so.
+        """
         here, rows, at = self.subject(), self.table.rows, self.table.view.cursor_at
         is_here = isinstance(here, Task) and here.id in decided
         if not (is_here and self.session.settings.advance):
             return
         shown = rows.shown
-        for row_id in (*shown[at + 1 : at + NEAR], *reversed(shown[max(0, at - NEAR) : at])):
+        for row_id in (
+            *shown[at + 1 : at + MOST_SEARCHED],
+            *reversed(shown[max(0, at - MOST_SEARCHED) : at]),
+        ):
             task = self.subject(row_id)
             waits = isinstance(task, Task) and may_approve(self.session, task)
             if waits and task.id not in decided and not rows.ghost_note(row_id):
