@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any, Final
 
-from agentco_tui.model import Moment, Task, TaskState
+from agentco_tui.model import Moment, Task
 from agentco_tui.reading.identity import TASK_IDS, doubt_of_row
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import COST, CREATED, ids, record, ref_of, references
-from agentco_tui.reading.schema import EMPTY, DecodeContext, Field, Incomplete, Kind, Row
+from agentco_tui.reading.kinds.task_verdict import (
+    DECIDING_SLOTS,
+    Evidence,
+    Verdict,
+    decide,
+    state_of_work,
+)
+from agentco_tui.reading.schema import EMPTY, DecodeContext, Field, Incomplete, Kind, Row, Values
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.money import Sum, declared_unit, money_field, to_money
 from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
@@ -222,136 +228,122 @@ _TABLE: Final = (
 )  # fmt: skip
 FIELDS: Final = tuple(map(_whole, _TABLE))
 
-_rounded: Final = memoized(4096)(to_money)
-"""Estimates are round sums, of which many tasks share one object."""
+_to_shared_money: Final = memoized(4096)(to_money)
+"""Estimates are round sums, so that many tasks share one object."""
 
-_ENDED: Final = frozenset(
-    (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED, TaskState.APPROVED)
+_UNINFORMATIVE_TYPES: Final = frozenset(
+    ("task", "tasks", "item", "issue", "approval", "job", "default")
 )
-_LIVE: Final = frozenset((TaskState.PENDING, TaskState.QUEUED, TaskState.RUNNING))
-_OPEN: Final = (None, TaskState.PENDING, TaskState.QUEUED, TaskState.OTHER)
-_SECONDARY: Final = frozenset(
-    ("approval", "waits", "is_pending", "requires", "approved", "done", "result", "category",
-     "second", "progress")
-)  # fmt: skip
-
-_DULL: Final = frozenset(("task", "tasks", "item", "issue", "approval", "job", "default"))
+"""Words in the slot `type` that are no title."""
+_NOT_SHOWN: Final = ("tool", "type", "result")
+"""Slots that are in no field of a record, and stay unread unless the title is from them."""
 
 
 def _build(row: Row, context: DecodeContext) -> Task:
     values = row.values
-    get = values.get
-    # The nearest words, and the name of the field they were taken from.
-    title: SafeText | None = get("title")
-    title_from = "id"
-    if title is not None:
-        title_from = row.source("title").name
-    elif title := safe(next(filter(str.strip, get("description", "").splitlines()), "").strip()):
-        title_from = "description"
-    else:
-        for slot in ("tool", "type"):
-            if slot in values and (slot != "type" or values[slot].lower() not in _DULL):
-                title, title_from = values[slot], row.source(slot).name
-                break
-    status: SafeText | None = get("status") or get("status_text")
-    if status is not None and status.isdigit() and "status_text" in values:
-        status = values["status_text"]
-    created: Moment | None = get("created")
-    if "stamp" in values:
-        if created is not None or context.is_root:
-            row.leave_unread("stamp")
-        else:
-            created = values["stamp"]
-    state = task_state(status) if status is not None else None
-    needs: bool | None = None
-    if not _SECONDARY.isdisjoint(values):
-        state, needs = _decided(row, state)
-        if status is None:
-            status = get("approval")
-    expires: Moment | None = get("expires")
-    if "timeout" in values:
-        since: Moment | None = get("waiting_since")
-        if expires is None and since is not None:
-            expires = Moment(since.at + values["timeout"], since.zone_assumed)
-        row.leave_unread("timeout")
-    for slot in ("tool", "type", "result"):  # not shown otherwise
+    title, title_from = _title(row)
+    status = _status(values)
+    verdict = _verdict(row, status)
+    if status is None and not DECIDING_SLOTS.isdisjoint(values):
+        status = values.get("approval")
+    created = _created(row, context)
+    expires = _expires(row)
+    for slot in _NOT_SHOWN:
         if slot in values and title_from != row.source(slot).name:
             row.leave_unread(slot)
-    if get("updated") == created is not None:
+    if created is not None and values.get("updated") == created:
         values["updated"] = created  # one object for both: a hundred thousand are kept
-    cost: Sum | None = get("cost")
-    estimate: Sum | None = get("estimate")
+    cost: Sum | None = values.get("cost")
+    estimate: Sum | None = values.get("estimate")
     unit = declared_unit(values, context.unit)
     if cost is not None and estimate is not None and cost != estimate:
         row.leave_unread("estimate")  # shown as it was sent
     return record(
         Task, row, context,
         id_doubt=doubt_of_row(row, TASK_IDS, context.path),
-        title=title or safe(get("id") or context.key or ""),
+        title=title or safe(values.get("id") or context.key or ""),
         title_from=title_from,
         status=status,
-        state=state,
-        needs_approval=needs,
+        state=verdict.state,
+        needs_approval=verdict.needs_approval,
         agent=ref_of(values, "agent", context),
         company=ref_of(values, "company", context),
         created=created,
         expires=expires,
         cost=to_money(cost, unit),
-        estimate=_rounded(estimate, unit) if estimate is not None else None,
+        estimate=None if estimate is None else _to_shared_money(estimate, unit),
         extra=as_extra(row.unread, WHOLE),
     )  # fmt: skip
 
 
-def _state_of_progress(percent: Decimal) -> TaskState:
-    """What a percentage of work done says where no status does."""
-    if percent <= 0:
-        return TaskState.QUEUED
-    return TaskState.DONE if percent >= 100 else TaskState.RUNNING
-
-
-def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool | None]:
-    """State and approval flag where the record carries more than one status."""
+def _title(row: Row) -> tuple[SafeText | None, str]:
+    """The words that come nearest to a title, and the name of the field they are from."""
     values = row.values
-    get = values.get
-    if state is TaskState.OTHER and "category" in values:
-        state = task_state(values["category"])
-    if state is TaskState.DONE:
-        if "second" in values and "status" in values and row.source("status").name != "state":
-            # TeamCity: status SUCCESS (so far), state running
-            also = task_state(values["second"])
-            state = also if also in _LIVE else state
-        if "result" in values and state is TaskState.DONE:
-            # What has ended is what its result says: GitHub's completed with conclusion failure.
-            of_result = task_state(values["result"])
-            state = of_result if of_result in _ENDED else state
-    if state is None and "progress" in values:
-        state = _state_of_progress(values["progress"])
-    needs: bool | None = get("waits")
-    if needs is None and state is None and get("is_pending") is True:
-        needs = True
-    is_done = get("done") is True
-    verdict = task_state(values["approval"]) if "approval" in values else None
-    if verdict is TaskState.PENDING:
-        # Asana: completed, changes_requested
-        needs, state = not is_done, (state or TaskState.DONE) if is_done else verdict
-    elif verdict in (TaskState.REJECTED, TaskState.CANCELLED):
-        needs, state = False, verdict if state in _OPEN else state
-    elif verdict not in (None, TaskState.APPROVED, TaskState.DONE):
-        state = state or verdict
-    if verdict in (TaskState.APPROVED, TaskState.DONE) or get("approved") is True:
-        needs = False
-        state = TaskState.APPROVED if state in (None, TaskState.PENDING) else state
-    if is_done and state is None:
-        state = TaskState.DONE
-    requires: bool | None = get("requires")
-    if requires and state in _ENDED:
-        needs = False if needs is None else needs
-    elif needs is None and requires is not None:
-        # That tasks of this kind need an approval does not say that this one waits for it.
-        needs = False if not requires else True if state is TaskState.PENDING else None
-    if needs and state in (None, TaskState.QUEUED, TaskState.OTHER):
-        state = TaskState.PENDING
-    return state, needs
+    if "title" in values:
+        return values["title"], row.source("title").name
+    for line in values.get("description", "").splitlines():
+        if line.strip():
+            return safe(line.strip()), "description"
+    if "tool" in values:
+        return values["tool"], row.source("tool").name
+    if "type" in values and values["type"].lower() not in _UNINFORMATIVE_TYPES:
+        return values["type"], row.source("type").name
+    return None, "id"
+
+
+def _status(values: Values) -> SafeText | None:
+    """The status word; its text, where the status is a number."""
+    status: SafeText | None = values.get("status") or values.get("status_text")
+    if status is not None and status.isdigit() and "status_text" in values:
+        return SafeText(values["status_text"])
+    return status
+
+
+def _verdict(row: Row, status: SafeText | None) -> Verdict:
+    """The state of a task, and whether it needs an approval."""
+    values = row.values
+    state = None if status is None else task_state(status)
+    if DECIDING_SLOTS.isdisjoint(values):
+        return Verdict(state, None)
+    return decide(
+        Evidence(
+            work=state_of_work(row, state),
+            approval=task_state(values["approval"]) if "approval" in values else None,
+            waits=values.get("waits"),
+            is_pending=values.get("is_pending"),
+            requires=values.get("requires"),
+            approved=values.get("approved"),
+            done=values.get("done"),
+        )
+    )
+
+
+def _created(row: Row, context: DecodeContext) -> Moment | None:
+    """When the task was created; a bare `timestamp` counts if nothing else says it.
+
+    Beside a task that is the whole body, `timestamp` is when the answer was made.
+    """
+    created: Moment | None = row.values.get("created")
+    if "stamp" not in row.values:
+        return created
+    if created is not None or context.is_root:
+        row.leave_unread("stamp")
+        return created
+    stamp: Moment = row.values["stamp"]
+    return stamp
+
+
+def _expires(row: Row) -> Moment | None:
+    """Until when the task can be decided: as sent, else a timeout after the waiting began."""
+    values = row.values
+    expires: Moment | None = values.get("expires")
+    if "timeout" not in values:
+        return expires
+    row.leave_unread("timeout")
+    waiting_since: Moment | None = values.get("waiting_since")
+    if expires is not None or waiting_since is None:
+        return expires
+    return Moment(waiting_since.at + values["timeout"], waiting_since.zone_assumed)
 
 
 TASKS: Final[Kind[Task]] = Kind(
