@@ -21,7 +21,7 @@ from agentco_tui.live.names import named
 from agentco_tui.live.poller import Poller
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
 from agentco_tui.screens.cells import Look
-from agentco_tui.screens.found_needs import NeedsRefresh
+from agentco_tui.screens.needs_refresh import NeedsRefresh
 from agentco_tui.system.child_process import without_key
 from agentco_tui.system.state_folder import why_not_writable
 from agentco_tui.text import SafeText, plain, safe
