@@ -18,6 +18,10 @@ TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 # What is not yet so; these only ever shrink.
 REFERENCES = {"agentco_tui": 61, "tests": 30}
+TYPE_CYCLES = {
+    f"agentco_tui.api.{name}" for name in ("error_messages", "pools", "recording", "transport")
+}
+"""Modules that import each other's names for types, under `TYPE_CHECKING`."""
 
 OUTSIDE_WORDS = re.compile(
     r"(?<![.\w])(?:SHAPES|SAFETY|TERMINALS|INTERFACE|DESIGN|HOUSE|MODELS|PAPERCLIP|FORECAST)(?:\.md)?"
@@ -33,20 +37,25 @@ MODULES = {
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The modules of ours that a file imports as it runs; not what only types are checked by."""
-    waiting: list[ast.AST] = [TREES[path]]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            waiting += node.orelse
-            continue
+    """The modules of ours that a file imports, also those that only a type checker reads."""
+    for node in ast.walk(TREES[path]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)
         elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 yield inner if inner in MODULES else node.module
-        waiting += ast.iter_child_nodes(node)
+
+
+def reachable(start: str, graph: dict[str, set[str]]) -> set[str]:
+    """The modules that a module imports, directly or through others."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = graph[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
@@ -58,10 +67,10 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def test_no_file_imports_itself_by_way_of_others() -> None:
+    """Imports under `TYPE_CHECKING`, and those inside functions, count, too."""
     graph = {name: set(imported(path)) - {name} for name, path in MODULES.items()}
-    while leaves := {name for name, ours in graph.items() if not ours & graph.keys()}:
-        graph = {name: ours for name, ours in graph.items() if name not in leaves}
-    assert sorted(graph) == [], "these are in a circle, or import one that is"
+    cyclic = {name for name in graph if name in reachable(name, graph)}
+    assert sorted(cyclic - TYPE_CYCLES) == []
 
 
 def test_no_class_name_means_two_things() -> None:

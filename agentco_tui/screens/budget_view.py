@@ -53,6 +53,7 @@ class BudgetView(TrendView[Budget]):
     prefixes: ClassVar = {feed: f"{scope}:" for scope, feed in BUDGET_FEEDS.items()}
     beside = (FeedName.ALERTS,)
     BINDINGS = bindings_of("budget")
+    SCOPED_CSS = False  # some rules depend on the size of the screen around the view
     DEFAULT_CSS = """
     BudgetView {
         & .budget--alerts { height: 1fr; min-height: 5; max-height: 9; }
@@ -65,6 +66,10 @@ class BudgetView(TrendView[Budget]):
         &.-reading.-narrow .budget--side { height: 1fr; }
         &.-reading.-narrow .budget--alerts-title { display: none; }
     }
+    SizedScreen.-phone BudgetView .budget--side { display: none; }
+    SizedScreen.-phone BudgetView.-alerts .budget--gauges { display: none; }
+    SizedScreen.-phone BudgetView.-alerts .budget--side { display: block; height: 1fr; }
+    SizedScreen.-phone BudgetView.-reading .budget--side { display: block; height: 1fr; }
     """
 
     def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
@@ -216,7 +221,7 @@ class BudgetView(TrendView[Budget]):
         """What has the keys now says so, and is what the detail is of."""
         if self.is_attached:
             self.show_head()
-            self.main.show_frame()
+            self.frame.show_frame()
             if not self.reading:
                 self.show_detail(top=True)
 
@@ -250,7 +255,7 @@ class BudgetView(TrendView[Budget]):
     def _alert_under_cursor(self, message: RecordTable.CursorMoved) -> None:
         if message.table is self.alerts and self.alerts.has_focus:
             self.show_detail(top=True)
-            self.main.show_frame()
+            self.frame.show_frame()
 
     def action_alerts(self) -> None:
         if not self.reading:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from functools import partial
 from shlex import quote as shell_quote
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 from textual.binding import Binding, BindingType
@@ -21,19 +21,17 @@ from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
 from agentco_tui.reading.kinds import PATHS, mappable
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
+from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import link_to, whole_title
 from agentco_tui.screens.dialogs.base import Dialog
+from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.trail import name_of
 from agentco_tui.system import clipboard, osc
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
 from agentco_tui.widgets.text_pane import FieldLine, Line
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
-    from agentco_tui.screens.frame import MainScreen
 
 
 class CopyChoice(Dialog[str]):
@@ -55,7 +53,7 @@ class CopyChoice(Dialog[str]):
             self.dismiss(letter)
 
 
-def choose(frame: MainScreen, record: Record, what: str | None) -> None:
+def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
     """Copy a record's id, or what of it is then asked for."""
     session, sent_id = frame.session, record.sent_id
     name = whole_title(record) if isinstance(record, Task) else name_of(record, session.names)
@@ -100,7 +98,7 @@ def choose(frame: MainScreen, record: Record, what: str | None) -> None:
     chosen(what)
 
 
-async def copy(frame: MainScreen, text: str) -> None:
+async def copy(frame: BaseFrame, text: str) -> None:
     """To the clipboard in the surest way there is; say which that was, or that there is none."""
     env, what, size = frame.session.child_environment(), safe(text, 60), len(text.encode())
     tool = await asyncio.to_thread(clipboard.copy_with_tool, text, env)
@@ -153,9 +151,9 @@ def curl_line(
     return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
 
 
-def page(screen: MainScreen | TraceScreen, lines: Iterable[Line]) -> None:
+def page(app: KeyApp, session: DashboardWorkspace, lines: Iterable[Line]) -> None:
     """Show lines in $PAGER, else in less or more, which has the terminal until it ends."""
-    env = screen.session.child_environment()
+    env = session.child_environment()
     usual = "less" if shutil.which("less", path=env.get("PATH")) else "more"
     command = env.get("PAGER", "").split() or [usual]
     if command[0].endswith("less"):
@@ -163,7 +161,7 @@ def page(screen: MainScreen | TraceScreen, lines: Iterable[Line]) -> None:
     with tempfile.NamedTemporaryFile("w", prefix="agentco-", suffix=".txt") as file:
         file.writelines(f"{''.join(cell.text for cell in line).rstrip()}\n" for line in lines)
         file.flush()
-        screen.key_app.lend_terminal(f"the pager {command[0]}", [*command, file.name], env)
+        app.lend_terminal(f"the pager {command[0]}", [*command, file.name], env)
 
 
 def as_line(text: str) -> str:

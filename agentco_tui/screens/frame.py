@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
 from textual.widget import AwaitMount
 
 from agentco_tui.actions.journal_errors import JournalError
@@ -20,21 +19,19 @@ from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
 from agentco_tui.live.store import Change
 from agentco_tui.model import Task
+from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
-from agentco_tui.screens.dialogs.base import HelpScreen
+from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
-from agentco_tui.screens.idle_tracker import NOTICE_SECONDS, IdleTracker
+from agentco_tui.screens.idle_tracker import NOTICE_SECONDS
 from agentco_tui.screens.key_app import bindings_of
-from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.own_commands import OwnCommands
-from agentco_tui.screens.prompts import GoToWords
-from agentco_tui.screens.targets import Target
+from agentco_tui.screens.prompts import FilterWords, GoToWords
 from agentco_tui.screens.theme_choice import named_theme
 from agentco_tui.screens.trail import MOST_BEHIND, Spot
-from agentco_tui.screens.views import made, memory_of, open_views
+from agentco_tui.screens.views import count_cells, made, memory_of, open_views
 from agentco_tui.system.state_folder import Remembered
-from agentco_tui.text import plain, safe, signs
-from agentco_tui.widgets.prompt import Prompt
+from agentco_tui.text import plain, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone, total_width
@@ -53,9 +50,8 @@ TICK = 1.0  # seconds between two times that ages are told anew
 FOLLOW_EVERY = 1.0  # seconds between two looks at the journal, which other dashboards write, too
 
 
-class MainScreen(OwnCommands):
+class MainScreen(BaseFrame):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every")
-    AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
 
     DEFAULT_CSS = """
     MainScreen .frame--header, MainScreen .frame--footer { background: $panel; }
@@ -69,26 +65,17 @@ class MainScreen(OwnCommands):
         remembered: Remembered,
         row: str | None = None,
     ) -> None:
-        super().__init__()
-        self.session, self.place, self.kept = session, place, remembered  # of the run before
-        self.views: dict[str, ListView[Any]] = {}  # by their tabs
-        self.view: ListView[Any]  # the one that shows
+        super().__init__(session, place, remembered)
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
-        self.body = Container()
-        self.prompt = Prompt()
-        self.footer = StatusLine(classes="frame--footer")
-        self.recent: list[Target] = []  # what was gone to or run by its words, the latest first
         self.more: tuple[Place, ...] = ()  # places whose keys work here besides the screen's
-        self.denied: dict[str, str] = {}  # why commands would be refused now, by their id
-        self.behind: tuple[Spot, ...] = ()  # where one came from, the nearest last
+        self.own_commands = OwnCommands(self)
         self._last: tuple[Spot, ...] = ()  # where one was last, with what lay behind it then
         self._awaited = None if row is None else Spot(place, row=row)
         """Whose line the first answers have yet to bring."""
         self._decided: set[str] = set()
         self._seconds = 0
         self._awaits_snooze_end = False
-        self.idle_tracker = IdleTracker(session, remembered.left_at)
 
     def compose(self) -> ComposeResult:
         """The first screen is composed with the frame, not mounted later: so the first picture is
@@ -237,11 +224,11 @@ class MainScreen(OwnCommands):
         self.header.fill(filled)
         self.footer.fill(filled)
         self.header.show(*header_cells(session, (*view.lists, *view.beside), width))
-        self.tabs.show(tab_cells(session, self.here().tab, self.views, width))
+        self.tabs.show(tab_cells(session, self.here().tab, count_cells(self.views), width))
         denied, verbs = session.permissions.denied, {c.id: c.verb for c in COMMANDS if c.verb}
         self.denied = {id_: why for id_, verb in verbs.items() if (why := denied(Verb(verb)))}
         if off := session.permissions.off:
-            self.denied |= {id_: off for id_, own in self.own.items() if own.writes}
+            self.denied |= {id_: off for id_, own in self.own_commands.by_id.items() if own.writes}
         # How many decisions are held, in flight, unknown, or settled badly and not looked at.
         stands = Counter(
             STANDS.get(each.step, "in flight") if each.outcome is None else "to look at"
@@ -383,18 +370,21 @@ class MainScreen(OwnCommands):
     def action_go_to(self) -> None:
         GoToWords(self)
 
+    def ask_filter(self) -> None:
+        FilterWords(self)
+
+    def action_output(self) -> None:
+        self.own_commands.show_output()
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that no widget wanted may be bound to one of the user's own commands."""
+        if self.own_commands.run_for_key(event.key):
+            event.stop()
+
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Keys that go elsewhere leave the prompt, or escape could not; a filter stays."""
         if self.prompt.display and self.focused is not self.prompt.input:
             self.close_prompt()
-
-    def close_prompt(self) -> None:
-        """Hide the prompt; the list has the keys again, and that at once."""
-        self.set_focus(None)
-        self.prompt.asking, self.prompt.display = None, False
-        self.footer.display = True
-        self.focus_again()
-        self.call_after_refresh(self.focus_again)
 
     def action_back(self) -> None:
         if self.view.leave():
@@ -443,15 +433,6 @@ class MainScreen(OwnCommands):
         self.say(f"{signs.good} {words}", bad=True)
         return True
 
-    def return_to(self, task: Task) -> None:
-        """Put the cursor back on a task whose approval was not sent, in every list that shows it.
-
-        The cursor went on after the yes (`[list] advance`). Left there, the next `a` and `y`, meant
-        for the same task, would approve another one.
-        """
-        for view in self.views.values():
-            view.return_to(task.id)
-
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(self.place, self.session.settings, self.denied, self.more))
 
@@ -474,12 +455,13 @@ class MainScreen(OwnCommands):
     def action_pager(self) -> None:
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
-        page(self, self.view.detail.told(self.size.width))
+        page(self.key_app, self.session, self.view.detail.told(self.size.width))
 
     async def run(self, command_id: str) -> None:
         """Run a command as its key does, also one that has none."""
-        if command_id in self.own:
-            self.run_own(self.own[command_id])
+        own = self.own_commands.by_id.get(command_id)
+        if own is not None:
+            self.own_commands.run(own)
             return
         command = COMMANDS_BY_ID[command_id]
         where = self if command.where in ("every", "replay") else self.view
@@ -530,9 +512,6 @@ class MainScreen(OwnCommands):
     def action_since(self) -> None:
         self.dialogs.since()
 
-    def action_form(self, command_id: str) -> None:
-        self.dialogs.form(command_id)
-
     @on(RecordTable.CursorMoved)
     def keep_clear(self) -> None:
         """Notices stand in the half of the screen in which the line under the cursor is not."""
@@ -553,15 +532,5 @@ class MainScreen(OwnCommands):
             self.prompt.action_leave()
         return typing
 
-    def say(self, words: str, *, bad: bool = False) -> None:
-        severity: Literal["warning", "information"] = "warning" if bad else "information"
-        self.app.notify(safe(words), markup=False, severity=severity, timeout=8 if bad else 4)
-
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self.show_frame)
-
-    def focus_again(self) -> None:
-        if self.prompt.display:
-            self.set_focus(self.prompt.input)
-        else:
-            self.set_focus(self.view.detail if self.view.reading else self.view.table)

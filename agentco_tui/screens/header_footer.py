@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.config import DEFAULT_PROFILE, Settings
@@ -15,14 +15,10 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import Listing, Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
-from agentco_tui.screens.views import count_cell
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.text_pane import Cells, Item, Text
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, faded, total_width
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.list_view import ListView
 
 
 def header_cells(
@@ -97,9 +93,12 @@ def environment(settings: Settings) -> Environment:
 
 
 def tab_cells(
-    session: DashboardWorkspace, at: str, lists: Mapping[str, ListView[Any]], width: int
+    session: DashboardWorkspace, at: str, view_counts: Mapping[str, Cell], width: int
 ) -> list[Cell]:
-    """The screens and the views, each with its key and, where that is known, its count."""
+    """Return the tabs of the screens and views, each with its key and, if known, its count.
+
+    `at` is the tab shown; `view_counts` has the counts of the views, by tab.
+    """
     store = session.store
     keys = tab_keys(session.settings)
     lengths = {"companies": len(store.companies), "agents": len(store.agents)}
@@ -118,8 +117,8 @@ def tab_cells(
     names = {str(tab): plain(tab.title()) for tab in SCREENS}
     for view in session.settings.views:
         names[view.tab] = safe(view.name, 24)
-        if (count := count_cell(lists.get(view.tab))) is not None:
-            counts[view.tab] = count
+        if view.tab in view_counts:
+            counts[view.tab] = view_counts[view.tab]
     cells: list[Cell] = []
     for longest in (None, 4, 3, 0):
         cells = []

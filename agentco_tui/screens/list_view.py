@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
+from typing import Any, ClassVar, Generic, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -31,9 +31,9 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import limit_of, limit_refused
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import details, link_to
+from agentco_tui.screens.frame_interface import FrameInterface
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
 from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
-from agentco_tui.screens.prompts import FilterWords
 from agentco_tui.screens.trail import AGENT_LOG, Spot, crumbs, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
@@ -43,9 +43,6 @@ from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Item, Notice
 from agentco_tui.widgets.tones import Cell, Tone, faded, total_width
 from agentco_tui.widgets.workers import start_worker
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
 
 HAND = 10.0  # seconds without a key after which a person's hand is taken to have left the list
 LARGE = 50_000  # bytes of a record from which on its detail is not told anew each second
@@ -119,7 +116,7 @@ class ListView(Widget, Generic[R]):
         """Show what the store has already, laid out for the terminal from the first picture on."""
         self._fit()
         self.reload()
-        self.main.show_frame()
+        self.frame.show_frame()
 
     @on(events.Resize)
     def _fit(self) -> None:
@@ -130,8 +127,9 @@ class ListView(Widget, Generic[R]):
         self.set_class(width < self.beside_page, "-narrow")
 
     @property
-    def main(self) -> MainScreen:
-        return cast("MainScreen", self.screen)
+    def frame(self) -> FrameInterface:
+        """The screen around this view."""
+        return cast(FrameInterface, self.screen)
 
     def columns(self) -> list[Column[R]]:
         raise NotImplementedError
@@ -303,7 +301,7 @@ class ListView(Widget, Generic[R]):
             name, about_it = Cell(plain(f" {self.called()}"), Tone.STRONG), []
             right = [] if self.has_class("-narrow") else right  # how a list is sorted that hides
         rest = GAP + total_width([name, *about_it, *right])
-        way = crumbs(self.main.behind, self.size.width - rest)
+        way = crumbs(self.frame.behind, self.size.width - rest)
         self.title_line.show([*way, name, *faded(about_it, is_old)], faded(right, is_old))
         # While the list opens, answers are to come that may change which row is the first.
         asked = (each for each in self._bring_rows() if each.failure is None)
@@ -419,7 +417,7 @@ class ListView(Widget, Generic[R]):
         try:
             record = await self.read_one(row_id)
         except ApiError as error:
-            self.main.say(str(error), bad=True)
+            self.frame.say(str(error), bad=True)
             return
         if self.table.view.cursor == record.id:
             self._whole = record
@@ -438,7 +436,7 @@ class ListView(Widget, Generic[R]):
     def _show_moved(self) -> None:
         self._soon = None
         self.show_detail(top=self.table.view.cursor != self._stood)
-        self.main.show_frame()
+        self.frame.show_frame()
 
     @on(RecordTable.Opened)
     def _opened(self, message: RecordTable.Opened) -> None:
@@ -446,7 +444,7 @@ class ListView(Widget, Generic[R]):
         self.open(message.row_id)
 
     def open(self, row_id: str) -> None:
-        self.main.go(self.place, row_id, is_open=True, view=self.shown_as.name)
+        self.frame.go(self.place, row_id, is_open=True, view=self.shown_as.name)
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
@@ -456,10 +454,10 @@ class ListView(Widget, Generic[R]):
         subject, (place, _, row_id) = self.subject(), message.key.partition(":")
         scope = subject.id if isinstance(subject, Company) else ""
         if place == AGENT_LOG:
-            self.main.go("activity", log=ActivityFilter(agent=row_id))
+            self.frame.go("activity", log=ActivityFilter(agent=row_id))
             return
         whole_log = NO_LOG_FILTER if place == "activity" else None
-        self.main.go(
+        self.frame.go(
             cast("Place", place), row_id or None, scope=scope, is_open=bool(row_id), log=whole_log
         )
 
@@ -472,9 +470,9 @@ class ListView(Widget, Generic[R]):
         self.reading, self._stood = at.is_open and is_there, self.table.view.cursor
         self.set_class(self.reading, "-reading")
         # At once: a key that follows in the same packet is for the detail.
-        if not self.main.prompt.display:
+        if not self.frame.prompt.display:
             self.screen.set_focus(self.detail if self.reading else self.opened_from)
-        self.main.show_frame()
+        self.frame.show_frame()
         self.show_head()
         self.show_detail(top=True)
         if self.reading and self.read_one is not None:
@@ -515,7 +513,7 @@ class ListView(Widget, Generic[R]):
 
     def action_filter(self) -> None:
         self.table.warm_filter()
-        FilterWords(self.main, self)
+        self.frame.ask_filter()
 
     def action_sort(self, change: str) -> None:
         self.bring_up_to_date()
@@ -524,7 +522,7 @@ class ListView(Widget, Generic[R]):
         self.show_head()
 
     def action_columns(self) -> None:
-        self.main.dialogs.columns()
+        self.frame.dialogs.columns()
 
     def action_open(self) -> None:
         self.table.action_open()

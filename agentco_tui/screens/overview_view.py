@@ -76,6 +76,7 @@ class OverviewView(TaskLines[Need]):
     figures_from = (FeedName.AGENT_BUDGETS, FeedName.AGENTS)
     task_rows = f"{NeedKind.TASK}:"
     BINDINGS = bindings_of("overview")
+    SCOPED_CSS = False  # some rules depend on the size of the screen around the view
     DEFAULT_CSS = """
     OverviewView {
         & > Horizontal { height: 1fr; min-height: 5; }
@@ -90,6 +91,9 @@ class OverviewView(TaskLines[Need]):
         &.-stacked .overview--panel { height: 2fr; }
         &.-stacked .overview--spend { margin-right: 0; height: 3fr; }
     }
+    SizedScreen.-phone OverviewView > Horizontal { display: none; }
+    SizedScreen.-slim .overview--panel { display: none; }
+    SizedScreen.-slim .overview--spend { display: block; }
     """
 
     def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
@@ -316,9 +320,9 @@ class OverviewView(TaskLines[Need]):
         """Ask for how long, or take the snooze off."""
         need = self.need()
         if need is None:
-            self.main.say("put the cursor on a need to snooze it")
+            self.frame.say("put the cursor on a need to snooze it")
         elif need.snooze is None:
-            self.main.dialogs.form("overview.snooze")
+            self.frame.dialogs.form("overview.snooze")
         else:
             self.snooze(need, None)
 
@@ -334,7 +338,7 @@ class OverviewView(TaskLines[Need]):
 
     def action_approve(self) -> None:
         if (need := self.need()) is not None and need.alike:
-            self.main.dialogs.approve_many(need.alike)
+            self.frame.dialogs.approve_many(need.alike)
         else:
             super().action_approve()
 
@@ -447,22 +451,22 @@ class OverviewView(TaskLines[Need]):
                 decision = self.session.decisions.by_task.get(task.id)
                 if decision is not None:
                     title = self.session.titled(task.title, task)
-                    self.main.say(f"{title}: {text_of(self.session, decision)}")
+                    self.frame.say(f"{title}: {text_of(self.session, decision)}")
                     self.session.decisions.acknowledge(task.id)
             case Task(title=title) as task if (need := self.need()) and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
-                self.main.go("tasks", task.id, filter=f'task:"{words}"')
+                self.frame.go("tasks", task.id, filter=f'task:"{words}"')
             case Budget(scope=scope, id=id_):
-                self.main.go("budget", f"{scope}:{id_}", is_open=True)
+                self.frame.go("budget", f"{scope}:{id_}", is_open=True)
             case record if record is not None:
-                self.main.go(PLACE_OF[type(record).__name__.lower()], record.id, is_open=True)
+                self.frame.go(PLACE_OF[type(record).__name__.lower()], record.id, is_open=True)
 
     async def _open_read(self, task: Task) -> None:
         """Open a task that no list has until all are read."""
         if self.session.store.tasks.get(task.id) is None:
             await self.session.poller.read_again(FeedName.TASKS)
-        self.main.go("tasks", task.id, is_open=True)
+        self.frame.go("tasks", task.id, is_open=True)
 
     def action_raw(self) -> None:
         """The Overview has no detail; the screen that enter opens has."""
-        self.main.say("enter opens the line; x shows its hidden characters there")
+        self.frame.say("enter opens the line; x shows its hidden characters there")

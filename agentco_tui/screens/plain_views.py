@@ -252,13 +252,13 @@ class ActivityView(ListView[Activity]):
     def _take_filtered(self, change: Change) -> None:
         with self.app.batch_update():
             self._take_entries(change)
-            self.main.stand_if_awaited()
-            self.main.show_frame()
+            self.frame.stand_if_awaited()
+            self.frame.show_frame()
 
     def _show_filtered(self) -> None:
         if not self.is_attached:
             return
-        self.main.stand_if_awaited()
+        self.frame.stand_if_awaited()
         self.show_head()
 
     def freshness_of(self, feed: FeedName) -> Freshness:
@@ -293,7 +293,7 @@ class ActivityView(ListView[Activity]):
             return True
         if self.reading or self._filter == NO_LOG_FILTER:
             return False
-        self.main.await_no_line()
+        self.frame.await_no_line()
         self.filter_log(NO_LOG_FILTER)
         return True
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from agentco_tui.keys.commands import PLACE_OF, Command, Place, shown_key
 from agentco_tui.model import Agent, Company, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import targets
+from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.targets import Meant, Target
 from agentco_tui.system.background import in_slices
 from agentco_tui.text import plain, safe, signs
@@ -19,14 +20,12 @@ from agentco_tui.widgets.text_pane import Cells, Item
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
-    from agentco_tui.screens.list_view import ListView
-
 
 class FilterWords:
-    def __init__(self, frame: MainScreen, view: ListView[Any]) -> None:
-        self._frame, self._view = frame, view
+    def __init__(self, frame: BaseFrame) -> None:
+        self._frame = frame
+        view = frame.view
+        self._view = view
         columns = view.table.rows.columns
         named = next(column.key for column in columns if column.grow)
         hint = plain(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
@@ -58,7 +57,7 @@ class GoToWords:
     takes what is beyond doubt or was chosen.
     """
 
-    def __init__(self, frame: MainScreen) -> None:
+    def __init__(self, frame: BaseFrame) -> None:
         self._frame, self._session = frame, frame.session
         frame.footer.display = False
         suggester = WordSuggester(lambda text: targets.completion(text, self._targets()))

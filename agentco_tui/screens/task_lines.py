@@ -105,17 +105,17 @@ class TaskLines(ListView[R]):
         subject = self.subject()
         if isinstance(subject, Task):
             return subject
-        self.main.say(f"put the cursor on a task to {to}")
+        self.frame.say(f"put the cursor on a task to {to}")
         return None
 
     def action_approve(self) -> None:
         task = self._selected_task("approve it")
         if task is not None and task.unwritable is not None:
-            self.main.say(task.unwritable)
+            self.frame.say(task.unwritable)
         elif task is not None:
-            self.main.dialogs.approve(task)
+            self.frame.dialogs.approve(task)
 
     def action_trace(self) -> None:
         task = self._selected_task("read its trace")
         if task is not None:
-            self.main.dialogs.trace(task)
+            self.frame.dialogs.trace(task)

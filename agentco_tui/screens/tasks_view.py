@@ -256,7 +256,7 @@ class TasksView(TaskLines[Task]):
         """The tabs show their keys, for the next one; the same again shows the next status."""
         tabs, read = self.tabs(), self.session.poller.read_again
         if self.reading:
-            self.main.action_back()
+            self.frame.action_back()
         elif self._choosing:
             words = [*tabs]
             self.show_status(words[(words.index(self.showing) + 1) % len(words)])
@@ -294,7 +294,7 @@ class TasksView(TaskLines[Task]):
                 self.filter_text = ""
             if before.has_focus:
                 self.table.focus()
-            self.main.set_paces()
+            self.frame.set_paces()
         self.rescope()
 
     def show_detail(self, *, top: bool = False) -> None:
@@ -381,7 +381,7 @@ class TasksView(TaskLines[Task]):
             more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
             words = f"{tasks[lost[0]].title} ({resolution_note(self.session, lost[0]).text}){more}"
             words = f"{signs.warning} not marked any more, because it left the list: {words}"
-            self.main.say(words, bad=True)
+            self.frame.say(words, bad=True)
 
     def unmark(self, task_ids: Iterable[str]) -> None:
         ids = set(task_ids)
@@ -389,7 +389,7 @@ class TasksView(TaskLines[Task]):
         self.table.mark(ids, False)
         self.table.view.marked_last = None
         self.show_head()
-        self.main.show_frame()
+        self.frame.show_frame()
 
     def leave(self) -> bool:
         """As for every list; marks that are hidden with their list go last."""
@@ -413,17 +413,17 @@ class TasksView(TaskLines[Task]):
         refused = [task for task in marked.values() if task.unwritable is not None]
         if refused:
             self.table.mark([task.id for task in refused], False)
-            self.main.say(f"not marked: {refused[0].unwritable}")
+            self.frame.say(f"not marked: {refused[0].unwritable}")
         hidden = {i: task for i, task in self.marks.items() if i not in before}
         self.marks = {**hidden, **{i: marked[i] for i in self.table.marked}}
         self.show_head()
-        self.main.show_frame()
+        self.frame.show_frame()
 
     def _mark_alike(self) -> None:
         """Mark what is shown and waits, and is like the task under the cursor; say how many are."""
         here, rows = self.subject(), self.table.rows
         if not isinstance(here, Task):
-            self.main.say("put the cursor on a task to mark those like it")
+            self.frame.say("put the cursor on a task to mark those like it")
             return
         wanted, others = alike_of(here), filter(None, map(rows.record, rows.shown))
         found = [
@@ -436,7 +436,7 @@ class TasksView(TaskLines[Task]):
         self.table.mark(found)
         many = f"{fmt.count(len(found))} {'task' if len(found) == 1 else 'tasks'}"
         agent = f" of {self.session.names.agent(here.agent)}" if here.agent else ""
-        self.main.say(f"{signs.mark} {many}{agent} like “{wanted[1]}” marked")
+        self.frame.say(f"{signs.mark} {many}{agent} like “{wanted[1]}” marked")
 
     def action_approve(self) -> None:
         """Ask whether to approve what is marked, else the task under the cursor."""
@@ -446,9 +446,9 @@ class TasksView(TaskLines[Task]):
         if not tasks:
             super().action_approve()
         elif len(tasks) > 1:
-            self.main.dialogs.approve_many(tasks, {id_: why for id_, why in marked.items() if why})
+            self.frame.dialogs.approve_many(tasks, {id_: why for id_, why in marked.items() if why})
         else:
             if here is not None and here.id != tasks[0].id:
                 note = plain(f"the marked task, not the one under the cursor ({here.title})")
             words = "; ".join(filter(None, (note, marked[tasks[0].id])))
-            self.main.dialogs.approve(tasks[0], plain(words) if words else None)
+            self.frame.dialogs.approve(tasks[0], plain(words) if words else None)

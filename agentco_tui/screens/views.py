@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from agentco_tui.config import ViewSettings
 from agentco_tui.live.feeds import Pace, Phase
 from agentco_tui.model import format as fmt
+from agentco_tui.screens.base_frame import BaseFrame
+from agentco_tui.screens.list_view import ListView
 from agentco_tui.system.background import beside
 from agentco_tui.system.state_folder import LONGEST_FILTER, ListMemory
 from agentco_tui.text.row_filter import parse
 from agentco_tui.widgets.tones import Cell, Tone
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
-    from agentco_tui.screens.list_view import ListView
 
 MOST = 5_000  # records of a list up to which it is counted before it was shown
 
@@ -28,7 +27,7 @@ def list_class(place: str) -> type[ListView[Any]]:
     return cast("type[ListView[Any]]", getattr(module, f"{place.title()}View"))
 
 
-async def open_views(frame: MainScreen) -> None:
+async def open_views(frame: BaseFrame) -> None:
     """Have a list for each view of the settings but for long ones, which would be worked on at each
     poll, and none for a view that is no more; those that are hidden are brought up to date.
     """
@@ -81,7 +80,7 @@ def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[tuple[str, str
     return wrong
 
 
-def made(frame: MainScreen, tab: str) -> ListView[Any]:
+def made(frame: BaseFrame, tab: str) -> ListView[Any]:
     """A screen that is visited for the first time, as it was left, or a view."""
     place = tab.partition(":")[0]
     shown_as = next((each for each in frame.session.settings.views if each.tab == tab), None)
@@ -112,6 +111,16 @@ def memory_of(view: ListView[Any]) -> ListMemory:
     columns = tuple(table.rows.columns[at].key for at in table.view.columns)
     words, since = kept if view.keeps_filter else ("", None)
     return ListMemory(*table.sort, words, since, columns)
+
+
+def count_cells(views: Mapping[str, ListView[Any]]) -> dict[str, Cell]:
+    """Return the count of each view of the settings whose count is known, by tab."""
+    counts: dict[str, Cell] = {}
+    for tab, view in views.items():
+        count = count_cell(view)
+        if view.shown_as.name and count is not None:
+            counts[tab] = count
+    return counts
 
 
 def count_cell(view: ListView[Any] | None) -> Cell | None:

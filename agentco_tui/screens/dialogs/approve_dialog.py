@@ -37,10 +37,11 @@ from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_facts import DecisionFacts
 from agentco_tui.screens.decision_notes import READ_AFTER, line_note, text_of
 from agentco_tui.screens.detail_pane import substance, sums_of, warning, whole_title
-from agentco_tui.screens.dialogs.base import PHONE_WIDTH, Dialog, Question, key_cells, title_of
+from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells, title_of
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
 from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
+from agentco_tui.screens.sized_screen import PHONE_WIDTH
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Cells, FieldLine, Gap, Heading, Item, Text

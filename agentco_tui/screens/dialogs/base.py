@@ -1,109 +1,37 @@
-"""What stands over the frame: boxes, questions and the help; and its least size."""
+"""What every dialog shares: the box, the page, the search and the question."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
-from typing import ClassVar, TypeVar, cast
+from typing import ClassVar, TypeVar
 
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Input
 
 from agentco_tui.config import Settings
-from agentco_tui.keys.commands import COMMANDS, SHOWN_KEYS, Command, Place, keys_of
 from agentco_tui.keys.key_arrivals import Arrival
-from agentco_tui.live.feeds import Pace, interval, paces
-from agentco_tui.model import format as fmt
 from agentco_tui.screens.header_footer import Environment, environment, profile_name
-from agentco_tui.screens.key_app import REPEAT, KeyApp, bindings_of
+from agentco_tui.screens.key_app import REPEAT, bindings_of
+from agentco_tui.screens.sized_screen import SizedScreen
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.prompt import LineInput
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text, TextPane
+from agentco_tui.widgets.text_pane import Item, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
 
-LEAST_WIDTH, LEAST_HEIGHT = 40, 12
-PHONE_WIDTH, PHONE_HEIGHT = 60, 16  # below them one list stands on the screen, and nothing beside
-SLIM_WIDTH = 72
-FILTER_HELP = (
-    'words: all of them must occur · "two words" · !word · one|other · agent:ada|linus'
-    " · waits>2h · used>=80% · trust<50 · priority>=high"
-)
 ARMING = 0.3  # seconds a question must have stood on the screen before a key can answer it
 ALONE = 0.12  # seconds after a yes in which no other may come: slow keyboards repeat a key so
 LOOK_AGAIN = 0.02  # seconds between two looks whether a yes came alone, where that takes longer
 BURST_SHOWN = 3.0  # seconds for which it is said that a burst was ignored
-
-
-class SizedScreen(Screen[T]):
-    """Shows one sentence below the least size, and all of itself again above it."""
-
-    DEFAULT_CSS = """
-    SizedScreen > .screen--small {
-        display: none; width: 1fr; height: 1fr; padding: 0 1; background: $background;
-    }
-    SizedScreen.-small > * { display: none; }
-    SizedScreen.-small > .screen--small { display: block; }
-    SizedScreen.-phone OverviewView > Horizontal { display: none; }
-    SizedScreen.-phone BudgetView .budget--side { display: none; }
-    SizedScreen.-phone BudgetView.-alerts .budget--gauges { display: none; }
-    SizedScreen.-phone BudgetView.-alerts .budget--side { display: block; height: 1fr; }
-    SizedScreen.-phone BudgetView.-reading .budget--side { display: block; height: 1fr; }
-    SizedScreen.-slim .overview--panel { display: none; }
-    SizedScreen.-slim .overview--spend { display: block; }
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._small = TextPane(classes="screen--small")
-        self._small.can_focus = False
-        self._focus_before: Widget | None = None
-
-    @property
-    def hidden(self) -> bool:
-        return self.has_class("-small")
-
-    @property
-    def key_app(self) -> KeyApp:
-        return cast(KeyApp, self.app)
-
-    def on_mount(self) -> None:
-        self.mount(self._small)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Hide all below the least size, and bring it back with the keys where they were.
-
-        A screen hears of the size that its layout took; the terminal may have another by then.
-        """
-        width, height = size = self.app.size
-        if event.size != size:
-            self.post_message(events.Resize(size, size))
-        was_small, small = self.hidden, width < LEAST_WIDTH or height < LEAST_HEIGHT
-        if small and not was_small:
-            self._focus_before = self.focused
-        self.set_class(small, "-small")
-        self.set_class(width < PHONE_WIDTH or height < PHONE_HEIGHT, "-phone")
-        self.set_class(width < SLIM_WIDTH, "-slim")
-        if small:
-            words = f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
-            words += f"{width}x{height}. Make it larger to go on."
-            self.call_after_refresh(self._small.show, [Text(plain(words), Tone.WARNING)])
-        elif was_small:
-            self.call_after_refresh(self.focus_again)
-
-    def focus_again(self) -> None:
-        """What was hidden has lost the keys."""
-        if self._focus_before is not None:
-            self._focus_before.focus()
 
 
 class Dialog(SizedScreen[T], ModalScreen[T]):
@@ -222,92 +150,6 @@ class Searched(Dialog[T]):
             self.dismiss()
         self.words.value, self.words.display = "", False
         self.pane.focus()
-
-
-class HelpScreen(Searched[None]):
-    """The keys as they are bound now, by the names that `[keys]` binds; `/` narrows them."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark", "leave", "Back", show=False)
-    ]
-    DEFAULT_CSS = "HelpScreen TextPane { height: auto; max-height: 80vh; }"
-    keys: Mapping[str, str] = {"/": " search   ", "esc": " back"}
-
-    def __init__(
-        self,
-        place: Place,
-        settings: Settings,
-        denied: Mapping[str, str],
-        more: tuple[Place, ...] = (),
-    ) -> None:
-        here = Cell(plain(place.title()), Tone.STRONG)
-        super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
-        self.place, self.rebound, self.denied, self.more = place, settings.keys, denied, more
-        self.refresh_seconds = settings.refresh
-        self.own = [one.command for one in settings.commands if place in one.command.places]
-
-    def on_mount(self) -> None:
-        self.pane.show(self._items())
-
-    @on(Input.Changed)
-    def _narrow(self) -> None:
-        self.pane.show(self._items(), top=True)
-
-    def _items(self) -> Iterable[Item]:
-        groups = {
-            "This screen": [key for key in COMMANDS if self.place in (key.where, *key.also)],
-            **{
-                place.title(): [key for key in COMMANDS if key.where == place]
-                for place in self.more
-            },
-            "Your commands": self.own,
-            "Every list": [key for key in COMMANDS if key.where == "table"],
-            "Everywhere": [key for key in COMMANDS if key.where == "every"],
-        }
-        parts: dict[str, list[FieldLine | Text]] = {
-            heading: list(map(self._line, keys)) for heading, keys in groups.items()
-        }
-        parts["Refresh"] = self._intervals()
-        parts["Filters"] = [Text(plain(FILTER_HELP.replace("·", signs.separator)))]
-        words = f"{signs.critical} critical  {signs.warning} warning  {signs.good} good  "
-        words += f"{signs.waiting} waits for a person  {signs.unknown} old or unknown  "
-        words += f"{signs.derived} worked out here  {signs.missing} not sent  "
-        words += f"{signs.mark} marked  {signs.cursor} cursor  {signs.arrow} follows"
-        parts["Signs"] = [Text(plain(words))]
-        wanted, found = self.words.value.casefold().split(), False
-        for heading, lines in parts.items():
-            kept = [line for line in lines if all(w in _text_of(heading, line) for w in wanted)]
-            if kept:
-                yield from [Gap()] if found else []
-                yield Heading(plain(heading))
-                yield from kept
-                found = True
-        if not found:
-            yield Text(plain("nothing here has these words"), Tone.DIM)
-
-    def _intervals(self) -> list[FieldLine | Text]:
-        """How often what this screen shows and counts is polled."""
-        feeds_by_pace = {
-            pace: [feed for feed, of_feed in paces(self.place).items() if of_feed is pace]
-            for pace in (Pace.REFRESH, Pace.SLOW)
-        }
-        lines: list[FieldLine | Text] = []
-        for pace, feeds in feeds_by_pace.items():
-            seconds = interval(pace, self.refresh_seconds)
-            lines.append(FieldLine(plain(f"every {fmt.age(seconds)}"), plain(", ".join(feeds))))
-        return lines
-
-    def _line(self, key: Command) -> FieldLine | Text:
-        why = self.denied.get(key.id)
-        words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
-        shown = " ".join(SHOWN_KEYS.get(k, k) for k in keys_of(key.id, self.rebound)) or "none"
-        tone = Tone.DIM if why else Tone.PLAIN
-        return FieldLine(plain(shown), plain(f"{words} ({key.id})"), tone)
-
-
-def _text_of(heading: str, line: FieldLine | Text) -> str:
-    words = line.text if isinstance(line, Text) else f"{line.label} {line.value}"
-    return f"{heading} {words}".casefold()
 
 
 class Question(Dialog[bool]):

@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import msgspec
 
@@ -29,6 +29,7 @@ from agentco_tui.live.names import named
 from agentco_tui.live.record_export import csv_row, flat, flat_names
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.model import format as fmt
+from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.cells import limit_of, limit_refused
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.base import title_of
@@ -41,6 +42,7 @@ from agentco_tui.screens.dialogs.form_dialog import (
     Send,
     Values,
 )
+from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.screens.targets import completed
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.system.background import turn
@@ -48,13 +50,9 @@ from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
-    from agentco_tui.screens.plain_views import ActivityView
-
 
 class FormRequest(msgspec.Struct, frozen=True):
-    frame: MainScreen
+    frame: BaseFrame
     subject: Record | None
 
     def title(self, doing: str, what: SafeText) -> list[Cell]:
@@ -286,7 +284,8 @@ def _entries(words: str) -> int:
 
 def activity_filters(ask: FormRequest) -> FormPlan:
     """What this screen asks GET /api/activity for: company, agent, dates and limit."""
-    view = cast("ActivityView", ask.frame.view)
+    view = ask.frame.view
+    assert isinstance(view, ActivityView)
     chosen = view.log_filter
     a_day = "a day is needed, such as 2026-01-31"
     readers: Mapping[str, tuple[Callable[[str], Any], str]] = {
@@ -348,7 +347,9 @@ def export_activity(ask: FormRequest) -> FormPlan:
     """GET /api/activity/export, written to a file as it comes. It can't be asked for a part: of a
     list that leaves something out, what it shows is written, as `get activity --csv` has it.
     """
-    session, view = ask.frame.session, cast("ActivityView", ask.frame.view)
+    session = ask.frame.session
+    view = ask.frame.view
+    assert isinstance(view, ActivityView)
     left_out, entries = view.narrowing(), view.entries()
 
     def read(values: Values) -> Values:

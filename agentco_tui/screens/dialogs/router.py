@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -35,6 +35,7 @@ from agentco_tui.keys.commands import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
+from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.decision_notes import may_approve, resolution_note, text_of
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.columns_screen import ColumnsScreen
@@ -48,9 +49,6 @@ from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, joined, plain, signs
 from agentco_tui.widgets.workers import start_worker
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
 
 TOLD_ONE_BY_ONE = 3  # so many outcomes of an earlier run are each told; more are counted
 
@@ -67,7 +65,7 @@ def alone_of(aside: Sequence[Excluded]) -> SafeText | None:
 class DialogRouter:
     """Opens the dialogs over one frame, and does what is said yes to in them."""
 
-    def __init__(self, frame: MainScreen) -> None:
+    def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
         self._session = frame.session
         self._say = frame.say

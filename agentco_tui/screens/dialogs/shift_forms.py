@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
 
 from agentco_tui.actions.handover import markdown
 from agentco_tui.config.validators import parse_duration
@@ -16,18 +15,16 @@ from agentco_tui.live.need_words import sentence_of, words_of
 from agentco_tui.live.needs_model import FEEDS
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
+from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.copying import copy
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.since_dialog import gather
 from agentco_tui.screens.overview_panels import staff
+from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.screens.targets import completed
 from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
-    from agentco_tui.screens.overview_view import OverviewView
 
 LONGEST = 30 * 86_400.0  # seconds of a snooze
 CLIPBOARD = "clipboard"
@@ -36,7 +33,9 @@ SPANS = ("1h", "15m", "4h", "worse")
 
 def snooze(ask: FormRequest) -> FormPlan | SafeText:
     """For how long a need of the Overview is put off, and what is promised."""
-    view, session = cast("OverviewView", ask.frame.view), ask.frame.session
+    view = ask.frame.view
+    assert isinstance(view, OverviewView)
+    session = ask.frame.session
     need = view.need()
     if need is None:
         return plain("put the cursor on a need to snooze it")
@@ -88,7 +87,7 @@ def hand_over(ask: FormRequest) -> FormPlan:
     return FormPlan(ask.title("HAND OVER", what), fields, lambda told: told["to"] or name, send)
 
 
-async def handover_of(frame: MainScreen, since: float) -> str:
+async def handover_of(frame: BaseFrame, since: float) -> str:
     """The state, open needs and promises of now, and what happened since then, in Markdown."""
     session, names, now = frame.session, frame.session.names, frame.session.clock.now()
     needs, promised = list[ChangeEvent](), list[ChangeEvent]()

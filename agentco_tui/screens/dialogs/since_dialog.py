@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -16,6 +16,7 @@ from agentco_tui.history.observations import HistoryError
 from agentco_tui.history.period import HOUR
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.model import format as fmt
+from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import WholeScreen
 from agentco_tui.screens.key_app import DetailPane
@@ -25,16 +26,13 @@ from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, colum
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 from agentco_tui.widgets.workers import start_worker
 
-if TYPE_CHECKING:
-    from agentco_tui.screens.frame import MainScreen
-
 SPANS = (1, 2, 4, 8, 12, 24, 72, 168)  # hours to look back
 FIRST, MOST = 5, 500  # lines of one chapter, and when all of it is asked for
 MORE = "more:"  # before the name of a chapter: where the line leads that stands for its rest
 WHO = 24  # columns of when and who
 
 
-async def gather(frame: MainScreen, since: float) -> list[Section]:
+async def gather(frame: BaseFrame, since: float) -> list[Section]:
     """What happened since then, by the history or the log that is held; off the event loop."""
     session, store, now = frame.session, frame.session.store, frame.session.clock.now()
     why, past = plain("without a history only what the log still holds is known"), None
@@ -62,7 +60,7 @@ class SinceScreen(WholeScreen[str]):
         Binding("H", "handover", "Hand over", show=False, id="app.handover"),
     ]
 
-    def __init__(self, frame: MainScreen, at: str) -> None:
+    def __init__(self, frame: BaseFrame, at: str) -> None:
         super().__init__([])
         self.frame, self.pane = frame, DetailPane(classes="dialog--body")
         self.pane.first = at

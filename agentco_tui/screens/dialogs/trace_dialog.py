@@ -18,7 +18,8 @@ from agentco_tui.screens.cells import Look
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, may_approve, settled_as
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.dialogs.base import HelpScreen, Searched, WholeScreen, key_cells
+from agentco_tui.screens.dialogs.base import Searched, WholeScreen, key_cells
+from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Laid, Text, broken
@@ -241,7 +242,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
         width = self.size.width
-        page(self, broken(self._items(width, None), width))
+        page(self.key_app, self.session, broken(self._items(width, None), width))
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen("tasks", self.session.settings, {}))

@@ -1,0 +1,122 @@
+"""The frame as dialogs, prompts and views use it; `frame.py` has the rest of it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from textual.containers import Container
+from textual.widget import AwaitMount
+
+from agentco_tui.keys.commands import Place
+from agentco_tui.live.feeds import ActivityFilter
+from agentco_tui.model import Task
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.frame_interface import Dialogs
+from agentco_tui.screens.idle_tracker import IdleTracker
+from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.sized_screen import SizedScreen
+from agentco_tui.screens.targets import Target
+from agentco_tui.screens.trail import Spot
+from agentco_tui.system.state_folder import Remembered
+from agentco_tui.text import safe
+from agentco_tui.widgets.prompt import Prompt
+from agentco_tui.widgets.status_line import StatusLine
+
+NOTICE_SECONDS = 4  # for which a notice is shown
+WARNING_SECONDS = 8
+
+
+class BaseFrame(SizedScreen[None]):
+    """What the frame shows and remembers, and what can be asked of it."""
+
+    AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
+
+    view: ListView[Any]
+    """The list that is shown."""
+
+    def __init__(self, session: DashboardWorkspace, place: Place, remembered: Remembered) -> None:
+        super().__init__()
+        self.session = session
+        self.place: Place = place
+        self.kept = remembered
+        """What the run before left: screen, filters, sorting, theme."""
+        self.views: dict[str, ListView[Any]] = {}
+        """Every list that was visited, by its tab."""
+        self.body = Container()
+        self.prompt = Prompt()
+        self.footer = StatusLine(classes="frame--footer")
+        self.recent: list[Target] = []
+        """What was gone to or run by its words, the latest first."""
+        self.denied: dict[str, str] = {}
+        """Why commands would be refused now, by their id."""
+        self.behind: tuple[Spot, ...] = ()
+        """The way that led here, which `esc` goes back over, the nearest last."""
+        self.idle_tracker = IdleTracker(session, remembered.left_at)
+
+    @property
+    def dialogs(self) -> Dialogs:
+        raise NotImplementedError
+
+    def show_frame(self) -> None:
+        """Paint the header, tabs and footer again."""
+        raise NotImplementedError
+
+    def go(
+        self,
+        place: Place,
+        row_id: str | None = None,
+        *,
+        scope: str | None = "",
+        is_open: bool = False,
+        filter: str | None = None,
+        log: ActivityFilter | None = None,
+        view: str = "",
+    ) -> AwaitMount:
+        """Go to a screen or to one of its rows; `esc` comes back."""
+        raise NotImplementedError
+
+    async def action_show(self, place: Place, view: str = "") -> None:
+        """Show a screen, or the view of it with that name."""
+        raise NotImplementedError
+
+    async def run(self, command_id: str) -> None:
+        """Run a command as its key does, also one that has no key."""
+        raise NotImplementedError
+
+    def choose_theme(self, name: str) -> None:
+        """Use a theme now and from the next start on."""
+        raise NotImplementedError
+
+    def action_form(self, command_id: str) -> None:
+        self.dialogs.form(command_id)
+
+    def return_to(self, task: Task) -> None:
+        """Put the cursor back on a task whose approval was not sent, in every list that shows it.
+
+        The cursor went on after the yes (`[list] advance`). Left there, the next `a` and `y`, meant
+        for the same task, would approve another one.
+        """
+        for view in self.views.values():
+            view.return_to(task.id)
+
+    def say(self, words: str, *, bad: bool = False) -> None:
+        """Show a notice; with `bad` as a warning, for longer."""
+        severity: Literal["warning", "information"] = "warning" if bad else "information"
+        seconds = WARNING_SECONDS if bad else NOTICE_SECONDS
+        self.app.notify(safe(words), markup=False, severity=severity, timeout=seconds)
+
+    def close_prompt(self) -> None:
+        """Hide the prompt; the list has the keys again, and that at once."""
+        self.set_focus(None)
+        self.prompt.asking = None
+        self.prompt.display = False
+        self.footer.display = True
+        self.focus_again()
+        self.call_after_refresh(self.focus_again)
+
+    def focus_again(self) -> None:
+        """Give the keys to what had them: the prompt, the open detail or the list."""
+        if self.prompt.display:
+            self.set_focus(self.prompt.input)
+        else:
+            self.set_focus(self.view.detail if self.view.reading else self.view.table)
