@@ -35,9 +35,9 @@ async def test_two_keys_show_any_status_and_its_tab_has_its_count_where_that_is_
         await s.wait_until(lambda: "–" not in s.lines[2], "all counts")
         assert f" a all {len(tasks)} " in s.lines[2]
         assert {word: f"{number}" for word, number in counts.items()} == {
-            word: count for word, count in view.tabs().items() if word != "all"
+            word: count for word, count in view.tabs.counts().items() if word != "all"
         }
-        letters = view.letters(list(view.tabs()))
+        letters = view.tabs.status_by_key(view.tabs.counts())
         assert sorted(letters.values()) == sorted([*counts, "all"])
         for letter, word in letters.items():
             if word != "pending":
@@ -59,7 +59,7 @@ async def test_the_same_key_goes_on_a_letter_of_no_tab_does_nothing_and_a_click_
     async with on(place="tasks") as s:
         await s.poll(FeedName.PENDING)
         await s.press("v", "v")
-        await s.wait_until(lambda: cast(TasksView, s.view).showing != "pending", "the next")
+        await s.wait_until(lambda: cast(TasksView, s.view).tabs.shown != "pending", "the next")
         await s.press("z", "v", "t", "y")
         assert not s.shows("TRACE")
         await s.wait_until(lambda: "–" not in s.lines[2], "all counts")

@@ -34,7 +34,7 @@ from agentco_tui.reading.identity import mark_shared
 from agentco_tui.screens.cells import Look, left_of, spent_text, task_status_cell
 from agentco_tui.screens.detail_pane import substance
 from agentco_tui.screens.header_footer import health_cells
-from agentco_tui.screens.tasks_view import task_columns
+from agentco_tui.screens.task_columns import task_columns
 from agentco_tui.text import cell_width, plain, signs
 from agentco_tui.text.signs import ASCII, UNICODE
 from agentco_tui.widgets.text_pane import broken
