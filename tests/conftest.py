@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # No test depends on the machine's speed, nor does the time an example takes mean anything here.
@@ -20,6 +22,34 @@ for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+SLOW_FOLDERS = frozenset(
+    {"terminal", "outside", "safety", "screens", "commands", "demo", "actions", "workspace"}
+)
+"""Folders whose tests run programs in terminals, whole screens, or servers with faults."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--quick` runs what is useful while working: everything that needs no program of its own."""
+    parser.addoption("--quick", action="store_true", help="leave out the slow folders and tests")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--quick`, leave out the slow folders, without importing them."""
+    is_slow = (
+        collection_path.parent == Path(__file__).parent and collection_path.name in SLOW_FOLDERS
+    )
+    return True if is_slow and config.getoption("--quick") else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--quick`, deselect the tests that are marked `slow`."""
+    if not config.getoption("--quick"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow") is not None]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if item not in slow]
 
 
 def pytest_xdist_auto_num_workers() -> int:
