@@ -1,7 +1,7 @@
-"""Learns who decided the tasks that left the queue, from their records.
+"""Finds out who decided the tasks that left the queue, by reading their records.
 
-A poll of the queue shows that a task is gone, not why. The log may tell; where it does not, the
-list of all tasks is read, once for all departures, behind all other reads and never often.
+A poll of the queue shows that a task is gone, not why. The log may say it; otherwise the list of
+all tasks is read, once for all departures, after all other reads and with long pauses.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ GATHER: Final = 5.0
 SPACING: Final = 30.0  # seconds between two reads of the list, at least
 SHARE_OF_TIME: Final = 50  # at most one part in this many of the time is spent on such reads
 LONGEST_PAUSE: Final = 1_800.0  # seconds between two reads of a list that takes long
-LOOKED_BACK: Final = (
-    7 * 86_400.0
-)  # seconds: what left the queue earlier is not asked about any more
+LOOKED_BACK: Final = 7 * 86_400.0
+"""Seconds after which it is no longer asked what became of a task."""
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ LifeOf = Callable[[Task, float], TaskLife]
 
 
 class DepartureReader:
-    """Asks for the records of departed tasks, and hands them to the history."""
+    """Reads the records of departed tasks, and hands them to the history."""
 
     def __init__(
         self,
@@ -47,11 +46,15 @@ class DepartureReader:
         wait_until_idle: Callable[[], Awaitable[bool]],
         life_of: LifeOf,
     ) -> None:
-        """`query` says what the feeds are asked about now; `wait_until_idle` returns when no other
-        question is being asked; `life_of` is `Sampler.life_of_record`.
+        """`query` returns what the feeds are asked about now; `wait_until_idle` returns when no
+        other request is in flight; `life_of` is `Sampler.life_of_record`.
         """
-        self._client, self._history, self._clock = client, history, clock
-        self._query, self._wait_until_idle, self._life_of = query, wait_until_idle, life_of
+        self._client = client
+        self._history = history
+        self._clock = clock
+        self._query = query
+        self._wait_until_idle = wait_until_idle
+        self._life_of = life_of
         self._wanted = asyncio.Event()
         self._failures = 0
 
@@ -60,7 +63,7 @@ class DepartureReader:
         self._wanted.set()
 
     async def run(self) -> None:
-        """Ask when there is need to, until cancelled."""
+        """Read whenever tasks have departed, until cancelled."""
         while True:
             await self._wanted.wait()
             await asyncio.sleep(GATHER)
@@ -84,10 +87,11 @@ class DepartureReader:
             await asyncio.sleep(pause)
 
     async def _look_up(self) -> float:
-        """Read the records, if there is need to; returns the seconds to wait before the next read.
+        """Read the records if tasks have departed; returns the seconds before the next read.
         Raises ApiError and HistoryError.
         """
-        company, now = self._query().company, self._clock.now()
+        company = self._query().company
+        now = self._clock.now()
         find = partial(_departed, now - LOOKED_BACK, company)
         departed = await self._history.ask(find, up_to_now=True)
         if not departed:

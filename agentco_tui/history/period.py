@@ -1,4 +1,4 @@
-"""The period that a limit is for: as the platform tells it, else the calendar's."""
+"""The period that a limit is for: as the platform sends it, otherwise the calendar's."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ DAY: Final = 86_400.0
 
 
 class Period(msgspec.Struct, frozen=True):
-    """From when to when a limit holds."""
+    """From when to when a limit holds, in seconds since 1970."""
 
     start: float
     end: float
-    start_told: bool = True  # False if it is worked out here, and the figure may not begin there
+    start_told: bool = True
+    """Whether the platform sent the start; otherwise it is derived, and the figure of what was
+    spent may not begin there."""
 
 
 _LENGTHS: Final = (("dai", 1), ("day", 1), ("24h", 1), ("week", 7), ("7d", 7))
+"""Parts of the words for periods, with the number of days."""
 
 
 def period_of(budget: Budget, now: float) -> Period:
-    """The period that now is in; in UTC the calendar's, by default its month, if none is told.
+    """Returns the present period of a budget: without any information the calendar's month in UTC.
 
-    A period that the platform told and that is over is taken to go on in the same way.
+    A period that the platform sent and that is over is assumed to repeat.
     """
     start = budget.period_start.at if budget.period_start else None
     end = budget.resets.at if budget.resets else None

@@ -1,7 +1,7 @@
-"""Precedent: what became of tasks like one that waits, and what they cost.
+"""Precedents: how earlier tasks like a waiting one were decided, and what they cost.
 
-Tasks are alike if they are of one agent, and their titles the same but for figures and names. What
-the journal, the log and the history know of one task is put together before it counts.
+Tasks are alike if they have the same agent, and titles that differ only in figures and names. What
+the journal, the log and the history say about one task is merged before it is counted.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from agentco_tui.system.background import turn_of_thread
 from agentco_tui.text import SafeText
 
 Alike = tuple[str | None, str]
-"""The agent, by its id or name, and what titles have in common: the same for tasks alike."""
+"""The id or name of the agent and the title without particulars: equal for tasks that are alike."""
 
-BACK: Final = 90 * 86_400.0  # seconds that are looked back for tasks alike
-_CHUNK: Final = 250  # tasks between two pauses
+BACK: Final = 90 * 86_400.0  # the age in seconds of the oldest tasks that count
+_CHUNK: Final = 250  # tasks between two pauses for the event loop
 _ENDED: Final = (TaskState.DONE, TaskState.FAILED)
 _SAID_YES: Final = (TaskState.APPROVED, TaskState.RUNNING, *_ENDED)
 
 
 class Precedent(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of all tasks alike that are past waiting."""
+    """How tasks that are alike were decided, and what they cost."""
 
     approved: int = 0
-    here: int = 0  # of those approved: from this machine
+    here: int = 0  # how many of those were approved from this machine
     rejected: int = 0
-    failed: int = 0  # of those approved
-    unasked: int = 0  # ended without a sign that anybody was asked
-    last: float | None = None  # when one was last heard of
-    ratio: Decimal | None = None  # the share of its estimate that one usually costs
-    cost: Money | None = None  # what one usually costs, derived
+    failed: int = 0  # how many of those approved failed
+    unasked: int = 0  # ended without a sign of an approval
+    last: float | None = None  # the time of the last event of any of them
+    ratio: Decimal | None = None  # the median of cost divided by estimate
+    cost: Money | None = None  # the median cost, derived
 
     @property
     def count(self) -> int:
@@ -49,11 +49,11 @@ class Precedent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownPast(msgspec.Struct, frozen=True):
-    """What the sources know of tasks alike."""
+    """What the journal, the log and the history know."""
 
     precedents: Mapping[Alike, Precedent] = {}
-    watched: float = 0.0  # for so many seconds, by the history
-    trouble: SafeText | None = None  # why it is not all that there is
+    watched: float = 0.0  # the seconds for which the history saw the queue
+    trouble: SafeText | None = None  # why something is missing
 
 
 def alike(agent: str | None, title: str) -> Alike:
@@ -77,13 +77,15 @@ def past_of(
     *,
     assumed: bool,
 ) -> KnownPast:
-    """What became of tasks like each of these, themselves not counted; for a thread.
+    """Returns the precedents of these tasks, which are not counted themselves; for a thread.
 
-    The `lives` are known besides what the history's reader has; several may be of one task, and the
-    later tells more. `here` are the ids of those approved from here; `assumed` says whether the
-    unit of costs was.
+    `lives` are known in addition to those in the history; of several lives of one task the later
+    ones override the earlier. `here` are the ids of tasks approved from this machine; `assumed`
+    says whether the unit of costs is assumed.
     """
-    own, known, watched = {task.id for task in tasks}, dict[str, TaskLife](), 0.0
+    own = {task.id for task in tasks}
+    known = dict[str, TaskLife]()
+    watched = 0.0
     found = [life for life in lives if life is not None]
     if reader is not None:
         for agent in {*map(agent_of, tasks)} - {None}:
@@ -134,7 +136,7 @@ def _asked(life: TaskLife) -> bool:
 
 
 def summed(found: Sequence[Precedent]) -> Precedent:
-    """The counts of several together."""
+    """The sums of the counts of several precedents."""
     return Precedent(
         approved=sum(each.approved for each in found),
         here=sum(each.here for each in found),

@@ -1,7 +1,7 @@
-"""Needs that a person has put off for a while, by platform: `snoozed.json`.
+"""Snoozes: needs that the user has put off for a while, by platform in `snoozed.json`.
 
-Several dashboards share the file: whoever writes reads it before, and the others take up what was
-written. What can't be written holds for this run.
+Several dashboards share the file: each reads it before it writes, and takes up what others wrote.
+A snooze that can't be written holds until this program ends.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from agentco_tui.history.period import DAY
 from agentco_tui.system.state_folder import read_state, write_state
 from agentco_tui.text import SafeText, plain, safe
 
-MOST = 1_000  # snoozes of one platform; the oldest go first
-LONGEST_NOTE = 200
+MOST = 1_000  # snoozes of one platform; the oldest are dropped first
+LONGEST_NOTE = 200  # cells
 
 
 class Snooze(msgspec.Struct, frozen=True):
-    """One need put off; times in seconds since 1970 by the platform's clock."""
+    """One need that is put off. Times are seconds since 1970 by the platform's clock."""
 
-    level: int  # of the need when it was put off: one that is worse returns
-    until: float | None = None  # None: until it is worse
-    note: str = ""  # what is promised, as it was typed
+    level: int  # of the need when it was put off; at a higher level it returns
+    until: float | None = None  # None: until the level is higher
+    note: str = ""  # as the user typed it
 
     def holds(self, level: int, now: float) -> bool:
+        """Whether a need of this level is still put off."""
         return level <= self.level and (self.until is None or now < self.until)
 
     def told(self, now: float) -> SafeText:
-        """When it returns, and what is promised: "back 06:30: ask Ada", "back 24 Nov"."""
+        """When the need returns, and the note: "back 06:30: ask Ada", "back 24 Nov"."""
         back = "until worse"
         if self.until is not None:
             then = datetime.fromtimestamp(self.until)
@@ -41,34 +42,37 @@ class Snooze(msgspec.Struct, frozen=True):
 
 
 Kept = dict[str, dict[str, Snooze]]
-"""By platform, then by the need's key."""
+"""Snoozes by platform, then by the key of the need."""
 
 
 class Snoozes:
-    """Those of one platform. `sync` is for a thread, all else for the event loop."""
+    """The snoozes of one platform. `sync` is called in a thread, the rest on the event loop."""
 
     def __init__(self, path: Path | None, platform: str) -> None:
-        """`platform` is its one name, as `api.origin.platform_of` gives it. `path` None: only for
-        this run.
+        """`platform` is its name as `api.origin.platform_of` returns it. Without a `path` nothing
+        is stored.
         """
         self._path, self._platform = path, platform
         self._kept: dict[str, Snooze] = {}
         self._unwritten: dict[str, Snooze | None] = {}  # since the file was last written
         self._stamp = 0  # of the file as it was last read
-        self.trouble = ""  # why what was set last could not be written
+        self.trouble = ""  # why the last snooze could not be written
 
     @property
     def all(self) -> dict[str, Snooze]:
-        """By the needs' keys."""
+        """All snoozes by the keys of their needs."""
         return _changed(self._kept, self._unwritten)
 
     def set(self, keys: Iterable[str], snooze: Snooze | None) -> None:
-        """Put needs off, or with None no longer."""
+        """Put needs off, or end their snoozes with None."""
         self._unwritten |= dict.fromkeys(keys, snooze)
 
     def sync(self) -> bool:
-        """Write what is not written, and read what others wrote; whether that changed anything."""
-        path, changes, before, stamp = self._path, dict(self._unwritten), self._kept, 0
+        """Write new snoozes and read those that others wrote; returns whether any differ now."""
+        path = self._path
+        changes = dict(self._unwritten)
+        before = self._kept
+        stamp = 0
         if path is None:
             return False
         with suppress(OSError):
@@ -76,10 +80,13 @@ class Snoozes:
         if changes or stamp != self._stamp:
             kept = of_platforms(read_state(path, Kept) or {})
             ours = _changed(kept.get(self._platform, {}), changes)
-            self._stamp, self._kept, self.trouble = stamp, ours, ""
+            self._stamp = stamp
+            self._kept = ours
+            self.trouble = ""
             try:
                 if changes:
-                    write_state(path, {**kept, self._platform: dict([*ours.items()][-MOST:])})
+                    newest = dict([*ours.items()][-MOST:])
+                    write_state(path, {**kept, self._platform: newest})
             except OSError as error:
                 self.trouble = f"what is snoozed holds for this run only: {error.strerror or error}"
         for key, change in changes.items():
@@ -89,8 +96,8 @@ class Snoozes:
 
 
 def of_platforms(kept: Kept) -> Kept:
-    """The same, with what earlier versions kept by profile and platform ("prod https://…") by
-    platform alone. Of a need that several profiles put off, the longer time counts.
+    """The same snoozes by platform alone; earlier versions stored them by profile and platform
+    ("prod https://…"). Of a need that several profiles put off, the longer snooze counts.
     """
     found: Kept = {}
     for key, snoozes in kept.items():

@@ -1,4 +1,4 @@
-"""Figures over time as columns, lines, graphs and sentences, for every screen that has any."""
+"""Figures of the last 24 hours and of the period: as columns, lines, graphs and sentences."""
 
 from __future__ import annotations
 
@@ -24,19 +24,24 @@ from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.text_pane import Cells, Item
 from agentco_tui.widgets.tones import Cell, Tone
 
-SPARK, LEAST_SPARK = 12, 6  # cells of a column; a day shares them
+SPARK = 12  # cells of the column that draws a day
+LEAST_SPARK = 6  # cells to which it shrinks
 HOURS = 24
-ROUGHLY = 600.0  # seconds by which the hours of a day may be less than seen: the last one goes on
+ROUGHLY = 600.0
+"""Seconds by which the time that was seen may be less than the hours shown without a note: the last
+hour is not over."""
 
 
 def spark_cell(day: Day, width: int = SPARK) -> Cell:
-    """A day in at most so many cells; no text if nothing is known of it."""
+    """A day drawn in at most `width` cells; no text if nothing is known of it."""
     is_known = any(figure is not None for figure in day)
     return Cell(spark(day, min(width, HOURS)) if is_known else plain(""), Tone.DIM)
 
 
 def trend_column(day_of: Callable[[R], Day], priority: int) -> Column[R]:
-    """The last 24 hours of a record, each on a scale of its own; once one of them is known."""
+    """A column of the last 24 hours of each record, each on its own scale. It appears once one of
+    them is known.
+    """
 
     def drawn(record: R, width: int = SPARK) -> Cell:
         cell = spark_cell(day_of(record), width)
@@ -55,13 +60,13 @@ def trend_column(day_of: Callable[[R], Day], priority: int) -> Column[R]:
 
 
 class Trend(msgspec.Struct, frozen=True):
-    """A day with what is said of it; falsy if nothing of it is known."""
+    """A day with the words for it; falsy if nothing of it is known."""
 
     day: Day
     figure: Callable[[float], SafeText] = lambda value: fmt.count(round(value))
     noun: str = ""
-    sums: bool = True  # False of what holds and doesn't come, as a queue
-    seconds: float | None = None  # the time that the sums are of; None: all of the hours
+    sums: bool = True  # False if figures are levels, such as the length of a queue
+    seconds: float | None = None  # the seconds that were seen; None: all of the hours
 
     @property
     def known(self) -> list[float]:
@@ -72,16 +77,17 @@ class Trend(msgspec.Struct, frozen=True):
 
     @property
     def told(self) -> SafeText:
+        """The sum and the peak, or the range of a level."""
         least, most, total = (self.figure(of(self.known)) for of in (min, max, sum))
         hours = f"in {len(self.known)} h"
         if self.seconds is not None and self.seconds < len(self.known) * HOUR - ROUGHLY:
             hours = f"in the {fmt.duration(self.seconds)} that was seen"
         if self.sums:
-            return plain(f"{total}{self.noun} {hours}, at most {most} in one")
+            return plain(f"{total}{self.noun} {hours}, peak {most} an hour")
         return plain(f"{least} to {most} {hours}")
 
     def items(self, name: str = "") -> list[Item]:
-        """A line of signs, and what is said of them."""
+        """A line of signs, and the words for it."""
         if not self:
             return []
         told = Cell(plain(f"  {self.told}"), Tone.DIM)
@@ -113,8 +119,8 @@ def spending_trend(session: DashboardWorkspace, budget: Budget) -> Trend:
 
 
 def ahead_in(budget: Budget, session: DashboardWorkspace, room: int) -> SafeText:
-    """What lies ahead of it in at most so many columns, if that can be: what the platform says
-    gives way first, then the limit, which stands elsewhere.
+    """The forecast of a budget in at most `room` cells, if possible: first the platform's own
+    forecast is left out, then the limit, which is shown elsewhere.
     """
     now = session.clock.now()
     own = own_forecast(budget, session.outlook, now)
@@ -128,28 +134,30 @@ def ahead_in(budget: Budget, session: DashboardWorkspace, room: int) -> SafeText
 
 
 def together(days: Iterable[Day]) -> Day:
-    """The sums of the same hours; what isn't known of any is a gap."""
+    """The sums of the same hours; an hour of which nothing is known is a gap."""
     hours = zip(*filter(None, days), strict=True)
     known = ([figure for figure in hour if figure is not None] for hour in hours)
     return tuple(sum(figures) if figures else None for figures in known)
 
 
 def spending_items(budget: Budget, session: DashboardWorkspace, name: str = "") -> list[Item]:
-    """A budget's last 24 hours, where it goes, and the graph of its period."""
-    outlook, now = session.outlook, session.clock.now()
+    """A budget's last 24 hours, its forecast, and the graph of its period."""
+    outlook = session.outlook
+    now = session.clock.now()
     items = spending_trend(session, budget).items(name)
     if rate := rate_now(budget, outlook):
         items.append(field("now", rate))
     if ahead := consequence(budget, outlook, now):
         items.append(field("forecast", ahead))
-    spent, found = outlook.of(budget).spent_in_period, outlook.of(budget).forecast
+    spent = outlook.of(budget).spent_in_period
+    found = outlook.of(budget).forecast
     limit = None if budget.limit is None or budget.unlimited else float(budget.limit.amount)
     span = (found.low, found.high) if isinstance(found, Forecast) else None
     if any(figure > 0 for figure in spent):
         period = period_of(budget, now)
         graph = Plot(
             past=spent,
-            # In steps: what rests is drawn as it was.
+            # Rounded, so that the graph is repainted only when it moves.
             passed=round((now - period.start) / (period.end - period.start), 3),
             limit=limit,
             ahead=span,
@@ -162,7 +170,7 @@ def spending_items(budget: Budget, session: DashboardWorkspace, name: str = "") 
 
 
 class TrendView(ListView[R]):
-    """A list of which the lines and the detail tell of trends."""
+    """A list that shows trends in its rows and in the detail."""
 
     def budget_about(self, record: Any) -> Budget | None:
         if isinstance(record, Agent | Company):
@@ -174,10 +182,11 @@ class TrendView(ListView[R]):
         return () if budget is None else self.session.outlook.of(budget).spent_by_hour
 
     def tick(self) -> None:
-        rows, top = self.table.rows, self.table.view.top
-        in_sight = [*map(rows.record, rows.shown[top : top + self.table.size.height])]
-        in_sight.append(self.subject())
-        self.session.outlook.want(filter(None, map(self.budget_about, in_sight)))
+        rows = self.table.rows
+        top = self.table.view.top
+        visible = [*map(rows.record, rows.shown[top : top + self.table.size.height])]
+        visible.append(self.subject())
+        self.session.outlook.want(filter(None, map(self.budget_about, visible)))
         super().tick()
 
     def take_outlook(self) -> None:
