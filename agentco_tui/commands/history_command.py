@@ -1,4 +1,4 @@
-"""`agentco-tui history`: what dashboards have seen of a platform, read from the file alone."""
+"""`agentco-tui history`: prints what was seen of a platform, from the file alone."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ROWS: Final = {
     "seen": """SELECT since AS at, NULLIF(scope, '') AS company, NULL AS agent, feed, until
         FROM seen WHERE platform = :platform AND until >= :since""",
 }
-"""What is told, each with the figure that held when it begins."""
+"""The query for each kind of row. Figures begin with the one that held at the beginning."""
 _CHOSEN: Final = """SELECT '{0}' AS what, it.*, company.name AS company_name,
     agent.name AS agent_name FROM ({1}) AS it
     LEFT JOIN subject AS agent ON (agent.platform, agent.kind, agent.key)
@@ -70,7 +70,7 @@ Row = dict[str, Any]
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """0, also where nothing was seen yet; 1 if the file can't be read, 2 if nobody has that name.
+    """Returns 0, also if nothing was seen yet; 1 if the file can't be read, 2 for an unknown name.
 
     JSON: a line for each sample, span, count, task and alert, {"what": "budget"|"queue"|"agent"|
     "activity"|"task"|"alert"|"seen", …}, times in ISO 8601, sums as numbers; what is not known is
@@ -129,7 +129,7 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 def _found(
     connection: sqlite3.Connection, platform: int, kind: str, words: str | None
 ) -> str | None:
-    """The id of whoever has that id or name. Raises UsageError."""
+    """The id of the company or agent with that id or name. Raises UsageError."""
     if words is None:
         return None
     query = "SELECT key, name FROM subject WHERE platform = ? AND kind = ?"
@@ -161,7 +161,7 @@ def _cell(value: object) -> SafeText:
 
 
 def _line(row: Row) -> str:
-    """For people: when, what and of whom in columns, then what is known with its name."""
+    """A line for people: time, kind and owner in columns, then each value with its name."""
     who = [row.get(f"{of}_name") or row.get(of, "") for of in ("company", "agent")]
     columns = [fit(safe(each), 16) for each in (row["what"], *who)]
     told = [f"{name} {_cell(value)}" for name, value in row.items() if name not in HEAD]

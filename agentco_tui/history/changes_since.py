@@ -1,7 +1,7 @@
-"""What happened since a moment, in chapters: for whoever comes back, and for a hand-over.
+"""What happened since a moment, in sections: for a user who comes back, and for a hand-over.
 
-Pure functions of what the history remembers, else of the part of the log that is held, and of the
-picture of now; they may run in a thread.
+Pure functions of the history (without one, of the entries of the log that are in memory) and of
+the store; they may run in a thread.
 """
 
 from __future__ import annotations
@@ -46,46 +46,46 @@ from agentco_tui.model import (
 from agentco_tui.model import format as fmt
 from agentco_tui.text import SafeText, joined, plain, safe
 
-LEAST_GAP = 60.0  # seconds; a shorter time of which not all is known is not reported
+LEAST_GAP = 60.0  # seconds; shorter gaps are not reported
 MOST_NAMED = 3  # tasks of unknown outcome that are named in one line
 VERDICTS = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
 
 
 class ChangeEvent(msgspec.Struct, frozen=True):
-    """One thing that happened, or alike ones in one line."""
+    """One event, or several of the same kind in one line."""
 
     at: float | None
     text: SafeText
     who: SafeText = SafeText("")
     level: Level = Level.OK
-    key: str = ""  # where it leads: a screen and a row of it
+    key: str = ""  # what opens: a screen and a row of it, such as "tasks:t1"
     times: int = 1
 
     def said(self, now: float) -> tuple[SafeText, SafeText]:
-        """When and by or of whom; and what, with how often."""
+        """Two texts: when and by whom; and what, with how often."""
         when = [to_minute(self.at, now)] if self.at is not None else []
         times = f" ×{fmt.count(self.times)}" if self.times > 1 else ""
         return joined([*when, self.who]), plain(f"{self.text}{times}")
 
 
 class Section(msgspec.Struct, frozen=True):
-    """What happened of one kind, what matters most first."""
+    """The events of one kind, the most severe first."""
 
     name: SafeText
     happenings: Sequence[ChangeEvent]
-    none: SafeText = SafeText("nothing")  # what is said where there is none
-    notes: Sequence[SafeText] = ()  # what holds for all of it, such as which time was seen
+    none: SafeText = SafeText("nothing")  # what is shown if there is none
+    notes: Sequence[SafeText] = ()  # about the whole section, such as which time was seen
 
 
 class HistorySlice(msgspec.Struct, frozen=True):
-    """What is known of the time since a moment."""
+    """What the history knows of the time since a moment."""
 
     seen: Sequence[Span]  # when the log was read without a gap
     lives: Sequence[TaskLife]
     counts: Sequence[Counted]
     alerts: Sequence[AlertLife] = ()
     spent: Mapping[str, Track[BudgetSample]] = {}  # by the company's id, "" for the whole
-    why: SafeText | None = None  # why no more is known
+    why: SafeText | None = None  # why some of it is missing
     queue_seen: Sequence[Span] = ()
     alerts_seen: Sequence[Span] = ()
 
@@ -97,7 +97,7 @@ def to_minute(at: float, now: float) -> SafeText:
 
 
 def remembered(since: float, companies: Iterable[str], reader: Reader) -> HistorySlice:
-    """What the history knows; also of these companies' budgets."""
+    """Reads the slice from the history, with the budgets of these companies."""
     spent = {each: reader.budget(BudgetScope.COMPANY, each, since) for each in companies}
     spent[""] = reader.budget(BudgetScope.ALL, "", since)
     counts, seen = reader.activity(since)
@@ -113,7 +113,7 @@ def remembered(since: float, companies: Iterable[str], reader: Reader) -> Histor
 
 
 def held(entries: Sequence[Activity], since: float, read_to: float, why: SafeText) -> HistorySlice:
-    """The same of a log that is held, oldest first, and was read at `read_to`."""
+    """The same from the log in memory, oldest first, which was last polled at `read_to`."""
     at = [each.at.at if each.at and not is_gap(each) else None for each in entries]
     seen = [(one, other) for one, other in pairwise([*at, read_to]) if one and other]
     observed = observe_log([each for each in entries if each.at and each.at.at >= since])
@@ -121,8 +121,9 @@ def held(entries: Sequence[Activity], since: float, read_to: float, why: SafeTex
 
 
 def gaps_of(seen: Iterable[Span], since: float, until: float) -> list[Span]:
-    """The times between the two of which not all was seen, but for short ones."""
-    gaps, known_to = list[Span](), since
+    """The times between the two that were not seen, without short ones."""
+    gaps = list[Span]()
+    known_to = since
     for begin, end in (*sorted(seen), (until, until)):
         if min(begin, until) - known_to >= LEAST_GAP:
             gaps.append((known_to, min(begin, until)))
@@ -137,15 +138,15 @@ def happened(
     span: Span,
     sent: Mapping[str, ChangeEvent] = {},
 ) -> list[Section]:
-    """All of it, in that span of time; `sent` is what was sent from this machine, by the task's id
-    where it is about one.
+    """All sections for a span of time. `sent` are the writes sent from this machine, by the id of
+    the task if they are about one.
     """
     names = Names(store)
     since, _ = span
     unknown = gap_words(past, span)
     missing = [ChangeEvent(None, words, level=Level.WARNING) for words in unknown]
     told = [Section(plain("Not known"), missing)] if missing else []
-    # Where something was not seen, it is not known that nothing happened.
+    # If something was not seen, it is not known that nothing happened.
     seen = " in the time that was seen" if missing else ""
     sums = _sums(past, store, span)
     is_log_known = any(end > since for _, end in past.seen)
@@ -164,7 +165,7 @@ def happened(
 
 
 def gap_words(past: HistorySlice, span: Span) -> list[SafeText]:
-    """A sentence for each time between the two of which not all is known."""
+    """A sentence for each gap in the time between the two."""
     since, now = span
     names_by_gap: dict[str, list[str]] = {}
     feeds = [("the log", past.seen)]
@@ -189,8 +190,8 @@ def _not_read(names: Sequence[str]) -> str:
 def _decided(
     past: HistorySlice, store: Store, since: float, sent: Mapping[str, ChangeEvent]
 ) -> list[ChangeEvent]:
-    """Decisions and other departures from the queue. Each leads to the newest entry about its task,
-    else to the agent; those of unknown outcome are one line.
+    """Decisions and other departures from the queue. Each opens the newest entry about its task, or
+    the agent; those with an unknown outcome are one line.
     """
     ways = {entry.task.id: f"activity:{entry.id}" for entry in store.activity if entry.task}
     own = dict(sent)
@@ -227,8 +228,8 @@ def _decided(
 
 
 def departure_time(life: TaskLife) -> float | None:
-    """When a task was decided, cancelled or else left the queue; None if it did not, or if that is
-    not known.
+    """When a task was decided, cancelled, or left the queue otherwise; None if it did not, or if
+    that is not known.
     """
     if life.decided is not None:
         return life.decided
@@ -238,7 +239,7 @@ def departure_time(life: TaskLife) -> float | None:
 
 
 def verdict_of(life: TaskLife) -> SafeText | None:
-    """What became of a task that left the queue, in a word; None if that is not known."""
+    """The outcome of a task that left the queue, in a word; None if it is not known."""
     if life.state in VERDICTS:
         return plain(VERDICTS[life.state])
     if life.decided is not None or life.state is TaskState.APPROVED:
@@ -253,7 +254,7 @@ def _title(life: TaskLife) -> SafeText:
 
 
 def _noticed_late(life: TaskLife, at: float) -> str:
-    """That the time of a decision is only known to lie between two looks at the queue."""
+    """Words for a decision whose time is only known to lie between two polls of the queue."""
     if at != life.departed or life.departed_after is None:
         return ""
     if life.departed - life.departed_after < LEAST_GAP:
@@ -272,7 +273,7 @@ def _of_unknown_outcome(lives: Sequence[TaskLife]) -> ChangeEvent:
 
 
 def _wrong(past: HistorySlice, store: Store, names: Names) -> list[ChangeEvent]:
-    """Failures and warnings of one agent and verb in one line."""
+    """Failures and warnings, those of one agent and verb in one line."""
     newest = {kind_of(entry): entry for entry in store.activity}
     times = Counter[EntryKind]()
     last = dict[EntryKind, float]()
@@ -293,12 +294,12 @@ def _wrong(past: HistorySlice, store: Store, names: Names) -> list[ChangeEvent]:
 
 
 def _sums(past: HistorySlice, store: Store, span: Span) -> dict[str, ObservedSum]:
-    """What was spent of each budget, by its subject; all by readings of the same time."""
-    since, now = span
+    """What was spent of each budget, by its subject, all in the same time if possible."""
+    _, now = span
     budgets = [*store.budget, *store.company_budgets]
     tracks = {each.subject: past.spent.get(each.subject, Track()) for each in budgets}
     periods = {each.subject: period_of(each, now) for each in budgets}
-    return spent_together(tracks, periods, (since, now))
+    return spent_together(tracks, periods, span)
 
 
 def _spent(sums: Mapping[str, ObservedSum], store: Store, names: Names) -> list[ChangeEvent]:
@@ -319,7 +320,7 @@ def _spent(sums: Mapping[str, ObservedSum], store: Store, names: Names) -> list[
 
 
 def _notes_on_sums(sums: Mapping[str, ObservedSum], store: Store, span: Span) -> list[SafeText]:
-    """Which time the sums are of, where that is not all of it; and where they do not agree."""
+    """Which time the sums cover if it is not the whole span, and that sums do not agree."""
     since, now = span
     if not sums:
         return [plain(f"nothing is known of what was spent since {to_minute(since, now)}")]
@@ -334,7 +335,7 @@ def _notes_on_sums(sums: Mapping[str, ObservedSum], store: Store, span: Span) ->
 
 
 def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[SafeText]:
-    """That the companies together spent another sum than the whole, where they did."""
+    """A note if the sum of the companies differs from the total."""
     whole = sums.get("")
     parts = [sums.get(each.subject) for each in store.company_budgets]
     known = [part for part in parts if part is not None]
@@ -348,14 +349,14 @@ def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[
         unknown = fmt.count(len(parts) - len(known))
         why = f", without {unknown} of which nothing is known"
     else:
-        why = ": their budgets are read at other moments than that of all"
+        why = ": their budgets are polled at other moments than the total"
     return [plain(f"the companies together {fmt.money(together)}{why}")]
 
 
 def _alerts(
     past: HistorySlice, store: Store, names: Names, limits: AlertLimits, since: float
 ) -> list[ChangeEvent]:
-    """Alerts that came or ended. One without a time has that at which it was first seen here."""
+    """Alerts that came or ended. One without a time gets the time at which it was first seen."""
     found = list[ChangeEvent]()
     lives = {life.id: life for life in past.alerts}
     for alert in store.alerts:
@@ -371,7 +372,7 @@ def _alerts(
                 level = insight.alert_level(alert, limits)
                 found.append(ChangeEvent(at, alert.text, came, level, way))
         elif alert.at is not None and alert.at.at >= since and life is None:
-            # It ended before it was ever seen to stand.
+            # It ended before it was ever seen open.
             words = plain(f"{alert.text}{_was(alert.severity)}")
             found.append(ChangeEvent(alert.at.at, words, plain("came and went"), key=way))
     for life in past.alerts:
@@ -389,15 +390,15 @@ def _alerts(
 
 
 def _was(severity: Severity) -> str:
-    """How bad an alert was that has ended."""
+    """Words for the severity of an alert that has ended."""
     return "" if severity is Severity.UNKNOWN else f" (was {severity})"
 
 
 def _waiting(
     past: HistorySlice, store: Store, names: Names, limits: AlertLimits, span: Span
 ) -> list[ChangeEvent]:
-    """Those of one agent and title in one line. A task without a time is new where the queue was
-    seen without it before.
+    """Tasks that wait since then, those of one agent and title in one line. A task without a time
+    counts if the queue was seen without it before.
     """
     since, now = span
     found = dict[object, ChangeEvent]()

@@ -1,7 +1,7 @@
-"""What lies ahead and behind of the records in the store, kept up to date from the history.
+"""Forecasts, alarms and trends of the budgets and agents in the store, computed from the history.
 
-All of it is worked out in the history's thread, one subject at a time and with pauses between. What
-isn't known yet, or can't be without a history, is None: the first picture waits for nothing.
+They are computed in the thread of the history, one subject at a time with pauses between. What is
+not known yet, or can't be known without a history, is None: no screen waits for it.
 """
 
 from __future__ import annotations
@@ -48,46 +48,47 @@ from agentco_tui.system.background import turn_of_thread
 Day = tuple[float | None, ...]
 """The last 24 hours, oldest first: a figure for each hour, None for a gap."""
 Subject = tuple[BudgetScope, str]
-"""What a budget is for, by its id; of the whole that is ""."""
+"""The owner of a budget: its scope and id; the id of the whole is ""."""
 
 log = logging.getLogger(__name__)
 
 _EVERY: Final = {BudgetScope.ALL: 600.0, BudgetScope.COMPANY: 600.0, BudgetScope.AGENT: HOUR}
-"""Seconds of the platform's time after which a subject is looked at again."""
-_CLOSE_EVERY: Final = 120.0  # what shows on the screen, or has an alert
-_NEW: Final = 1e9  # how urgent it is to look at what never was
-_FIRST_PAUSE, _PAUSE = 0.05, 0.3
-"""Seconds after each look: while it is the first at what shows on the screen, and else. A look is
-worked out in less than 10 ms."""
-_GLANCE: Final = 15.0  # seconds after which is looked for what is due
-_MOST: Final = 2_000  # agents that are looked at though nobody wants to see them
-_IN_A_ROW: Final = 20  # looks between two such
+"""Seconds of the platform's time after which a subject is computed again."""
+_CLOSE_EVERY: Final = 120.0  # the same for subjects on the screen or with an alarm
+_NEW: Final = 1e9  # the urgency of a subject that was never computed
+_FIRST_PAUSE: Final = 0.05  # seconds after a subject on the screen was computed for the first time
+_PAUSE: Final = 0.3  # seconds after every other subject; each takes less than 10 ms
+_GLANCE: Final = 15.0  # seconds between two searches for subjects that are due
+_MOST: Final = 2_000  # agents that are computed although they are not on the screen
+_IN_A_ROW: Final = 20  # subjects computed between two searches
 _TOLD_EVERY: Final = 1.0  # seconds between two calls of `on_change`
 _PARTS: Final = 120  # into which the graph of a period is cut
-_ENTRIES, _FAILURES = 20.0, 5.0  # so many more than usual are none to speak of
-_RUNS, _RUN_DAYS = 5, 30  # lives of tasks by which an agent's usual run is known
-_FAST_SPEND_HOLDS: Final = 180.0  # seconds for which the history tells of the last minutes
+_ENTRIES: Final = 20.0  # entries above the usual number that are not worth an alarm
+_FAILURES: Final = 5.0  # the same of failures
+_RUNS: Final = 5  # finished tasks from which on the usual run of an agent is known
+_RUN_DAYS: Final = 30  # days in which they finished
+_FAST_SPEND_HOLDS: Final = 180.0  # seconds for which an alarm from the history is valid
 
 
 class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
-    """What was worked out of one subject."""
+    """What was computed of one subject."""
 
-    looked: float
-    limit: Money | None = None  # as the store had it then
-    forecast: Forecast | TooLittle | None = None  # None: no spending to go by
+    looked: float  # when, by the platform's clock
+    limit: Money | None = None  # the limit at that time
+    forecast: Forecast | TooLittle | None = None  # None: no spending is known
     burn: Burn | NoData | None = NoData()  # the worst tier; None if none burns
-    fast: FastSpend | None = None  # by the last minutes that the history has
+    fast: FastSpend | None = None  # from the last minutes of the history
     runaway: Runaway | NoData | None = NoData()  # None if it isn't one
-    usual_run: float | None = None  # seconds from the yes to the end of an agent's tasks (95 %)
+    usual_run: float | None = None  # seconds from approval to end, of 95 % of an agent's tasks
     spent_in_period: Sequence[float] = ()
-    """What was spent by the end of each of equal parts of the period until now, nan for a gap."""
+    """What was spent by the end of each of equal parts of the period so far; nan is a gap."""
     spent_by_hour: Day = ()
-    spent_seconds: float = 0.0  # the time that these sums are of
+    spent_seconds: float = 0.0  # the time that these sums cover
     waiting_by_hour: Day = ()  # tasks, at the end of each hour
     entries_by_hour: Day = ()  # of the log
 
     def shown(self) -> object:
-        """What a person could see of it: another value where it is worth a repaint."""
+        """The figures as rounded as a screen shows them: an equal value needs no repaint."""
         ahead, hours = self.forecast, (self.spent_by_hour, self.waiting_by_hour)
         figures = [*chain(*hours, self.entries_by_hour), self.usual_run]
         if isinstance(ahead, Forecast):
@@ -109,7 +110,9 @@ NOTHING: Final = SubjectForecast(looked=-math.inf)
 
 
 class ForecastService:
-    """`on_change` is called (in the event loop) whenever something of it has changed."""
+    """Keeps the forecasts of all subjects. `on_change` is called on the event loop after some of
+    them have changed.
+    """
 
     def __init__(
         self,
@@ -125,11 +128,12 @@ class ForecastService:
         self.on_change: Callable[[], None] = lambda: None
         self.rates = SpendRates(store, self.clock)
         self.log = LogFindings()
-        self.log_of: Listing[Activity] | None = None  # after which answer it was looked through
+        self.log_of: Listing[Activity] | None = None  # the answer after which `log` was computed
         self._known: dict[Subject, SubjectForecast] = {}
         self._wanted: set[Subject] = set()
         self._woken = asyncio.Event()
-        self._changed, self._told_at = False, -math.inf
+        self._changed = False
+        self._told_at = -math.inf
         self._listeners: list[Callable[[Subject], None]] = []
 
     def subscribe(self, listener: Callable[[Subject], None]) -> None:
@@ -142,7 +146,7 @@ class ForecastService:
             listener(subject)
 
     def read_log(self) -> Generator[None, None, None]:
-        """Look through the log, if it has grown since; pauses often."""
+        """Search the log for findings if it has changed; a generator of short steps."""
         activity = self.store.activity
         if len(activity) and self.log_of is not activity.listing:
             self.log_of = activity.listing
@@ -179,33 +183,33 @@ class ForecastService:
         return min(seconds for seconds in (expires_in, watched_in, math.inf) if seconds >= 0)
 
     def of(self, budget: Budget) -> SubjectForecast:
-        """What is known of a budget's subject; an empty one without a history, or not yet."""
+        """The forecast of a budget's owner; empty without a history, or if not computed yet."""
         return self._known.get(subject_of(budget), NOTHING)
 
     def of_agent(self, agent: str | None) -> SubjectForecast:
-        """By the id of an agent; None: of all of them."""
+        """The forecast of an agent by its id; None: of all of them."""
         subject = (BudgetScope.ALL, "") if agent is None else (BudgetScope.AGENT, agent)
         return self._known.get(subject, NOTHING)
 
     def of_company(self, company: str | None) -> SubjectForecast:
-        """By the id of a company; None: of all of them."""
+        """The forecast of a company by its id; None: of all of them."""
         subject = (BudgetScope.ALL, "") if company is None else (BudgetScope.COMPANY, company)
         return self._known.get(subject, NOTHING)
 
     def want(self, subjects: Iterable[Budget]) -> None:
-        """What shows now: it is worked out before the rest."""
+        """Compute the forecasts of these budgets first, because they are on the screen."""
         wanted = {subject_of(budget) for budget in subjects}
         if wanted - self._wanted - self._known.keys():
             self._woken.set()
         self._wanted = wanted
 
     async def work_out(self, subjects: Iterable[Budget]) -> None:
-        """Work out these at once, for a command that shows them and ends. Raises HistoryError."""
+        """Compute these now, for a command that shows them and ends. Raises HistoryError."""
         for budget in subjects:
             await self._look(subject_of(budget), budget)
 
     async def run(self) -> None:
-        """Keep it all up to date, a little at a time, until cancelled."""
+        """Keep all forecasts up to date, a few at a time, until cancelled."""
         while self.history is not None:
             self._woken.clear()
             due = self._due()
@@ -225,7 +229,7 @@ class ForecastService:
             await self._wait(pause)
 
     async def _wait(self, seconds: float) -> None:
-        """Wait so long, or until something else is wanted."""
+        """Wait so long, or until other subjects are on the screen."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
@@ -236,7 +240,7 @@ class ForecastService:
             self.on_change()
 
     def _due(self) -> list[tuple[Subject, Budget | None]]:
-        """What is to be looked at, the most urgent first."""
+        """The subjects that have to be computed, the most urgent first."""
         every: dict[Subject, Budget | None] = {(BudgetScope.ALL, ""): None}
         for scope, budgets in self.store.budgets.items():
             every |= {subject_of(budget): budget for budget in islice(budgets, _MOST)}
@@ -252,8 +256,9 @@ class ForecastService:
         return [(key, every[key]) for urgency, key in found if urgency >= 1]
 
     def _urgency(self, subject: Subject, budget: Budget | None) -> float:
-        """From 1 on a subject is due."""
-        known, is_wanted = self._known.get(subject), subject in self._wanted
+        """How urgent it is to compute a subject; it is due at 1 or above."""
+        known = self._known.get(subject)
+        is_wanted = subject in self._wanted
         is_other = known is None or (budget is not None and budget.limit != known.limit)
         if known is None or (is_wanted and is_other):
             return math.inf if is_wanted else _NEW
@@ -262,10 +267,11 @@ class ForecastService:
         return (self.clock.now() - known.looked) / every
 
     async def _look(self, subject: Subject, budget: Budget | None) -> None:
-        """Work out one subject. Raises HistoryError."""
+        """Compute one subject. Raises HistoryError."""
         if self.history is None:
             return
-        before, now = self._known.get(subject, NOTHING), self.clock.now()
+        before = self._known.get(subject, NOTHING)
+        now = self.clock.now()
         shown = isinstance(before.forecast, Forecast) and before.forecast.gone is not None
         look = partial(_looked, subject, budget, now, self.limits, shown=shown)
         try:
@@ -294,9 +300,10 @@ def _looked(
     *,
     shown: bool,
 ) -> SubjectForecast:
-    """What there is to say of a subject; in the history's thread."""
+    """Computes a subject, in the thread of the history."""
     turn_of_thread()
-    (scope, of), past = subject, None
+    scope, of = subject
+    past: ahead.Spending | None = None
     # Hours end at full ten minutes, or all of them would change with every look.
     hours = _ends(math.ceil(now / 600) * 600, HOUR, 24)
     said: dict[str, object] = {}
