@@ -1,8 +1,8 @@
 """The newest part of the activity log, merged from polls that overlap.
 
-The log can't be asked for "all since X", only for its newest entries, so two polls are known to
-join only where they share an entry. Where they don't, or where ids are numbers and one is left
-out, entries may be missing, and the window says so with a gap at that place.
+The interface has no "all since X", only the newest entries, so two polls are known to be contiguous
+only if they share an entry. If they don't, or if ids are numbers and one is skipped, entries may be
+missing, and the window has a gap entry at that place.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class ActivityWindow:
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self.capacity = capacity
         self.listing: Listing[Activity] = Listing(records=())
-        """What the last poll said of itself, but for what every poll of a log says: more exists."""
+        """The last poll without its records, and without `more`, which every poll of a log has."""
         self._entries: dict[str, Activity] = {}
         self._listing: Listing[Activity] | None = None
         self._numbered: bool | None = None
-        """Whether ids are numbers; None until an answer shows it."""
+        """Whether the log numbers its entries; None until an answer shows it."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -55,16 +55,19 @@ class ActivityWindow:
 
     def joins(self, listing: Listing[Activity]) -> bool:
         """Whether the listing shares an entry with the window, so that nothing is missing between.
-        What is merely short doesn't: platforms cut limits down without saying so.
+
+        A short answer is no proof: platforms lower the limit without saying so.
         """
-        known, coming = self._entries, listing.records
-        return not known or not coming or any(entry.id in known for entry in coming)
+        if not self._entries or not listing.records:
+            return True
+        return any(entry.id in self._entries for entry in listing.records)
 
     def merge(
         self, listing: Listing[Activity], *, is_poll: bool = True
     ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-        """Take a poll, or another part of the log; returns the ids added, changed and removed (for
-        the capacity).
+        """Take a poll, or another part of the log; returns the ids added, changed and removed.
+
+        Entries are removed if there are more than the capacity.
         """
         if listing is self._listing:
             return (), (), ()
@@ -78,7 +81,9 @@ class ActivityWindow:
             self._listing = listing
             self.listing = Listing(records=(), unread=listing.unread)
         else:
-            self.listing = replace(self.listing)  # what was concluded from the entries is due again
+            self.listing = replace(
+                self.listing
+            )  # a new object, as what was derived from it is stale
         merged = merged[-self.capacity :]
         if merged and is_gap(merged[0]):
             del merged[0]
@@ -90,8 +95,9 @@ class ActivityWindow:
         )
 
     def _without_repeats_of(self, coming: list[Activity]) -> dict[str, Activity]:
-        """The entries known before, without those that come again under an id of their own, because
-        another entry has the same id by now.
+        """The known entries, without those that come again under a derived id.
+
+        That happens once another entry has the same id.
         """
         sharing = {entry.sent_id: entry for entry in coming if entry.shared_id}
         alone = [key for key in sharing if key in self._entries]
@@ -102,8 +108,9 @@ class ActivityWindow:
         return {key: entry for key, entry in self._entries.items() if key not in repeated}
 
     def _told_apart(self, coming: list[Activity]) -> list[Activity]:
-        """The entries of a poll; one that has the id of a different entry known before gets an id
-        of its own, so that neither takes the place of the other.
+        """The entries of a poll, with a derived id for one that reuses the id of another entry.
+
+        Otherwise it would replace the other.
         """
         apart: list[Activity] = []
         for entry in coming:
@@ -113,10 +120,10 @@ class ActivityWindow:
         return apart
 
     def _merged(self, coming: list[Activity]) -> list[Activity]:
-        """Old and new in their places.
+        """The known and the new entries in order of time.
 
-        Logs often tell time in whole seconds, so among entries of the same time the poll's own
-        order counts: what is new stands right before the next entry that is known.
+        Times are often whole seconds, so among entries of the same time the poll's order counts:
+        a new entry is placed right before the next known one.
         """
         known = dict(self._entries)
         ahead_of: dict[str, dict[str, Activity]] = {}
@@ -125,7 +132,8 @@ class ActivityWindow:
             if entry.id not in known:
                 waiting[entry.id] = entry
                 continue
-            ahead_of[entry.id], waiting = waiting, {}
+            ahead_of[entry.id] = waiting
+            waiting = {}
             if known[entry.id] != entry:
                 known[entry.id] = entry
         merged: list[Activity] = []
@@ -133,17 +141,18 @@ class ActivityWindow:
             merged += ahead_of.get(entry_id, {}).values()
             merged.append(entry)
         merged += waiting.values()
-        # One without a time keeps its place behind the one before it, the first before the next.
-        last = next((entry.at.at for entry in merged if entry.at is not None), 0.0)
-        times: list[float] = []
+        # An entry without a time stays after the one before it; the first, before the next.
+        last_time = next((entry.at.at for entry in merged if entry.at is not None), 0.0)
+        sort_times: list[float] = []
         for entry in merged:
             if entry.at is not None:
-                last = entry.at.at
-            times.append(last)
-        return [merged[place] for place in sorted(range(len(merged)), key=times.__getitem__)]
+                last_time = entry.at.at
+            sort_times.append(last_time)
+        order = sorted(range(len(merged)), key=sort_times.__getitem__)
+        return [merged[index] for index in order]
 
     def _after_jumps(self, coming: list[Activity]) -> set[str]:
-        """The entries before which a number is left out, by their ids."""
+        """The ids of the entries before which a number is skipped."""
         found = {number: entry.id for entry in coming if (number := _number(entry))}
         jumps = {found[b] for a, b in pairwise(sorted(found)) if b != (a[0], a[1] + 1)}
         if self._numbered is None and len(coming) >= _ENOUGH:
@@ -154,11 +163,11 @@ class ActivityWindow:
     def _marked(
         self, entries: list[Activity], coming: list[Activity], *, joined: bool
     ) -> list[Activity]:
-        """The entries with the marks for gaps as the poll `coming` shows them.
+        """The entries with gap entries where the poll `coming` shows them.
 
-        Within a poll nothing is missing, but where a number is left out. Something may be before
-        its first entry if that is new and older ones are known, and on both sides of a poll that
-        doesn't join.
+        Within a poll nothing is missing, except where a number is skipped. Entries may be missing
+        before its first entry if that is new and older ones are known, and on both sides of a poll
+        that shares no entry.
         """
         if not coming:
             return entries
@@ -185,31 +194,36 @@ class ActivityWindow:
         return marked
 
     def gaps(self) -> list[tuple[Activity, Activity, Activity]]:
-        """The gaps that nobody tried to fill yet, newest first, each between its neighbours."""
+        """The gaps that were not tried yet, newest first, each between its two neighbours."""
         entries = list(self)
         trios = zip(entries, islice(entries, 1, None), islice(entries, 2, None), strict=False)
         return [trio for trio in trios if is_gap(trio[1]) and trio[1].text == MISSING][::-1]
 
     def give_up(self, tried: Iterable[str]) -> tuple[str, ...]:
-        """Note that what is missing at these gaps can't be had; returns the ids of those that are
-        still there. From then on numbers say nothing: a log may leave some out.
+        """Mark these gaps as final; returns the ids of those that still exist.
+
+        From then on skipped numbers are no gaps: this log skips some.
         """
         lacking = tuple(key for key in tried if key in self._entries)
         for key in lacking:
-            self._entries[key], self._numbered = replace(self._entries[key], text=NO_MORE), False
+            self._entries[key] = replace(self._entries[key], text=NO_MORE)
+            self._numbered = False
         return lacking
 
     def clear(self) -> tuple[str, ...]:
-        """Forget all, because the question changed; returns the ids that went."""
-        gone = tuple(self._entries)
-        self._entries, self._listing, self.listing = {}, None, Listing(records=())
+        """Remove everything, because the filter or the scope changed; returns the removed ids."""
+        removed = tuple(self._entries)
+        self._entries = {}
+        self._listing = None
+        self.listing = Listing(records=())
         self._numbered = None
-        return gone
+        return removed
 
 
 def _oldest_first(records: Sequence[Activity]) -> list[Activity]:
-    """The entries of an answer, oldest first; platforms send either order. An entry without a time
-    stays behind the one that is older than it in the answer.
+    """The entries of an answer, oldest first; platforms send either order.
+
+    An entry without a time stays after the next older one.
     """
     entries = list(records)
     times = [entry.at.at for entry in entries if entry.at is not None]
@@ -228,21 +242,23 @@ def _oldest_first(records: Sequence[Activity]) -> list[Activity]:
 
 
 def _told_by(entry: Activity) -> tuple[object, ...]:
-    """What an entry tells, apart from its id and what may be filled in later."""
+    """The content of an entry, except its id and what may be filled in later."""
     return entry.at, entry.text, entry.verb, entry.agent, entry.target
 
 
 def _differ(one: Activity, other: Activity) -> bool:
-    """Whether two entries tell of different things, at whatever time."""
+    """Whether two entries have different content, whatever their times."""
     return _told_by(one)[1:] != _told_by(other)[1:]
 
 
 def _number(entry: Activity) -> tuple[str, int] | None:
-    """The number that an id ends in, behind what stands before it."""
-    found = None if entry.id_derived or entry.shared_id else _NUMBERED.fullmatch(entry.id)
-    return found and (found[1], int(found[2]))
+    """The number that an id ends with, and the text before it; None if it has no number."""
+    if entry.id_derived or entry.shared_id:
+        return None
+    match = _NUMBERED.fullmatch(entry.id)
+    return None if match is None else (match[1], int(match[2]))
 
 
 def is_gap(entry: Activity) -> bool:
-    """Whether this is our own mark for a place where entries may be missing."""
+    """Whether this is a gap: our own entry for a place where entries may be missing."""
     return entry.id.startswith(GAP_PREFIX) and entry.id_derived

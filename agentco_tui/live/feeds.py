@@ -1,4 +1,4 @@
-"""The feeds: what is asked of the platform, which screen needs what, how fresh it is, what time."""
+"""The feeds: what is polled, how often for each screen, and how fresh the data are; the clock."""
 
 from __future__ import annotations
 
@@ -25,31 +25,30 @@ class FeedName(StrEnum):
 
 
 class Pace(StrEnum):
-    """How often a feed is asked."""
+    """How often a feed is polled."""
 
     REFRESH = "refresh"  # what the screen is about: every `--refresh` seconds
-    SLOW = "slow"  # what is always needed, or gives names: every `SLOWER` times that
+    SLOW = "slow"  # what is always needed, or gives names: every `SLOWER` times as long
     OFF = "off"
 
 
-SLOWER = 3  # how many refreshes a slow feed waits
+SLOWER = 3  # refresh intervals between two polls of a slow feed
 
 
 def interval(pace: Pace, refresh: float) -> float:
-    """Seconds between two polls at a pace, of a platform that answers in time."""
+    """Seconds between two polls at a pace, if the platform answers quickly enough."""
     return refresh if pace is Pace.REFRESH else refresh * SLOWER
 
 
 ALWAYS = frozenset({FeedName.PENDING, FeedName.ALERTS, FeedName.ACTIVITY})
 """The tabs and the header count these on every screen."""
 NOTIFIED = frozenset({FeedName.PENDING, FeedName.ALERTS})
-"""What users are notified of wherever the dashboard was left; of these a late poll is a late
-notification."""
+"""The feeds that notifications come from, on every screen: a late poll is a late notification."""
 NAMES = frozenset({FeedName.COMPANIES, FeedName.AGENTS})
-"""Tasks, budgets and entries often carry ids only; these give the names."""
+"""Tasks, budgets and log entries often carry only ids; these feeds give the names."""
 _BUDGETS = frozenset({FeedName.BUDGET, FeedName.COMPANY_BUDGETS})
 SPENDING = _BUDGETS | {FeedName.AGENT_BUDGETS}
-"""Polled on every screen: an agent that burns its money has to be named within minutes."""
+"""Polled on every screen: an agent that spends too fast must be shown within minutes."""
 ON_SCREEN = {
     "overview": (_BUDGETS | ALWAYS, NAMES | {FeedName.AGENT_BUDGETS}),
     "companies": (
@@ -61,23 +60,27 @@ ON_SCREEN = {
     "budget": (_BUDGETS | {FeedName.AGENT_BUDGETS, FeedName.ALERTS}, NAMES),
     "activity": ({FeedName.ACTIVITY}, NAMES),
 }
-"""What each screen is about, and what it takes names and sums from."""
+"""For each screen the feeds that it is about, and those that give names and sums."""
 
 
 def paces(screen: str, *, all_tasks: bool = False) -> dict[FeedName, Pace]:
-    """How often each feed is asked while `screen` shows; `all_tasks` if other statuses show."""
-    wanted, beside = ON_SCREEN[screen]
+    """How often each feed is polled while a screen is shown.
+
+    `all_tasks` is whether it shows tasks of other statuses than pending.
+    """
+    main_feeds, other_feeds = ON_SCREEN[screen]
+    paces_by_feed = dict.fromkeys(FeedName, Pace.OFF)
+    for feed in ALWAYS | SPENDING | other_feeds:
+        paces_by_feed[feed] = Pace.SLOW
+    for feed in main_feeds:
+        paces_by_feed[feed] = Pace.REFRESH
     if all_tasks:
-        wanted = wanted | {FeedName.TASKS}
-    beside = ALWAYS | SPENDING | beside
-    return {
-        feed: Pace.REFRESH if feed in wanted else Pace.SLOW if feed in beside else Pace.OFF
-        for feed in FeedName
-    }
+        paces_by_feed[FeedName.TASKS] = Pace.REFRESH
+    return paces_by_feed
 
 
 class ActivityFilter(msgspec.Struct, frozen=True):
-    """What of the activity log is asked for; None leaves a query parameter out."""
+    """The query parameters of the activity log; None leaves one out."""
 
     company: str | None = None
     agent: str | None = None
@@ -87,14 +90,14 @@ class ActivityFilter(msgspec.Struct, frozen=True):
 
 
 NO_LOG_FILTER = ActivityFilter()
-"""Shows the whole activity log of the company in scope."""
+"""The whole activity log."""
 
 
 class Query(msgspec.Struct, frozen=True):
-    """What the feeds are asked about: a company, or all of them.
+    """What the feeds are asked about: one company, or with None all of them.
 
-    It has no filter of the activity log on purpose: the store's log is read by every screen, by the
-    history and by the needs. Whoever wants a part of the log opens a `FilteredLog` of its own.
+    It has no filter of the activity log on purpose: every screen, the history and the needs read
+    the store's log. What needs a part of the log opens its own `FilteredLog`.
     """
 
     company: str | None = None
@@ -102,17 +105,20 @@ class Query(msgspec.Struct, frozen=True):
 
 BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
 """Feeds that hold the records of the company in scope."""
-SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)  # feeds that are forgotten when their question changes
+SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)  # feeds whose data are dropped when the scope changes
 
 
 def question(feed: FeedName, query: Query) -> object:
-    """What of a query decides a feed's answer: an answer to another question is not shown."""
-    # Parts of the overview stand in for the agents of the company in scope.
+    """The part of a query that a feed's answer depends on.
+
+    An answer that was asked for with another value is not shown.
+    """
+    # The budget's parts are used for the agents of the company in scope.
     return query.company if feed in (*SCOPED, FeedName.BUDGET) else None
 
 
 class Phase(StrEnum):
-    """Four outcomes, never mixed up: nothing yet, live, old data after a failure, no data."""
+    """The state of a feed: nothing yet, live, stale after a failure, or failed with no data."""
 
     LOADING = "loading"
     LIVE = "live"
@@ -121,19 +127,16 @@ class Phase(StrEnum):
 
 
 class Freshness(msgspec.Struct, frozen=True):
-    """When a feed last answered, and if it doesn't now, why and when it is asked again.
-
-    Times are readings of the clock's `monotonic`, in seconds.
-    """
+    """When a feed last answered, and why it does not now. Times are by the steady clock."""
 
     answered_at: float | None = None
     failure: ApiError | None = None  # the error of the last poll; None if it answered
     next_try_at: float | None = None
     failures: int = 0
     took: float | None = None  # seconds the last answered poll took, all its pages together
-    slowed: bool = False  # asked less often than wished, since the platform answers so slowly
-    late: bool = False  # asked, and no answer for longer than is usual
-    narrowed: bool = False  # what is held was picked out of the answer for all companies
+    slowed: bool = False  # polled less often than wished, since the platform answers so slowly
+    late: bool = False  # the answer takes longer than usual
+    narrowed: bool = False  # the data were filtered from the answer for all companies
 
     @property
     def phase(self) -> Phase:
@@ -143,7 +146,7 @@ class Freshness(msgspec.Struct, frozen=True):
 
     @property
     def awaited(self) -> bool:
-        """Whether the first answer to the question of now is still to come."""
+        """Whether the first answer for the current scope is still to come."""
         is_new = self.answered_at is None or self.narrowed
         return is_new and self.failure is None and not self.late
 
@@ -155,10 +158,10 @@ class Freshness(msgspec.Struct, frozen=True):
 
 
 SKEW_THAT_MATTERS = 3.0  # seconds: a Date header has whole ones, and travels for a while
-SKEW_ERROR = 10.0  # seconds that a measured skew may jump, as while a platform's clock stands still
+SKEW_ERROR = 10.0  # seconds by which a measured skew may jump back
 _STEADY: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Goes on while a laptop sleeps: data from before would otherwise show as some seconds old. On
-Linux that is not CLOCK_MONOTONIC, on macOS it is."""
+"""A clock that goes on while a laptop sleeps; otherwise, data from before the sleep would show as
+seconds old. On Linux, CLOCK_MONOTONIC does not; on macOS it does."""
 
 
 class Clock:
@@ -169,8 +172,10 @@ class Clock:
         skew: Callable[[], float | None] = lambda: None,
         machine: Callable[[], float] = time.time,
     ) -> None:
-        """`skew`: seconds that the platform is ahead of the `machine`'s clock."""
-        self._skew, self.machine, self._told = skew, machine, 0.0
+        """`skew` returns the seconds by which the platform is ahead of the `machine`'s clock."""
+        self._skew = skew
+        self.machine = machine
+        self._told = 0.0  # what `now` returned last
 
     def monotonic(self) -> float:
         """Seconds on a clock that never jumps and doesn't stand still in a sleep."""
@@ -178,17 +183,20 @@ class Clock:
 
     def now(self) -> float:
         """Seconds since 1970 as the platform would say."""
-        skew, now = self._skew(), self.machine()
+        skew = self._skew()
+        now = self.machine()
         if skew is not None and abs(skew) >= SKEW_THAT_MATTERS:
             now += skew
-        # Nothing gets younger because a skew is measured to half a second only.
-        self._told = self._told if 0 < self._told - now < SKEW_ERROR else now
+        # The skew is measured to half a second only: a small jump back would make ages shrink.
+        if not 0 < self._told - now < SKEW_ERROR:
+            self._told = now
         return self._told
 
 
 def began_at(freshness: Freshness, clock: Clock) -> float:
-    """When the last answered read of a feed began, in seconds since 1970 by the platform's clock;
-    now, if none was answered yet.
+    """When the last answered read of a feed began, in seconds since 1970 by the platform's clock.
+
+    If none was answered yet, now.
     """
     age = freshness.age(clock.monotonic())
     return clock.now() - (0.0 if age is None else age + (freshness.took or 0.0))

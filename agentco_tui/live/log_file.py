@@ -1,4 +1,4 @@
-"""The activity log in a file: the platform's own export as it streams, or the entries of a list."""
+"""The platform's export of the activity log: counts its rows, and adds names to its ids."""
 
 from __future__ import annotations
 
@@ -14,27 +14,31 @@ from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.text import SafeText, plain
 
-_OWNERS = word_set("company agent actor")  # of whom an id may stand in a column
+_OWNERS = word_set("company agent actor")  # whose ids a column may hold
 LONGEST_LINE = 1_000_000
-"""Characters; a longer line is taken in pieces, so that none can fill the memory."""
+"""Characters; a longer line is split, so that no line can fill the memory."""
 MOST_LINES = 10_000  # of one row
 _LONGEST_NAME = 200
 
 
 class Written:
-    """How much of a CSV there is by now; a row ends where no quotes are open."""
+    """Counts the rows and bytes of a CSV as its chunks are written."""
 
     def __init__(self) -> None:
         self.bytes = 0
-        self._head, self._ends, self._quoted, self._rest = b"", 0, 0, False
+        self._head = b""
+        self._complete_rows = 0  # line ends outside quotes
+        self._is_quoted = 0  # 1 inside quotes, as an index into pieces between quotes
+        self._has_partial_row = False
 
     def take(self, chunk: bytes) -> bytes:
+        """Count a chunk, and return it."""
         if len(self._head) < _LONGEST_NAME:
             self._head += chunk[:_LONGEST_NAME]
         pieces = chunk.split(b'"')
-        self._ends += sum(piece.count(b"\n") for piece in pieces[self._quoted :: 2])
-        self._quoted = (self._quoted + len(pieces) - 1) % 2
-        self._rest = not chunk.endswith(b"\n")
+        self._complete_rows += sum(piece.count(b"\n") for piece in pieces[self._is_quoted :: 2])
+        self._is_quoted = (self._is_quoted + len(pieces) - 1) % 2
+        self._has_partial_row = not chunk.endswith(b"\n")
         self.bytes += len(chunk)
         return chunk
 
@@ -42,14 +46,18 @@ class Written:
     def sentence(self) -> SafeText:
         """Such as "200 rows, 18.2 kB"; a first row that begins with a known name is not counted."""
         name = self._head.decode(errors="replace").lstrip("\ufeff").split(",")[0].strip('"\r\n ')
-        rows = self._ends + self._rest - bool(ACTIVITY.table.read({name: "1"}).values)
-        return plain(
-            f"{'1 row' if rows == 1 else f'{fmt.count(rows)} rows'}, {fmt.size(self.bytes)}"
-        )
+        rows = self._complete_rows
+        if self._has_partial_row:
+            rows += 1
+        has_title_row = bool(ACTIVITY.table.read({name: "1"}).values)
+        if has_title_row:
+            rows -= 1
+        counted = "1 row" if rows == 1 else f"{fmt.count(rows)} rows"
+        return plain(f"{counted}, {fmt.size(self.bytes)}")
 
 
 async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The lines of UTF-8 text that comes in pieces; what is no UTF-8 is replaced."""
+    """The lines of UTF-8 text that comes in chunks; invalid UTF-8 is replaced."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     rest = ""
     async for chunk in chunks:
@@ -65,27 +73,34 @@ async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
 
 
 async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterator[bytes]:
-    """A CSV as it comes, with a column of names behind each column of ids."""
-    places: list[int] | None = None  # of ids; None before the row of titles
-    lines, open_quotes = list[str](), False
+    """A CSV as it comes, with a column of names after each column of ids."""
+    id_columns: list[int] | None = None  # None before the row of titles
+    owners: dict[int, str] = {}  # the kind of record of each column
+    lines: list[str] = []
+    has_open_quotes = False
     async for line in lines_of(chunks):
         lines.append(line)
-        open_quotes ^= line.count('"') % 2 == 1
-        if open_quotes and len(lines) < MOST_LINES:
-            continue  # a cell goes on in the next line
-        row = next(csv.reader(["\n".join(lines)]), list[str]())
-        lines, open_quotes = [], False
-        if places is None:
-            titles = list(map(fold, row))
-            owners = {at: title.removesuffix("id") for at, title in enumerate(titles)}
-            places = [at for at, owner in owners.items() if owner in _OWNERS - {*titles}]
-            found = {at: f"{owners[at]}_name" for at in places}
+        if line.count('"') % 2 == 1:
+            has_open_quotes = not has_open_quotes
+        if has_open_quotes and len(lines) < MOST_LINES:
+            continue  # the cell goes on in the next line
+        row: list[str] = next(csv.reader(["\n".join(lines)]), [])
+        lines = []
+        has_open_quotes = False
+        added: dict[int, str] = {}
+        if id_columns is None:
+            titles = [fold(title) for title in row]
+            owners = {column: title.removesuffix("id") for column, title in enumerate(titles)}
+            named = _OWNERS - {*titles}
+            id_columns = [column for column, owner in owners.items() if owner in named]
+            added = {column: f"{owners[column]}_name" for column in id_columns}
         else:
-            refs = {at: Ref(id=row[at]) for at in places if at < len(row)}
-            told = {at: names.known(ref, owners[at]) for at, ref in refs.items()}
-            found = {at: known or "" for at, known in told.items()}
-        for at in sorted(found, reverse=True):
-            row.insert(at + 1, found[at])
+            for column in id_columns:
+                if column < len(row):
+                    name = names.known(Ref(id=row[column]), owners[column])
+                    added[column] = name or ""
+        for column in sorted(added, reverse=True):
+            row.insert(column + 1, added[column])
         yield csv_row(row).encode()
     if lines:
         yield "\n".join(lines).encode()

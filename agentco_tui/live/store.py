@@ -1,7 +1,7 @@
-"""The records by id: a poll in, a set of changes out; and names for the ids that records carry.
+"""The current records by id: a poll goes in, and a change comes out.
 
-A poll that brings nothing new gives an empty change, and records that are equal keep their
-identity, so that whoever caches by identity keeps the cache.
+A poll that brings nothing new gives an empty change. Equal records stay the same objects, so that
+caches by identity stay valid.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ Known = TypeVar("Known", Agent, Company)
 
 log = logging.getLogger(__name__)
 
-_MOST_KEPT = 10_000  # records of all companies that are looked through for those of one
-_STEP = 500  # records that are compared between two looks at the time
+_MOST_NARROWED = 10_000  # records above which an answer is not filtered for one company
+_STEP = 500  # records that are compared in one step
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What one poll changed in one collection: ids, each in one of the three."""
+    """The ids that one poll added, changed and removed in one collection."""
 
     feed: FeedName
     added: tuple[str, ...] = ()
@@ -54,13 +54,13 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Compared(NamedTuple, Generic[R]):
-    """What a listing would change in a collection."""
+    """What a listing would change in a collection, found in advance."""
 
-    version: object
+    version: object  # of the collection that it was compared with
     change: Change
     records: dict[str, R]
     in_place: bool
-    """True if `records` are only those that differ, each to be put in the place of another."""
+    """True if `records` are only those that differ, each of which replaces one of the same id."""
 
 
 class Collection(Generic[R]):
@@ -69,10 +69,10 @@ class Collection(Generic[R]):
     def __init__(self, feed: FeedName) -> None:
         self.feed = feed
         self.listing: Listing[R] = Listing(records=())  # the last one taken
-        self.version = object()  # another after every change
+        self.version = object()  # a new one after every change
         self.records: dict[str, R] = {}
-        """Another dict whenever there are other ids, so that nobody who walks through it trips."""
-        self._is_listing = True  # False since a record was put or dropped
+        """A new dict whenever ids are added or removed, so that iterating over it stays safe."""
+        self._is_listing = True  # False after a record was put or dropped
 
     def __len__(self) -> int:
         return len(self.records)
@@ -84,10 +84,10 @@ class Collection(Generic[R]):
         return None if record_id is None else self.records.get(record_id)
 
     def replace(self, listing: Listing[R], compared: Compared[R] | None = None) -> Change:
-        """Take a whole listing: what it lacks is removed.
+        """Take a listing as all there is: what it lacks is removed.
 
-        `compared` is what `compare` found for it; if anything else has changed the collection
-        since then, that is done again, in one go.
+        `compared` is the result of `compare` for it. If the collection has changed since, the
+        comparison is repeated in one go.
         """
         if listing is self.listing and self._is_listing:
             return Change(self.feed)
@@ -103,7 +103,7 @@ class Collection(Generic[R]):
         return compared.change
 
     async def compare(self, listing: Listing[R]) -> Compared[R] | None:
-        """Compare a long listing in slices, for `replace`; None where there is no need to."""
+        """Compare a long listing in slices, for `replace`; None if it is short or not new."""
         if len(listing.records) <= _STEP or (listing is self.listing and self._is_listing):
             return None
         while True:
@@ -114,11 +114,13 @@ class Collection(Generic[R]):
     def _compare(self, records: Sequence[R]) -> Generator[None, None, Compared[R]]:
         """Compare in short steps.
 
-        Where the listing has the same ids in the same order, only the records that differ come
-        back: no dict of a hundred thousand is built because a few have changed. Otherwise all come,
-        equal ones as the objects that were held; of an id given twice the last record counts.
+        If the listing has the same ids in the same order, the result holds only the records that
+        differ: no dict of a hundred thousand records is built because a few have changed. Otherwise
+        it holds all, equal ones as the same objects as before. Of an id that occurs twice, the last
+        record counts.
         """
-        version, before = self.version, self.records
+        version = self.version
+        before = self.records
         steps = range(0, len(records), _STEP)
         renewed: dict[str, R] | None = {} if len(records) == len(before) else None
         held = iter(before.items())
@@ -157,25 +159,33 @@ class Collection(Generic[R]):
         return Compared(version, change, after, in_place=False)
 
     def put(self, record: R) -> Change:
-        """Take one record, read by itself after a write."""
-        known, ids = self.records.get(record.id), (record.id,)
+        """Take one record, which was read after a write."""
+        known = self.records.get(record.id)
         if known == record:
             return Change(self.feed)
         self.records = {**self.records, record.id: record}
-        self._is_listing, self.version = False, object()
-        return Change(self.feed, changed=ids) if known else Change(self.feed, added=ids)
+        self._is_listing = False
+        self.version = object()
+        if known is None:
+            return Change(self.feed, added=(record.id,))
+        return Change(self.feed, changed=(record.id,))
 
     def drop(self, record_id: str) -> Change:
-        """Forget one record that a read has shown to be gone."""
+        """Remove one record, which a read has shown to be gone."""
         if record_id not in self.records:
             return Change(self.feed)
         self.records = {key: kept for key, kept in self.records.items() if key != record_id}
-        self._is_listing, self.version = False, object()
+        self._is_listing = False
+        self.version = object()
         return Change(self.feed, removed=(record_id,))
 
 
+def _ignore_feed(_feed: FeedName) -> None:
+    """Do nothing with a feed."""
+
+
 class Store:
-    """The current picture: one collection a feed, and how fresh each is."""
+    """The snapshot of the platform: a collection for each feed, and how fresh each is."""
 
     def __init__(self) -> None:
         self.companies = Collection[Company](FeedName.COMPANIES)
@@ -190,12 +200,12 @@ class Store:
         self.collections: Mapping[FeedName, Collection[Any]] = {
             each.feed: each for each in vars(self).values() if isinstance(each, Collection)
         }
-        """All but the activity, by their feed."""
+        """All collections by their feed; the activity is none."""
         self.freshness = dict.fromkeys(FeedName, Freshness())
         self._overview: model.BudgetOverview | None = None  # the last answer to /api/budget
         self._overview_scope: str | None = None  # the company in scope when it was asked for
         self._listeners: list[Callable[[Change], None]] = []
-        self.on_freshness: Callable[[FeedName], object] = bool
+        self.on_freshness: Callable[[FeedName], object] = _ignore_feed
         """Called with a feed whose freshness has changed."""
         self._followers: list[Callable[[FeedName], object]] = []
 
@@ -208,27 +218,27 @@ class Store:
         }
 
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call `listener` with every change that is not empty; returns how to stop that."""
+        """Call `listener` with every change that is not empty; returns how to unsubscribe."""
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
     def set_freshness(self, feed: FeedName, freshness: Freshness) -> None:
         self.freshness[feed] = freshness
-        for told in (self.on_freshness, *self._followers):
+        for listener in (self.on_freshness, *self._followers):
             try:
-                told(feed)
+                listener(feed)
             except Exception:
-                # Whoever shows it must not stop what keeps it.
+                # A bug in showing it must not stop the polling.
                 log.exception("showing how fresh %s is failed", feed)
 
     def follow_freshness(self, listener: Callable[[FeedName], object]) -> None:
-        """Call `listener`, too, with a feed whose freshness has changed."""
+        """Also call `listener` with a feed whose freshness has changed."""
         self._followers.append(listener)
 
     def publish(self, change: Change) -> Change:
-        """Tell the listeners of a change; an empty one is told to nobody.
+        """Call the listeners with a change, unless it is empty, and return it.
 
-        If listeners fail, all the others still hear of it before the first failure is raised.
+        If a listener fails, the others are still called before the first failure is raised.
         """
         failures: list[Exception] = []
         for listener in tuple(self._listeners) if change else ():
@@ -248,17 +258,18 @@ class Store:
         """Take a listing as all there is of a feed; `compared` as for `Collection.replace`."""
         change = self.publish(self.collections[feed].replace(listing, compared))
         if change and feed in (FeedName.COMPANIES, FeedName.COMPANY_BUDGETS):
-            # Only now it may be known whose budget the last answer was; no part stands in for a
-            # list that has just come.
+            # Only now it may be known whose budget the last overview was; no part of it replaces
+            # a list that has just come.
             self._place_whole(stands_in=feed is FeedName.COMPANIES)
         return change
 
     def take_overview(self, overview: model.BudgetOverview, company: str | None = None) -> Change:
-        """Take the answer to /api/budget; its parts stand in where no feed of their own answered,
-        for some platforms send them there only: of agents only those of the company in scope.
+        """Take the answer to /api/budget, which was asked for with `company` in scope.
 
-        `budget` holds the total, and nothing if the answer was the budget of one company or agent:
-        that is a part like the others.
+        Some platforms send the budgets of companies and agents only there, so these parts are used
+        as long as their own feeds have not answered; of agents only those of the company in scope.
+        The collection `budget` holds the total. It is empty if the answer was the budget of one
+        company or agent, which is a part like the others.
         """
         self._overview = overview
         self._overview_scope = company
@@ -267,8 +278,9 @@ class Store:
         return self._place_whole()
 
     def _place_whole(self, *, stands_in: bool = True) -> Change:
-        """Put the last answer's own figures where they belong: the total, or a part, which may
-        stand in for the list that it belongs to.
+        """Put the figures of the last overview itself where they belong: the total, or a part.
+
+        With `stands_in`, a part is used as long as its own feed has not answered.
         """
         if self._overview is None:
             return Change(FeedName.BUDGET)
@@ -287,7 +299,7 @@ class Store:
         return self.publish(self.budget.replace(Listing(records=())))
 
     def _take_parts(self, scope: BudgetScope, parts: Sequence[Budget]) -> None:
-        """Take the parts of that scope, if no feed of their own has answered."""
+        """Take the parts of that scope, unless their own feed has answered."""
         collection = self.budgets[scope]
         if self.freshness[collection.feed].answered_at is not None:
             return
@@ -298,10 +310,10 @@ class Store:
             self.publish(collection.replace(Listing(records=tuple(found))))
 
     def budgets_of_scope(self, company: str | None) -> list[Budget]:
-        """The budgets that say together what is spent in scope; each is shown with its owner.
+        """The budgets that together say what is spent in scope, each shown with its owner.
 
-        That is the company's in scope, or the total; where the platform sends no total, those of
-        the companies, and whatever it sent in the place of the total.
+        That is the budget of the company in scope, or the total. If the platform sends no total,
+        it is those of the companies, and whatever it sent instead of the total.
         """
         if company is not None:
             own = self.company_budgets.get(company)
@@ -316,12 +328,13 @@ class Store:
         return any(not is_less_than_companies(each, self.company_budgets) for each in self.budget)
 
     def narrow(self, feed: FeedName, company: str) -> None:
-        """Keep, until it is asked for this company, what the answer for all is known to hold of it;
-        of a long list nothing, for looking through that would hold all else up.
+        """Keep only the records of one company, until its own answer comes.
+
+        A long list is forgotten instead: filtering it would block the event loop.
         """
         freshness = self.freshness[feed]
         held = self.collections.get(feed)
-        if held is None or freshness.answered_at is None or len(held) > _MOST_KEPT:
+        if held is None or freshness.answered_at is None or len(held) > _MOST_NARROWED:
             self.forget(feed)
             return
         kept = tuple(each for each in held if self._company_id(each) == company)
@@ -329,7 +342,7 @@ class Store:
         self.take(feed, replace(held.listing, records=kept))
 
     def forget(self, feed: FeedName) -> None:
-        """Empty a feed whose question changed: no answer to the old one is shown as the new."""
+        """Empty a feed whose question changed: the old answer must not be shown for the new one."""
         self.set_freshness(feed, Freshness())
         if feed is FeedName.BUDGET:
             self._overview = None
