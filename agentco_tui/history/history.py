@@ -63,6 +63,7 @@ class History:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sources = deque[Iterator[Observed]]()
         self._slicing: asyncio.Future[None] | None = None
+        self._is_closing = False
         self._batch: list[Rows] = []
         self._batch_size = 0  # rows in it
         self._timer: asyncio.TimerHandle | None = None
@@ -77,12 +78,12 @@ class History:
     def hand(self, observed: Observed) -> None:
         """Write what was observed with the next batch."""
         rows = prepared(observed, self._redact)
-        self._loop = asyncio.get_running_loop()
         self._batch.append(rows)
         self._batch_size += rows.count
         if self._batch_size >= BATCH:
             self.flush()
-        elif self._timer is None:
+        elif self._timer is None and not self._is_closing:
+            self._loop = asyncio.get_running_loop()
             self._timer = self._loop.call_later(WRITE_EVERY, self.flush)
 
     def observe(self, steps: Iterator[Observed]) -> None:
@@ -128,10 +129,8 @@ class History:
 
     def close(self, patience: float = 0.5) -> None:
         """Write what waits, within so many seconds; nothing can be read or written after that."""
-        if self._slicing is not None:
-            self._slicing.cancel()
-        with suppress(RuntimeError):  # a source is running: it called this
-            self._work_off_sources(perf_counter() + patience / 2)
+        self._is_closing = True  # ends the work in slices; this may be called in another thread
+        self._work_off_sources(perf_counter() + patience / 2)
         self.flush()
         with suppress(HistoryError, TimeoutError):
             self._submit(self._thread.close).result(patience)
@@ -149,7 +148,7 @@ class History:
             self._slicing = None
 
     def _source_steps(self) -> Generator[None, None, None]:
-        while self._sources:
+        while self._sources and not self._is_closing:
             self._take_step()
             yield
 
