@@ -198,7 +198,7 @@ class NewEntries:
             workspace.clock,
             ActivityFilter(company=company_id, agent=agent_id, limit=self._limit),
             workspace.names,
-            rest=do_not_wait,
+            wait_until_idle=do_not_wait,
         )
 
     async def _read_missing_names(self, entries: list[Activity]) -> None:

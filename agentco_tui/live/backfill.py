@@ -1,4 +1,4 @@
-"""Behind all other reads: what the polls of the log missed, and the day before the first poll."""
+"""Reads in the background what the polls of the log missed, and the day before the first start."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from agentco_tui.history.observations import HistoryError, Observed
 from agentco_tui.history.reader import Reader
 from agentco_tui.live.activity_window import GAP_PREFIX, ActivityWindow
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, Clock, FeedName, Query
-from agentco_tui.live.log_reader import LogReader, Rest, ends
+from agentco_tui.live.log_reader import LogReader, WaitUntilIdle, ends
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing
 
 PAST: Final = 24 * 3_600.0  # seconds of the log that are read at the first start on a platform
-PAUSE: Final = 1.0  # seconds before each question; doubled with each in vain
+PAUSE: Final = 1.0  # seconds before each request; doubled after each that brought nothing
 _LONGEST_WAIT: Final = 600.0
 
 log = logging.getLogger(__name__)
 
 
 class GapFiller:
-    """Asks for what is missing at the gaps of one window, and marks what can't be had."""
+    """Reads what is missing at the gaps of one window, and marks gaps that can't be filled."""
 
     def __init__(
         self,
@@ -38,48 +38,53 @@ class GapFiller:
         clock: Clock,
         asked: Callable[[], ActivityFilter],
         *,
-        rest: Rest,
+        wait_until_idle: WaitUntilIdle,
         publish: Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], object],
     ) -> None:
-        """`asked` says which part of the log the window holds now; `publish` is called with the ids
-        that were added, changed and removed.
+        """`asked` returns which part of the log the window holds now.
+
+        `publish` is called with the ids that were added, changed and removed.
         """
         self.reader = reader
-        self._window, self._clock = window, clock
-        self._asked, self._rest, self._publish = asked, rest, publish
+        self._window = window
+        self._clock = clock
+        self._asked = asked
+        self._wait_until_idle = wait_until_idle
+        self._publish = publish
         self._in_vain = 0
-        self._due = -inf  # steady clock: when a gap may be asked about again
+        self._due = -inf  # steady clock: when a gap may be tried again
 
     async def fill(self) -> None:
-        """Fill the gaps of the window, the newest first, and mark what can't be had; after one that
-        was asked about in vain none for a while, longer each time. Raises ApiError.
+        """Fill the gaps of the window, the newest first, and mark those that can't be filled.
+
+        After a gap that could not be filled there is a pause, longer each time. Raises ApiError.
         """
         while self._clock.monotonic() >= self._due and (gaps := self._window.gaps()):
             await self._fill(*gaps[0])
 
     def put_off(self, at_least: float = 0.0) -> None:
-        """Ask about no gap for a while (in seconds), twice as long with each time in vain."""
+        """Try no gap for at least so many seconds, twice as long each time."""
         self._in_vain += 1
         pause = max(PAUSE * 2.0 ** min(self._in_vain, 10), at_least)
         self._due = self._clock.monotonic() + min(pause, _LONGEST_WAIT)
 
     def seconds_until_due(self) -> float:
-        """Seconds until a gap may be asked about again, at least `PAUSE`."""
+        """Seconds until a gap may be tried again, at least `PAUSE`."""
         return max(PAUSE, self._due - self._clock.monotonic())
 
     async def _fill(self, left: Activity, gap: Activity, right: Activity) -> None:
         window, asked = self._window, self._asked()
         since = None if left.at is None else left.at.at
         until = None if right.at is None else right.at.at
-        tried = {gap.id}  # with those that stand behind what was read
+        tried = {gap.id}  # and the gaps that remain behind what was read
 
         def is_wanted() -> bool:
             return asked == self._asked() and any(key in window for key in tried)
 
-        async def rest() -> bool:
-            return await self._rest() and is_wanted()
+        async def wait_while_wanted() -> bool:
+            return await self._wait_until_idle() and is_wanted()
 
-        async with aclosing(self.reader.back(asked, since, until, rest)) as answers:
+        async with aclosing(self.reader.back(asked, since, until, wait_while_wanted)) as answers:
             async for listing in answers:
                 if is_wanted():
                     part = Listing(records=_within(listing, since, until))
@@ -96,7 +101,7 @@ class GapFiller:
 
 
 class Backfill:
-    """Reads one part of the log after the other, each question when `rest` has returned."""
+    """Background reads of the log, one after the other."""
 
     def __init__(
         self,
@@ -104,13 +109,21 @@ class Backfill:
         store: Store,
         clock: Clock,
         query: Callable[[], Query],
-        rest: Rest,
+        wait_until_idle: WaitUntilIdle,
     ) -> None:
-        """`query` says what the feeds are asked about now."""
-        self._store, self._clock, self._query, self._rest = store, clock, query, rest
+        """`query` returns the scope of the feeds; each request is sent after `wait_until_idle`."""
+        self._store = store
+        self._clock = clock
+        self._query = query
+        self._wait_until_idle = wait_until_idle
         reader = LogReader(client)
         self._gaps = GapFiller(
-            reader, store.activity, clock, self._asked, rest=rest, publish=self._publish
+            reader,
+            store.activity,
+            clock,
+            self._asked,
+            wait_until_idle=wait_until_idle,
+            publish=self._publish,
         )
         self._wanted = asyncio.Event()
         self._new: History | None = None  # where the past of the platform goes
@@ -132,8 +145,9 @@ class Backfill:
         return ActivityFilter(company=self._query().company)
 
     async def remember(self, history: History) -> None:
-        """Begin to observe the store for a history. Of a platform that it doesn't know yet the last
-        24 hours of the log are read.
+        """Begin to write what the store gets to a history.
+
+        For a platform that is new to the history, the last 24 hours of the log are read.
         """
         from agentco_tui.history.sampler import Sampler  # noqa: PLC0415 (once, off the start)
 
@@ -146,7 +160,7 @@ class Backfill:
             history,
             self._clock,
             query=self._query,
-            wait_until_idle=self._rest,
+            wait_until_idle=self._wait_until_idle,
             life_of=sampler.life_of_record,
         )
         # What left the queue in an earlier run may not have been looked up yet.
@@ -209,9 +223,9 @@ class Backfill:
         twice is counted once there, for minutes are told whole.
         """
         of, since = NO_LOG_FILTER, self._clock.now() - PAST
-        await self._rest()
+        await self._wait_until_idle()
         await self.reader.try_days(of, Listing(records=tuple(self._store.activity)), 0)
-        async for listing in self.reader.back(of, since, None, self._rest):
+        async for listing in self.reader.back(of, since, None, self._wait_until_idle):
             history.observe(_observe(listing, since))
 
 
@@ -227,8 +241,10 @@ def _observe(listing: Listing[Activity], since: float) -> Iterator[Observed]:
 def _within(
     listing: Listing[Activity], since: float | None, until: float | None
 ) -> tuple[Activity, ...]:
-    """The entries of an answer between two times, both included; all, if an entry or an end has
-    none. To merge all of it would take longer, for what is mostly known.
+    """The entries of an answer between two times, both included.
+
+    All, if an entry or an end has no time. Merging all of an answer would take longer, and most of
+    it is known already.
     """
     if since is None or until is None or any(entry.at is None for entry in listing.records):
         return listing.records

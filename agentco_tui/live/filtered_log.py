@@ -24,7 +24,7 @@ from agentco_tui.live.activity_window import DEFAULT_CAPACITY, ActivityWindow, i
 from agentco_tui.live.backfill import PAUSE, GapFiller
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Freshness, Pace
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
-from agentco_tui.live.log_reader import LogReader, Rest
+from agentco_tui.live.log_reader import LogReader, WaitUntilIdle
 from agentco_tui.live.names import Names
 from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, spacing
 from agentco_tui.live.store import Change
@@ -48,7 +48,7 @@ def ignore_freshness() -> None:
     """For a reader that takes failures as exceptions."""
 
 
-async def rest_a_moment() -> bool:
+async def pause_briefly() -> bool:
     """Wait before a request that fills a gap; True, because it is always wanted."""
     await asyncio.sleep(PAUSE)
     return True
@@ -70,18 +70,26 @@ class FilteredLog:
         names: Names,
         *,
         capacity: int = DEFAULT_CAPACITY,
-        rest: Rest = rest_a_moment,
+        wait_until_idle: WaitUntilIdle = pause_briefly,
         on_change: Callable[[Change], object] = ignore_change,
         on_freshness: Callable[[], object] = ignore_freshness,
     ) -> None:
         self.asked = asked
         self.freshness = Freshness()
         self.window = ActivityWindow(capacity)
-        self._client, self._clock, self._names = client, clock, names
-        self._on_change, self._on_freshness = on_change, on_freshness
+        self._client = client
+        self._clock = clock
+        self._names = names
+        self._on_change = on_change
+        self._on_freshness = on_freshness
         reader = LogReader(client)
         self._gaps = GapFiller(
-            reader, self.window, clock, lambda: asked, rest=rest, publish=self._publish
+            reader,
+            self.window,
+            clock,
+            lambda: asked,
+            wait_until_idle=wait_until_idle,
+            publish=self._publish,
         )
         self._has_gap = asyncio.Event()
         self._entries: dict[str, Activity] = {}

@@ -1,8 +1,8 @@
-"""Parts of the activity log, as far as the platform gives them by `from`, `to` and `limit`.
+"""Reads parts of the activity log, as far as `from`, `to` and `limit` allow.
 
-The interface takes days, no times, and answers with the newest entries of them. So it is read
-backwards: where an answer reaches back to an earlier day, the next question ends with that day;
-where one day has more than an answer, only a larger limit gets behind it.
+The interface takes days, not times, and answers with the newest entries of them. So the log is read
+backwards: if an answer reaches back to an earlier day, the next request ends with that day; if one
+day has more entries than an answer, only a larger limit reaches the earlier ones.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Activity, Listing
 from agentco_tui.text import SafeText, plain
 
-PAGE: Final = 1_000  # entries asked for at a time
-MOST: Final = 4_000  # asked for at once, where one day has more than a page
-LEAST: Final = 200  # a limit that is refused is halved until here: so many every poll asks for
-MOST_QUESTIONS: Final = 24  # about one part of the log
+PAGE: Final = 1_000  # the usual limit of a request
+MOST: Final = 4_000  # the limit for a day that has more than a page
+LEAST: Final = 200  # a limit that is refused is halved down to this, which every poll asks for
+MOST_QUESTIONS: Final = 24  # requests for one part of the log
 _REFUSALS: Final = (Invalid, NotFound, OtherStatus, TooLarge)
 _DAY: Final = timedelta(days=1)
 _HALF_DAY: Final = 12 * 3_600.0
 _ZONES: Final = 14 * 3_600.0  # seconds by which a platform's day may differ from one of UTC
 
-Rest = Callable[[], Awaitable[bool]]
-"""Waits until the next question may be put; False if it is wanted no more."""
+WaitUntilIdle = Callable[[], Awaitable[bool]]
+"""Waits until the next request may be sent; False if it is not needed any more."""
 
 
 class LogReader:
-    """Asks for parts of the log, and remembers for the run what such questions are good for."""
+    """Reads parts of the log, and remembers the limitations of this platform's log."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self.cap: int | None = None
-        """More entries than this no answer has, though more were asked for and exist."""
+        """The most entries that an answer has, though more were asked for and exist."""
         self.ignores_days = False
-        """Whether `from` and `to` were seen to leave nothing out."""
+        """Whether `from` and `to` were seen to have no effect."""
         self._most = MOST  # the largest limit that was not refused
-        self._later = timedelta()  # a day, where the platform's begins before that of UTC
+        self._later = timedelta()  # one day if the platform's day begins before that of UTC
 
     def told(self) -> list[SafeText]:
-        """What can't be had of this platform's log, in words."""
+        """The limitations of this platform's log, as phrases for a title."""
         most = min(self._most, self.cap or MOST)
         words = [plain(f"{most} entries at most")] if most < MOST else []
         return [*words, plain("from and to ignored")] if self.ignores_days else words
@@ -51,8 +51,8 @@ class LogReader:
     async def ask(
         self, of: ActivityFilter, limit: int, first: date | None, last: date | None
     ) -> Listing[Activity]:
-        """Put one question. Raises ApiError."""
-        # What the person's own filter leaves out is left out here, too.
+        """Send one request. Raises ApiError."""
+        # The user's own filter applies as well.
         first = max(filter(None, (first, of.from_date)), default=None)
         last = min(filter(None, (last, of.to_date)), default=None)
         listing = await self._client.activity(
@@ -66,8 +66,10 @@ class LogReader:
         return listing
 
     async def try_days(self, of: ActivityFilter, known: Listing[Activity], limit: int) -> None:
-        """Ask for a day before those of an answer: whether `from` and `to` do something, and
-        whether an answer for any day, if shorter than its limit, was all. Raises ApiError.
+        """Read a day before those of an answer, to learn the limitations. Raises ApiError.
+
+        It shows whether `from` and `to` have an effect, and whether an answer that is shorter than
+        its limit is complete.
         """
         oldest, newest = ends(known)
         if oldest is None or newest is None:
@@ -78,17 +80,22 @@ class LogReader:
             self.cap = count(known)
 
     async def back(
-        self, of: ActivityFilter, since: float | None, until: float | None, rest: Rest
+        self,
+        of: ActivityFilter,
+        since: float | None,
+        until: float | None,
+        wait_until_idle: WaitUntilIdle,
     ) -> AsyncGenerator[Listing[Activity]]:
-        """The log from an entry of the time `until` (None: from its end) back to the time `since`,
-        in answers that share entries as far as the platform gives them. Raises ApiError.
+        """The log from the time `until` (None: from its end) back to the time `since`.
+
+        Successive answers share entries as far as the platform gives them. Raises ApiError.
         """
-        # West of Greenwich the day before may not be over yet.
+        # West of Greenwich the previous day may not be over yet.
         first = None if since is None else _day_of(since - _HALF_DAY)
         last = None if until is None else _day_of(until)
         limit, short = PAGE, (0.0, 0)
         for _ in range(MOST_QUESTIONS):
-            if not await rest():
+            if not await wait_until_idle():
                 return
             limit = min(limit, self._most)
             end = None if last is None or self.ignores_days else last + self._later
@@ -126,18 +133,18 @@ class LogReader:
 
 
 def count(listing: Listing[Activity]) -> int:
-    """How many entries an answer had, with those that could not be read."""
+    """How many entries an answer had, including those that could not be read."""
     return len(listing.records) + listing.unread
 
 
 def ends(listing: Listing[Activity]) -> tuple[float | None, float | None]:
-    """The times of the oldest and the newest entry of an answer; None if none tells one."""
+    """The times of the oldest and the newest entry of an answer; None if no entry has a time."""
     times = [entry.at.at for entry in listing.records if entry.at is not None]
     return min(times, default=None), max(times, default=None)
 
 
 def _day_of(at: float) -> date:
-    """The day of UTC that a time is in, within what days can be counted on from."""
+    """The day of UTC that a time is in, clamped to a range that dates can be calculated with."""
     return datetime.fromtimestamp(min(max(at, 1e6), 2.5e11), UTC).date()
 
 
