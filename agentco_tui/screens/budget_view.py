@@ -97,7 +97,8 @@ class BudgetView(TrendView[Budget]):
 
         self.alerts = ListTable(columns, sort=("level", True))
         self.alerts.add_class("budget--alerts")
-        self.alerts.hand_comes, self.alerts.view.opening = self.touch, True
+        self.alerts.on_interaction = self.on_interaction
+        self.alerts.view.opening = True
         self.alerts_title = StatusLine(classes="view--title budget--alerts-title")
         self.detail_title = StatusLine(classes="view--title budget--detail-title")
         self.table.add_class("budget--gauges")
@@ -232,7 +233,8 @@ class BudgetView(TrendView[Budget]):
             return
         super().take(change)
         if self._grown() != self._places:
-            self.reload_calmly()  # a branch that stands elsewhere now takes all its rows along
+            # A company that is in another place now takes its agents along.
+            self.freezer.request_reload()
 
     def tick(self) -> None:
         super().tick()

@@ -45,16 +45,16 @@ def named(name_of: Callable[[Ref], SafeText], ref: Ref | None) -> SafeText | Non
     return name if ref.id is None or safe(ref.id) == name else plain(f"{name}  {safe(ref.id)}")
 
 
-def task_details(task: Task, look: Look, fate: Cell | None = None) -> list[Item]:
+def task_details(task: Task, look: Look, resolution: Cell | None = None) -> list[Item]:
     """Who asks, how it stands and since when; `asked_for` has the rest of it."""
     agent = look.names.agent_of(task.agent)
     waits = insight.waits_for_person(task)
-    status = fate if waits and fate is not None else cells.task_status_cell(task)
+    status = resolution if waits and resolution is not None else cells.task_status_cell(task)
     level = insight.task_level(task, look.clock.now(), look.limits)
     since = insight.waiting_since(task)
     trust = look.trust_of(task)
     wait = None if since is None else plain(f"{cells.level_sign(level)} {look.wait(since)}".strip())
-    waited = [field("waits", wait, TONES[level])] if waits and fate is None else []
+    waited = [field("waits", wait, TONES[level])] if waits and resolution is None else []
     facts: list[Item] = [
         Gap(),
         field("status", plain(status.text.strip()), status.tone),
@@ -164,11 +164,11 @@ DETAILS: dict[type, Callable[[Any, Look], list[Item]]] = {
 
 
 def details(
-    record: model.Record, look: Look, *, raw: bool = False, fate: Cell | None = None
+    record: model.Record, look: Look, *, raw: bool = False, resolution: Cell | None = None
 ) -> list[Item]:
-    """The items for a record; `raw` shows hidden characters, `fate` what became of a task."""
+    """The items for a record; `raw` shows hidden characters, `resolution` what became of a task."""
     if isinstance(record, Task):
-        items, rest = task_details(record, look, fate), [Gap(), *asked_for(record)]
+        items, rest = task_details(record, look, resolution), [Gap(), *asked_for(record)]
     else:
         told = DETAILS[type(record)](record, look)
         items, rest = [told[0], *about_the_id(record), *told[1:]], beyond(record)

@@ -236,7 +236,7 @@ class MainScreen(BaseFrame):
         )
         words = "  ".join(f"{stands[name]} {name}" for name in sorted(stands, key=ORDER.index))
         held = {"approve.take_back": ""} if stands["held"] else {}
-        offers = {**held, **view.offers()}
+        offers = {**held, **view.footer_actions()}
         open_ = [Cell(plain(f" {signs.unknown} {words} "), Tone.WARNING)] if words else []
         room, keys = width - total_width(open_), session.settings.keys
         cells = footer_cells(offers, keys, self.denied, reading=view.reading, width=room)
@@ -360,11 +360,11 @@ class MainScreen(BaseFrame):
     def set_scope(self, company_id: str | None) -> None:
         query = self.session.poller.query
         for view in self.views.values() if company_id != query.company else ():
-            view.leave_scope()
+            view.begin_scope_change()
         self.session.poller.set_query(Query(company=company_id))
         self.session.needs_refresh.start(self)
         for view in self.views.values():
-            view.rescope()
+            view.end_scope_change()
         self.show_frame()
 
     def action_go_to(self) -> None:

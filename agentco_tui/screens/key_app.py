@@ -52,7 +52,7 @@ def bindings_of(place: Place, *ids: str, cursor: bool = False) -> list[BindingTy
 class ListTable(RecordTable[R], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", cursor=True)
     MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
-    hand_comes: Callable[[], None]
+    on_interaction: Callable[[], None]
     takes: Callable[[events.Key], bool] | None = None  # keys that something else on the view wants
 
 
@@ -101,6 +101,6 @@ class KeyApp(PatchedApp):
             return True
         for action in self.bound_actions(moved, event.key):
             if action in moved.MOVES:
-                moved.hand_comes()
+                moved.on_interaction()
                 return await self.run_action(action, moved)
         return False

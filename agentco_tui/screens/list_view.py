@@ -1,10 +1,10 @@
-"""What the six screens share: title, notice, a table that is still under a hand, the detail."""
+"""What the six screens share: the title, the notices, the table and the detail of one record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Generic, cast
+from typing import Any, ClassVar, Final, Generic, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -34,6 +34,7 @@ from agentco_tui.screens.detail_pane import details, link_to
 from agentco_tui.screens.frame_interface import FrameInterface
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
 from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
+from agentco_tui.screens.list_freezer import ListFreezer
 from agentco_tui.screens.trail import AGENT_LOG, Spot, crumbs, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
@@ -44,26 +45,38 @@ from agentco_tui.widgets.text_pane import Item, Notice
 from agentco_tui.widgets.tones import Cell, Tone, faded, total_width
 from agentco_tui.widgets.workers import start_worker
 
-HAND = 10.0  # seconds without a key after which a person's hand is taken to have left the list
-LARGE = 50_000  # bytes of a record from which on its detail is not told anew each second
-MANY = 5_000  # records of one change from which on the list is taken anew
-SOON = 0.15  # seconds from the cursor's last move to the detail: longer than a held key repeats
-WIDE = 120
+LARGE_RECORD: Final = 50_000
+"""Bytes of unread fields at or above which a record's detail is not drawn again each second."""
+MANY: Final = 5_000
+"""Records of one change above which the whole list is loaded again."""
+DETAIL_DELAY: Final = 0.15
+"""Seconds from the cursor's last move to its detail: longer than the pause of a repeating key."""
+WIDE: Final = 120
+"""Columns at or above which a detail is shown beside the list."""
 
 
 class ListView(Widget, Generic[R]):
-    """One of the six screens: it declares what it lists, and what its cells take from elsewhere."""
+    """One of the six screens: a subclass declares which feeds it lists, and its columns."""
 
     place: ClassVar[Place]
     empty: ClassVar[str]
+    """What the list says when it has no rows."""
     sort: ClassVar[tuple[str, bool] | None] = None
-    calm: ClassVar[bool] = True  # whether the order stands still under a person's hand
-    keeps_filter: ClassVar[bool] = True  # from one run to the next
-    beside_page: ClassVar[int] = WIDE  # columns from which on the list stays beside what is open
+    """The column that it is sorted by at first, and whether the highest comes first."""
+    can_freeze: ClassVar[bool] = True
+    """Whether rows keep their places while the user works with the list."""
+    keeps_filter: ClassVar[bool] = True
+    """Whether its filter is remembered from one run to the next."""
+    beside_page: ClassVar[int] = WIDE
+    """Columns at or above which the list stays beside a record that is open."""
     lists: tuple[FeedName, ...]
+    """The feeds whose records are its rows."""
     beside: ClassVar[tuple[FeedName, ...]] = ()
-    prefixes: ClassVar[Mapping[FeedName, str]] = {}  # for ids of feeds that may be the same
-    figures_from: ClassVar[tuple[FeedName, ...]] = ()  # feeds by which rows are there and sorted
+    """Other feeds that it shows, whose failures it reports."""
+    prefixes: ClassVar[Mapping[FeedName, str]] = {}
+    """What is put before the ids of a feed, where feeds may have the same ids."""
+    figures_from: ClassVar[tuple[FeedName, ...]] = ()
+    """Feeds by whose figures rows are chosen or sorted."""
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
     DEFAULT_CSS = """
     ListView {
@@ -79,30 +92,48 @@ class ListView(Widget, Generic[R]):
     """
 
     def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
-        """`shown_as`: the view that it is; without one, and a name, the screen's own list."""
+        """`shown_as` is the view of the settings that it is; None for the screen's own list."""
         super().__init__(id=None if shown_as else self.place)
         self.shown_as = shown_as or ViewSettings(name="", screen=self.place)
-        self.session, self.look = session, session.look
+        self.session = session
+        self.look = session.look
         self.collections: dict[FeedName, Any] = {
             **session.store.collections,
             FeedName.ACTIVITY: session.store.activity,
         }
-        self.title_line, self.notice = StatusLine(classes="view--title"), Notice()
+        self.title_line = StatusLine(classes="view--title")
+        self.notice = Notice()
         self.table = self.make_table()
-        self.open_anew()
-        self.opened_from: RecordTable[Any] = self.table  # to whose line the detail belongs
+        self.freezer = ListFreezer(
+            session.clock,
+            self.table,
+            can_freeze=self.can_freeze,
+            is_incomplete=lambda: self.incomplete,
+            reload=self.reload,
+        )
+        self.opened_from: RecordTable[Any] = self.table
+        """The table whose row under the cursor the detail shows."""
         self.detail = DetailPane(classes="list--detail")
-        self.filter_text, self.filtered_at = "", 0.0
-        self.reading = self._raw = self.recalled = False  # a filter of an earlier run
-        self._whole: Record | None = None  # the record under the cursor, as it was read by itself
+        self.filter_text = ""
+        self.filtered_at = 0.0
+        self.recalled = False
+        """Whether the filter is that of an earlier run."""
+        self.reading = False
+        """Whether the detail is open in place of the list."""
+        self._raw = False
+        """Whether the detail shows hidden characters."""
+        self._whole: Record | None = None
+        """The record under the cursor, if it was read alone: that has more fields."""
         self._names_seen: Mapping[str, SafeText] = {}
-        self._soon: Timer | None = None
-        self._stood: str | None = None  # the line whose detail stands from its top already
-        self._reload_due = self._hold_due = self.leaving = False
+        """The names of companies and agents when the rows were loaded."""
+        self._detail_timer: Timer | None = None
+        """Runs from the cursor's last move until the detail is shown."""
+        self._detail_of: str | None = None
+        """The row whose detail was already shown from its top."""
 
     def make_table(self) -> ListTable[R]:
         table = ListTable(self.columns(), search_text=self.search_text, sort=self.sort)
-        table.hand_comes = self.touch
+        table.on_interaction = self.on_interaction
         return table
 
     def compose(self) -> ComposeResult:
@@ -120,8 +151,8 @@ class ListView(Widget, Generic[R]):
 
     @on(events.Resize)
     def _fit(self) -> None:
-        # On a thin line a detail beside the list would cost more than the list at each move; but
-        # it goes only where a person asked for that, for nothing may jump by itself.
+        # On a thin line a detail beside the list would cost more than the list at each move. It is
+        # hidden only if the settings say `thin`: nothing may move when a line turns out slow.
         width = 0 if self.session.settings.thin else self.app.size.width
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width < self.beside_page, "-narrow")
@@ -134,19 +165,24 @@ class ListView(Widget, Generic[R]):
     def columns(self) -> list[Column[R]]:
         raise NotImplementedError
 
-    read_one: Any = None  # reads a record by itself: it may have fields that the list leaves out
-    is_checked = False  # whether it was said what is wrong with the view that it is
-    search_text: Any = None  # where a filter looks for words, if not in the text of all cells
+    read_one: Any = None
+    """Reads one record alone, which may have fields that the list leaves out; None if it cannot."""
+    is_checked = False
+    """Whether errors in the settings of this view were already reported."""
+    search_text: Any = None
+    """Returns the text in which a filter looks for words; None: the text of all cells."""
 
     def wanted(self, record: R) -> bool:
+        """Whether the list shows this record."""
         return True
 
-    def fate(self, row_id: str) -> Cell:
-        """What became of a record that the list has no more, for its ghost."""
+    def resolution(self, row_id: str) -> Cell:
+        """Return what became of a record that left the list, for its tombstone."""
         return GONE
 
     def reload(self) -> None:
-        self._reload_due = False
+        """Load all rows from the store."""
+        self.freezer.reload_due = False
         self._names_seen = self._names()
         self.table.load(
             (f"{self.prefixes.get(feed, '')}{record.id}", record)
@@ -158,63 +194,67 @@ class ListView(Widget, Generic[R]):
         self.show_head()
         self.show_detail()
 
-    def reload_calmly(self) -> None:
-        if self.table.rows.held:
-            self._reload_due = True
-        else:
-            self.reload()
-
     def take(self, change: Change) -> None:
-        """Take a change of what is listed, or of what the cells take names and figures from."""
-        feed, table, rows = change.feed, self.table, self.table.rows
-        before = self.prefixes.get(feed, "")
-        ids = {f"{before}{i}": i for i in (*change.added, *change.changed, *change.removed)}
-        if feed in self.lists:
-            if feed in NAMES:
-                self._names_seen = self._names()
-            if self.freshness_of(feed).answered_at is None:
-                self._let_first_answer_in()
-            if len(ids) > MANY and not rows.held:
-                self.reload()  # which takes a long list over several turns of the event loop
-            else:
-                found = {row_id: self.collections[feed].get(i) for row_id, i in ids.items()}
-                there = {i: each for i, each in found.items() if each and self.wanted(each)}
-                gone = [row_id for row_id in ids if row_id not in there]
-                if rows.held and not rows.shown:
-                    # There is nothing that a hand could be on, as after another company was chosen.
-                    table.release()
-                for row_id in gone if rows.held else ():
-                    if rows.record(row_id) is not None:
-                        table.ghost(row_id, self.fate(row_id))
-                table.apply(changed=there.items(), removed=gone)
-            if self._whole is not None and self._whole.id in ids.values():
-                self._whole = None
-            if self._hold_due and table.idle.is_set():
-                self._hold()
-            if table.view.cursor is None or table.view.cursor in ids:
-                self.show_detail()
-        elif feed in NAMES and self._names() != self._names_seen:
-            self.reload_calmly()
+        """Show a change of a feed that is listed, or from which cells take names and figures."""
+        if change.feed in self.lists:
+            self._take_rows(change)
+        elif change.feed in NAMES and self._names() != self._names_seen:
+            self.freezer.request_reload()
         else:
-            if feed in self.figures_from:
-                table.apply(changed=[(i, rows.records[i]) for i in ids if i in rows.records])
-            table.renew()
+            if change.feed in self.figures_from:
+                records = self.table.rows.records
+                changed = self._changed_ids(change)
+                self.table.apply(changed=[(i, records[i]) for i in changed if i in records])
+            self.table.renew()
             self.show_detail()
         self.show_head()
 
-    def _let_first_answer_in(self) -> None:
-        """Rows of an answer that is still loading are not new: they take their places at once, also
-        while the user moves, and the cursor stays with its record and at its line.
-        """
-        if self.table.rows.held:
+    def _changed_ids(self, change: Change) -> dict[str, str]:
+        """Return the ids of all records of a change, by the ids of their rows."""
+        prefix = self.prefixes.get(change.feed, "")
+        ids = (*change.added, *change.changed, *change.removed)
+        return {f"{prefix}{record_id}": record_id for record_id in ids}
+
+    def _take_rows(self, change: Change) -> None:
+        """Sort changed records of a listed feed in, or let them wait while the list is frozen."""
+        changed = self._changed_ids(change)
+        if change.feed in NAMES:
+            self._names_seen = self._names()
+        if self.freshness_of(change.feed).answered_at is None:
+            self.freezer.let_first_answer_in()
+        if len(changed) > MANY and not self.freezer.is_frozen:
+            self.reload()  # which takes a long list over several turns of the event loop
+        else:
+            self._apply_rows(change.feed, changed)
+        if self._whole is not None and self._whole.id in changed.values():
+            self._whole = None
+        if self.table.idle.is_set():
+            self.freezer.continue_freezing()
+        if self.table.view.cursor is None or self.table.view.cursor in changed:
+            self.show_detail()
+
+    def _apply_rows(self, feed: FeedName, changed: Mapping[str, str]) -> None:
+        records = {row_id: self.collections[feed].get(i) for row_id, i in changed.items()}
+        listed = {
+            row_id: record
+            for row_id, record in records.items()
+            if record is not None and self.wanted(record)
+        }
+        removed = [row_id for row_id in changed if row_id not in listed]
+        if self.freezer.is_frozen and not self.table.rows.shown:
+            # There is no row that must keep its place, as after another company was chosen.
             self.table.release()
-            self._hold_due = True
+        if self.freezer.is_frozen:
+            for row_id in removed:
+                if self.table.rows.record(row_id) is not None:
+                    self.table.set_tombstone(row_id, self.resolution(row_id))
+        self.table.apply(changed=listed.items(), removed=removed)
 
     def take_outlook(self) -> None:
-        """What lies ahead or behind of the records has changed."""
+        """Show that forecasts or figures of the past have changed."""
 
     def take_needs(self) -> None:
-        """What needs a person has been found anew."""
+        """Show that the needs were found again."""
 
     def _names(self) -> dict[str, SafeText]:
         collections = map(self.session.store.collections.__getitem__, NAMES)
@@ -222,32 +262,30 @@ class ListView(Widget, Generic[R]):
 
     @property
     def incomplete(self) -> bool:
-        """Whether answers to the question of now are still to come: no count or order is final."""
-        return any(each.awaited for each in self._bring_rows())
+        """Whether answers have yet to come, so that no count and no order is final."""
+        return any(each.awaited for each in self._row_freshnesses())
 
-    def _bring_rows(self) -> list[Freshness]:
-        """Of the feeds by which rows are there and in their order."""
+    def _row_freshnesses(self) -> list[Freshness]:
+        """Return the freshness of the feeds that decide which rows there are, and their order."""
         return [self.freshness_of(feed) for feed in (*self.lists, *self.figures_from)]
 
     def freshness_of(self, feed: FeedName) -> Freshness:
-        """How fresh what this screen shows of a feed is."""
+        """Return the freshness of what this screen shows of a feed."""
         return self.session.store.freshness[feed]
 
     def poll_now(self) -> None:
-        """Ask at once for what only this screen reads; the poller asks for all else."""
+        """Poll now what only this screen reads; the poller polls everything else."""
 
     @property
     def log_filter(self) -> ActivityFilter | None:
-        """Which part of the activity log the screen shows; None if it shows no log."""
+        """The part of the activity log that the screen shows; None if it shows no log."""
         return None
 
-    def open_anew(self) -> None:
-        """Until the answers that are to come have come, the cursor is the first line's."""
-        self.table.view.opening, self._touched_at = True, 0.0
-        self._opened_at = self.session.clock.monotonic()
+    def footer_actions(self) -> dict[str, str]:
+        """Return the commands for the footer, the most useful first.
 
-    def offers(self) -> dict[str, str]:
-        """What means something here and now, most wanted first; its words, "" for its label."""
+        By the id of the command: the words to show, "" for its label.
+        """
         subject = self.subject()
         not_now = frozenset[str]() if subject is not None else FOR_A_LINE
         if limit_of(subject) is None or limit_refused(subject, self.session.store) is not None:
@@ -258,35 +296,59 @@ class ListView(Widget, Generic[R]):
             not_now |= {"company.unscope"}
         return {id_: "" for id_ in FOOTER[self.place] if id_ not in not_now}
 
-    def leave_scope(self) -> None:
-        """Another company is about to be in scope: that is a load, which leaves no ghosts."""
-        self.leaving = True
-        self.table.release()
+    def begin_scope_change(self) -> None:
+        """Another company is about to be shown: rows that go now leave no tombstones."""
+        self.freezer.begin_scope_change()
 
-    def rescope(self) -> None:
-        self.leaving = False
+    def end_scope_change(self) -> None:
+        """Load the rows of the company in scope."""
+        self.freezer.end_scope_change()
+        self.show_from_top()
+
+    def show_from_top(self) -> None:
+        """Load the rows again; where they depend on the scope, the cursor goes to the first one."""
         self.table.release()
         if not set(self.lists).isdisjoint(SCOPED):
             self.table.action_first()
-            self.open_anew()
+            self.freezer.open()
         self.reload()
 
     def show_head(self, phase: Phase | None = None) -> None:
-        """What stands above the list, by the worst of its feeds; what its rows are worth, by the
-        worst of those listed that were answered, if no `phase` says it.
+        """Show the title and the notices, and dim the rows if they are old.
+
+        The notice is about the feed in the worst state. `phase` is the state of the rows; by
+        default the worst of the feeds listed that were answered.
         """
         if not self.is_attached:  # the program may be ending
             return
-        session, feeds = self.session, (*self.lists, *self.beside)
-        known = {feed: self.freshness_of(feed) for feed in feeds}
-        freshness = worst(known.values())
-        failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
-        about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
-        told = notice(freshness, session.clock.monotonic(), about, session.settings)
-        is_own = self.filter_text == self.shown_as.filter
-        since = session.clock.now() if is_own else self.filtered_at, self.recalled
-        self.notice.show([*misleads(session, self.error(), self.table.rows, *since), *told])
-        listed = [known[feed] for feed in self.lists]
+        self._show_notice()
+        is_old = self._show_row_state(phase) is Phase.STALE
+        self.detail.fade(is_old)
+        self._show_title(is_old)
+        # While the list opens, answers are to come that may change which row is the first.
+        self.freezer.end_opening_if_complete(self._row_freshnesses())
+
+    def _show_notice(self) -> None:
+        session = self.session
+        freshness_by_feed = {feed: self.freshness_of(feed) for feed in (*self.lists, *self.beside)}
+        freshness = worst(freshness_by_feed.values())
+        failing = [
+            feed for feed, each in freshness_by_feed.items() if each.phase is freshness.phase
+        ]
+        is_about_all = len(failing) == len(freshness_by_feed)
+        about = "" if is_about_all else f"{', '.join(failing)}: "
+        failure = notice(freshness, session.clock.monotonic(), about, session.settings)
+        has_own_filter = self.filter_text == self.shown_as.filter
+        filtered_at = session.clock.now() if has_own_filter else self.filtered_at
+        filter_or_error = misleads(
+            session, self.error(), self.table.rows, filtered_at, self.recalled
+        )
+        self.notice.show([*filter_or_error, *failure])
+
+    def _show_row_state(self, phase: Phase | None) -> Phase:
+        """Dim the rows if they are old, or say why there are none; return their phase."""
+        session = self.session
+        listed = [self.freshness_of(feed) for feed in self.lists]
         answered = [each for each in listed if each.answered_at is not None]
         phase = phase or worst(answered or listed).phase
         words = without_lines(phase, self.nothing())
@@ -295,31 +357,34 @@ class ListView(Widget, Generic[R]):
             words = self.nothing() if phase is Phase.FAILED else without_lines(phase, words)
         self.table.view.thin = session.thin
         self.table.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
-        self.detail.fade(is_old := phase is Phase.STALE)
-        (name, *about_it), right = self.title()
+        return phase
+
+    def _show_title(self, is_old: bool) -> None:
+        (name, *about), right = self.title()
         if self.reading:
-            name, about_it = Cell(plain(f" {self.called()}"), Tone.STRONG), []
-            right = [] if self.has_class("-narrow") else right  # how a list is sorted that hides
-        rest = GAP + total_width([name, *about_it, *right])
-        way = crumbs(self.frame.behind, self.size.width - rest)
-        self.title_line.show([*way, name, *faded(about_it, is_old)], faded(right, is_old))
-        # While the list opens, answers are to come that may change which row is the first.
-        asked = (each for each in self._bring_rows() if each.failure is None)
-        due = any(each.awaited or (each.answered_at or 0.0) < self._opened_at for each in asked)
-        self.table.view.opening &= due or not self.table.idle.is_set()
+            name = Cell(plain(f" {self.called()}"), Tone.STRONG)
+            about = []
+            if self.has_class("-narrow"):
+                right = []  # the list is hidden, and so is how it is sorted
+        width = GAP + total_width([name, *about, *right])
+        way = crumbs(self.frame.behind, self.size.width - width)
+        self.title_line.show([*way, name, *faded(about, is_old)], faded(right, is_old))
 
     def nothing(self) -> SafeText:
-        """What the list says if it is empty: of what there is nothing."""
+        """Return what the list says if it is empty."""
         return self.session.none_here(self.empty)
 
     def error(self) -> SafeText | None:
-        """What was asked for and does not exist, so that an empty list is no good news."""
+        """Return that what was asked for does not exist, so that an empty list is no good news."""
         return self.session.scope_error()
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
-        """The cells left and right of the title; a list that hides something always says so."""
-        rows, (key, descending) = self.table.rows, self.table.sort
-        number, right = fmt.count(len(rows.records)), list[Cell]()
+        """Return the cells left and right in the title; a filter is always among them.
+
+        `about` is said before the scope and the count.
+        """
+        rows = self.table.rows
+        number = fmt.count(len(rows.records))
         if self.filter_text:
             number = plain(f"{fmt.count(len(rows.shown))} of {number}")
         scope = self.session.names.scope(self.session.poller.query.company)
@@ -329,76 +394,70 @@ class ListView(Widget, Generic[R]):
         if len(self.lists) == 1:
             collection = self.collections[self.lists[0]]
             left += told_cells(collection.listing, len(collection))
-        if rows.held and rows.waiting:
-            right.append(Cell(plain(f"{rows.waiting} new, r shows  "), Tone.ACCENT))
-        if self.sort is not None and key is not None:
-            sign = signs.down if descending else signs.up
-            by_level = "worst first " if descending else "worst last "
-            right.append(Cell(plain(by_level if key == "level" else f"by {key} {sign} "), Tone.DIM))
         if self.filter_text:
             left.append(Cell(plain(f"  /{safe(self.filter_text, 40)}"), Tone.ACCENT))
-        return left, right
+        return left, self._order_cells()
+
+    def _order_cells(self) -> list[Cell]:
+        """Return how many rows wait while the list is frozen, and how it is sorted."""
+        waiting = self.table.rows.waiting
+        cells: list[Cell] = []
+        if self.freezer.is_frozen and waiting:
+            cells.append(Cell(plain(f"{waiting} new, r shows  "), Tone.ACCENT))
+        key, descending = self.table.sort
+        if self.sort is None or key is None:
+            return cells
+        if key == "level":
+            words = "worst first " if descending else "worst last "
+        else:
+            words = f"by {key} {signs.down if descending else signs.up} "
+        cells.append(Cell(plain(words), Tone.DIM))
+        return cells
 
     @on(events.Key)
     @on(events.Click)
-    def touch(self) -> None:
-        """A hand is on the list: what comes waits from now on, and what goes leaves a ghost. While
-        the first answers come in, nobody who has not moved has chosen a line yet.
-        """
-        if self.incomplete and not (self.table.marked or self.table.view.touched):
-            return
-        self._touched_at = self.session.clock.monotonic()
-        self.table.view.opening = False
-        self._hold()
-
-    def _hold(self) -> None:
-        """Let the order stand still; as soon as it is sorted, if that is still under way."""
-        # Holding a large table would end its sorting or filtering in one go.
-        self._hold_due = not self.table.idle.is_set()
-        if self.calm and not self._hold_due and not self.table.rows.held and self.table.rows.shown:
-            self.table.hold()
+    def on_interaction(self) -> None:
+        """Keep the rows still: the user works with the list."""
+        self.freezer.on_interaction()
 
     @on(RecordTable.WorkDone)
     def _counts_settled(self) -> None:
-        if self._hold_due:
-            self._hold()
+        self.freezer.continue_freezing()
         self.show_head()
 
     def arrive(self) -> None:
+        """Show the list again, up to date unless rows are marked."""
         if not self.table.marked:
             self.bring_up_to_date()
-        self.touch()
+        self.on_interaction()
 
     def tick(self) -> None:
-        """Tell ages anew, and bring a list up to date that no hand is on any more."""
+        """Show ages as they are now, and release the list if the user has left it."""
         self.take_decisions()
         self.show_head()
         self.table.tick()
-        if self.app.screen is self.screen and len(getattr(self.subject(), "extra", b"")) < LARGE:
-            self.show_detail()  # its ages are those of the line
-        if self.table.marked and not self.table.rows.held:
-            self.touch()  # what is marked is about to be acted on, hand or no hand
-        if not self.table.rows.held:
-            return
-        if self.app.screen is not self.screen:
-            self.touch()
-        elif self.session.clock.monotonic() - self._touched_at >= HAND and not self.table.marked:
-            self.bring_up_to_date()
+        is_covered = self.app.screen is not self.screen
+        is_large = len(getattr(self.subject(), "extra", b"")) >= LARGE_RECORD
+        if not is_covered and not is_large:
+            self.show_detail()  # its ages are those of the row
+        if self.freezer.tick(is_covered=is_covered):
+            self.show_head()
 
     def bring_up_to_date(self) -> None:
-        self.table.release()
-        if self._reload_due:
-            self.reload()
+        """End the freeze."""
+        self.freezer.release()
         self.show_head()
 
     def subject(self, row_id: str | None = None) -> Any:
-        """A row's record; by default of the one that a command is about, under the cursor."""
+        """Return the record of a row, by default of the one under the cursor."""
         row_id = row_id or self.table.view.cursor
         return None if row_id is None else self.table.rows.record(row_id)
 
     def show_detail(self, *, top: bool = False) -> None:
-        record, whole = self.subject(), self._whole
-        record = whole if whole and record and whole.id == record.id else record
+        """Show the record under the cursor in the detail, with `top` from its first line."""
+        record = self.subject()
+        if self._whole is not None and record is not None and self._whole.id == record.id:
+            record = self._whole
         if self.display:
             self.detail.lead(link_to(self.session.settings.web_url, record))
             self.detail.show([] if record is None else self.detail_items(record), top=top)
@@ -407,7 +466,7 @@ class ListView(Widget, Generic[R]):
         return details(record, self.look, raw=self._raw)
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
-        """Say on tasks' lines what is known of decisions, where there are such lines."""
+        """Show how far decisions about these tasks are, where the list has tasks."""
 
     def return_to(self, task_id: str) -> bool:
         """Put the cursor back on a task's line; False if this list doesn't show the task."""
@@ -425,17 +484,17 @@ class ListView(Widget, Generic[R]):
 
     @on(RecordTable.CursorMoved)
     def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        # Where the cursor comes to rest: on its way it costs the line only what it moves.
+        # The detail is drawn where the cursor comes to rest, not on the way.
         if message.table is not self.table:
             return
-        if self._soon is None:
-            self._soon = self.set_timer(SOON, self._show_moved, name="detail")
+        if self._detail_timer is None:
+            self._detail_timer = self.set_timer(DETAIL_DELAY, self._show_moved, name="detail")
         else:
-            self._soon.reset()
+            self._detail_timer.reset()
 
     def _show_moved(self) -> None:
-        self._soon = None
-        self.show_detail(top=self.table.view.cursor != self._stood)
+        self._detail_timer = None
+        self.show_detail(top=self.table.view.cursor != self._detail_of)
         self.frame.show_frame()
 
     @on(RecordTable.Opened)
@@ -448,26 +507,36 @@ class ListView(Widget, Generic[R]):
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
-        """Go where the line leads: a screen, a row of it, or the log of an agent; from a company's
-        page all is shown of that company.
+        """Go where a line of the detail leads: a screen, a row of it, or the log of an agent.
+
+        From a company's page, everything is shown of that company.
         """
-        subject, (place, _, row_id) = self.subject(), message.key.partition(":")
-        scope = subject.id if isinstance(subject, Company) else ""
+        place, _, row_id = message.key.partition(":")
         if place == AGENT_LOG:
             self.frame.go("activity", log=ActivityFilter(agent=row_id))
             return
-        whole_log = NO_LOG_FILTER if place == "activity" else None
+        subject = self.subject()
         self.frame.go(
-            cast("Place", place), row_id or None, scope=scope, is_open=bool(row_id), log=whole_log
+            cast("Place", place),
+            row_id or None,
+            scope=subject.id if isinstance(subject, Company) else "",
+            is_open=bool(row_id),
+            log=NO_LOG_FILTER if place == "activity" else None,
         )
 
     def stand(self, at: Spot) -> bool:
-        """Be as that spot says; False if the list doesn't have its line."""
-        if at.filter not in (None, self.filter_text):
+        """Show what this spot says: its filter, its row, and whether that is open.
+
+        Return False if the list does not have the row.
+        """
+        if at.filter is not None and at.filter != self.filter_text:
             self.set_filter(at.filter)
-        is_there = at.row in (None, self.opened_from.view.cursor) or self.go_to(at.row)
-        self.table.view.opening &= at.row is None
-        self.reading, self._stood = at.is_open and is_there, self.table.view.cursor
+        is_there = True
+        if at.row is not None:
+            is_there = at.row == self.opened_from.view.cursor or self.go_to(at.row)
+            self.freezer.end_opening()
+        self.reading = at.is_open and is_there
+        self._detail_of = self.table.view.cursor
         self.set_class(self.reading, "-reading")
         # At once: a key that follows in the same packet is for the detail.
         if not self.frame.prompt.display:
@@ -480,36 +549,41 @@ class ListView(Widget, Generic[R]):
         return is_there
 
     def called(self) -> SafeText:
-        """What the way here calls it: the record that stands open, else the screen."""
+        """Return its name in the breadcrumbs: the record that is open, else the screen."""
         record = self.subject() if self.reading else None
-        own = safe(self.shown_as.name or self.place.title(), 24)
-        return name_of(record, self.session.names) if record else own
+        if record is not None:
+            return name_of(record, self.session.names)
+        return safe(self.shown_as.name or self.place.title(), 24)
 
     def set_filter(self, text: str) -> SafeText | None:
+        """Filter the rows; return what is wrong with the filter, None if nothing is."""
         self.bring_up_to_date()
         error = self.table.set_filter(text)
-        self.filter_text, self.recalled = "" if error else text, False
+        self.filter_text = "" if error else text
+        self.recalled = False
         self.filtered_at = self.session.clock.now()
-        self.touch()
+        self.on_interaction()
         self.show_head()
         return error
 
     def go_to(self, row_id: str) -> bool:
-        """Put the cursor on a record; False if the list doesn't have it."""
+        """Put the cursor on a record; False if the list does not have it."""
         self.bring_up_to_date()
         if self.table.rows.record(row_id) is None:
             return False
         if self.filter_text and row_id not in self.table.rows.shown:
             self.set_filter("")
-        self.touch()
+        self.on_interaction()
         self.opened_from = self.table
         return self.table.move_cursor_to(row_id)
 
     def leave(self) -> bool:
-        """Leave what hides or marks lines; False if there is nothing of that kind."""
-        if hides := self.filter_text != self.shown_as.filter and not self.reading:
-            self.set_filter(self.shown_as.filter)
-        return hides
+        """Leave what hides or marks rows; False if there is nothing of that kind."""
+        is_filtered = self.filter_text != self.shown_as.filter
+        if not is_filtered or self.reading:
+            return False
+        self.set_filter(self.shown_as.filter)
+        return True
 
     def action_filter(self) -> None:
         self.table.warm_filter()
@@ -518,7 +592,7 @@ class ListView(Widget, Generic[R]):
     def action_sort(self, change: str) -> None:
         self.bring_up_to_date()
         getattr(self.table, change)()
-        self.touch()
+        self.on_interaction()
         self.show_head()
 
     def action_columns(self) -> None:

@@ -245,12 +245,12 @@ class OverviewView(TaskLines[Need]):
 
     def arrive(self) -> None:
         """Shown again: what happened meanwhile is taken in, beside the list once there is room."""
-        self._reload_due = True
+        self.freezer.reload_due = True
         super().arrive()
         self._lay_out()
 
     def reload(self) -> None:
-        self._reload_due = False
+        self.freezer.reload_due = False
         self.take_needs()
 
     def show_head(self, phase: Phase | None = None) -> None:
@@ -271,29 +271,29 @@ class OverviewView(TaskLines[Need]):
         shown, table = {n.key: n for n in self.needs.shown}, self.table
         before = table.rows.records
         changed = [(key, need) for key, need in shown.items() if before.get(key) != need]
-        if table.rows.held:
-            # New needs wait, those that are over leave a ghost.
+        if table.rows.frozen:
+            # New needs wait, those that are over leave a tombstone.
             gone = [key for key in before if key not in shown]
             for key in gone:
-                table.ghost(key, self.fate(key))
+                table.set_tombstone(key, self.resolution(key))
             table.apply(changed=changed, removed=gone)
-            self._reload_due = True
+            self.freezer.reload_due = True
         elif list(shown) == list(before):
             table.apply(changed=changed)
         else:
             table.load(shown.items())
-            self._reload_due = False
+            self.freezer.reload_due = False
         table.renew()
         self.show_head()
         self.show_detail()
         self._show_spend()
 
-    def fate(self, row_id: str) -> Cell:
+    def resolution(self, row_id: str) -> Cell:
         """That a need is settled is said only where its record is there and shows it."""
         store, over = self.session.store, False
         match self.subject(row_id):
             case Task():
-                return super().fate(row_id)
+                return super().resolution(row_id)
             case Budget(id=key, scope=scope) if budget := store.budgets[scope].get(key):
                 over = self.look.level_of(budget) is Level.OK
             case model.Alert(id=key) if alert := store.alerts.get(key):
@@ -310,8 +310,8 @@ class OverviewView(TaskLines[Need]):
         row_id = self.table.view.cursor
         return None if row_id is None else self.table.rows.record(row_id)
 
-    def offers(self) -> dict[str, str]:
-        offers, need = super().offers(), self.need()
+    def footer_actions(self) -> dict[str, str]:
+        offers, need = super().footer_actions(), self.need()
         if need is not None and need.alike and "tasks.approve" in offers:
             offers["tasks.approve"] = f"approve {fmt.count(len(need.alike))}"
         return offers

@@ -191,7 +191,7 @@ class ActivityView(ListView[Activity]):
     sort = ("time", True)
     empty = "nothing happened yet"
     lists = (FeedName.ACTIVITY,)
-    calm = False  # A feed is followed or paused; what is new belongs on top
+    can_freeze = False  # a log is followed or paused; new entries belong on top
     BINDINGS = bindings_of("activity")
     following = True
     _new = 0  # entries that came while it is paused
@@ -220,7 +220,7 @@ class ActivityView(ListView[Activity]):
         self._open_log()
         self.table.release()
         self.table.action_first()
-        self.open_anew()
+        self.freezer.open()
         self.reload()
 
     def _open_log(self) -> None:
@@ -274,10 +274,10 @@ class ActivityView(ListView[Activity]):
         self.poll_now()
         super().arrive()
 
-    def rescope(self) -> None:
+    def end_scope_change(self) -> None:
         if self._filtered_log is not None:
             self._open_log()
-        super().rescope()
+        super().end_scope_change()
 
     def stand(self, at: Spot) -> bool:
         if at.log is not None:
@@ -398,11 +398,12 @@ class ActivityView(ListView[Activity]):
             self.reload()
         self.show_head()
 
-    def offers(self) -> dict[str, str]:
-        offers = {**super().offers(), "activity.follow": "pause" if self.following else "follow"}
+    def footer_actions(self) -> dict[str, str]:
+        actions = super().footer_actions()
+        actions["activity.follow"] = "pause" if self.following else "follow"
         if self._filter != NO_LOG_FILTER and not self.filter_text:
-            offers["app.back"] = "whole log"
-        return offers
+            actions["app.back"] = "whole log"
+        return actions
 
     def asked(self) -> list[SafeText]:
         """What the filter of the log asks for, in words; empty without one."""

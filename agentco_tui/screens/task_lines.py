@@ -28,8 +28,8 @@ class TaskLines(ListView[R]):
 
     task_rows: ClassVar[str] = ""  # the prefix of row ids of tasks, before the task's id
 
-    def offers(self) -> dict[str, str]:
-        offers, task = super().offers(), self.subject()
+    def footer_actions(self) -> dict[str, str]:
+        offers, task = super().footer_actions(), self.subject()
         if not isinstance(task, Task):
             offers.pop("tasks.trace", None)
         if not (isinstance(task, Task) and may_approve(self.session, task)):
@@ -37,24 +37,24 @@ class TaskLines(ListView[R]):
             offers.pop("tasks.mark", None)
         return offers
 
-    def fate(self, row_id: str) -> Cell:
+    def resolution(self, row_id: str) -> Cell:
         record = self.subject(row_id)
         is_task = isinstance(record, Task)
-        return resolution_note(self.session, record.id) if is_task else super().fate(row_id)
+        return resolution_note(self.session, record.id) if is_task else super().resolution(row_id)
 
     def detail_items(self, record: Any) -> list[Item]:
         """Return the task as it was last read, after what is known of a decision about it."""
         if not isinstance(record, Task):
             return super().detail_items(record)
         decision = self.session.decisions.by_task.get(record.id)
-        ghost = self.table.rows.ghost_note(f"{self.task_rows}{record.id}")
-        fate, items = ghost or settled_as(self.session, record.id), list[Item]()
+        ghost = self.table.rows.tombstone(f"{self.task_rows}{record.id}")
+        resolution, items = ghost or settled_as(self.session, record.id), list[Item]()
         if decision is not None:
             items += decision_items(self.session, decision)
             read = None if decision.outcome is None else decision.outcome.record
-            if isinstance(read, Task) and fate is not None:
+            if isinstance(read, Task) and resolution is not None:
                 record = read
-        return [*items, *details(record, self.look, raw=self._raw, fate=fate)]
+        return [*items, *details(record, self.look, raw=self._raw, resolution=resolution)]
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Show on the lines of tasks how far their decisions are; on the tombstones of the tasks in
@@ -68,13 +68,13 @@ class TaskLines(ListView[R]):
             row_id = f"{self.task_rows}{task_id}"
             task, settled = self.subject(row_id), settled_as(self.session, task_id)
             waits = isinstance(task, Task) and insight.waits_for_person(task)
-            if waits and settled is not None and not table.rows.ghost_note(row_id):
+            if waits and settled is not None and not table.rows.tombstone(row_id):
                 notes[row_id] = settled  # its list doesn't know it yet
-        table.remark(notes)
+        table.annotate(notes)
         for task_id in task_ids:
             row_id = f"{self.task_rows}{task_id}"
-            if table.rows.ghost_note(row_id):
-                table.ghost(row_id, resolution_note(self.session, task_id))
+            if table.rows.tombstone(row_id):
+                table.set_tombstone(row_id, resolution_note(self.session, task_id))
         subject = self.subject()
         if isinstance(subject, Task) and subject.id in decisions.by_task:
             self.show_detail()
@@ -94,7 +94,7 @@ class TaskLines(ListView[R]):
         ):
             task = self.subject(row_id)
             waits = isinstance(task, Task) and may_approve(self.session, task)
-            if waits and task.id not in decided and not rows.ghost_note(row_id):
+            if waits and task.id not in decided and not rows.tombstone(row_id):
                 self.table.move_cursor_to(row_id)
                 return
 

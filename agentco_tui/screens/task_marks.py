@@ -118,5 +118,5 @@ class TaskMarks:
             row_id: task
             for row_id, task in self.tasks.items()
             if row_id not in in_table
-            if table.rows.ghost_note(row_id) or waits_no_more(task)
+            if table.rows.tombstone(row_id) or waits_no_more(task)
         }

@@ -21,6 +21,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_notes import READ_AFTER, resolution_note
 from agentco_tui.screens.key_app import ListTable, bindings_of
+from agentco_tui.screens.list_freezer import FreezeState
 from agentco_tui.screens.status_tabs import ALL, PENDING, StatusTabs
 from agentco_tui.screens.task_columns import task_columns
 from agentco_tui.screens.task_lines import TaskLines
@@ -121,9 +122,9 @@ class TasksView(TaskLines[Task]):
         if event.line is self.title_line:
             self.show_status(event.key)
 
-    def offers(self) -> dict[str, str]:
+    def footer_actions(self) -> dict[str, str]:
         """As for every list; with marks, for how many it would be done, and what marks more."""
-        offers = super().offers()
+        offers = super().footer_actions()
         if not self.marks:
             return offers
         unmark = {} if self.filter_text else {"app.back": "unmark"}
@@ -190,7 +191,7 @@ class TasksView(TaskLines[Task]):
             self.lists = (self.tabs.feed,)
             self._replace_table()
             self.frame.set_paces()
-        self.rescope()
+        self.show_from_top()
 
     def _replace_table(self) -> None:
         """Put a table with other columns in the place of the one there is."""
@@ -198,7 +199,8 @@ class TasksView(TaskLines[Task]):
         self.table = self.make_table()
         self.opened_from = self.table
         self.table.view.columns = before.view.columns
-        self.open_anew()
+        self.freezer.table = self.table
+        self.freezer.open()
         before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
         before.remove()
         if self.filter_text and self.table.set_filter(self.filter_text) is not None:
@@ -228,7 +230,8 @@ class TasksView(TaskLines[Task]):
     def show_head(self, phase: Phase | None = None) -> None:
         """Report marked tasks that no longer wait, and mark again what is back in the list."""
         if self.is_attached:
-            lost = self.marks.lost(self.table, is_changing_scope=self.leaving)
+            is_changing_scope = self.freezer.state is FreezeState.CHANGING_SCOPE
+            lost = self.marks.lost(self.table, is_changing_scope=is_changing_scope)
             if lost:
                 self._report_lost(lost)
                 self.unmark(lost)

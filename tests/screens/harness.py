@@ -214,7 +214,9 @@ class Stage:
 
     async def at_rest(self) -> None:
         """Wait until nothing is about to be drawn: a move draws its detail a moment later."""
-        await self.wait_until(lambda: getattr(self.main.view, "_soon", None) is None, "the detail")
+        await self.wait_until(
+            lambda: getattr(self.main.view, "_detail_timer", None) is None, "the detail"
+        )
         before: list[Strip] = []
         while (now := self.strips) != before:
             before = now

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.list_view import HAND
+from agentco_tui.screens.list_freezer import IDLE_TIMEOUT
 from tests.embedded import EmbeddedPlatform, another_operator
 from tests.screens.harness import WIDE, Stage, Staging
 
@@ -55,7 +55,7 @@ async def test_the_order_stands_and_one_key_brings_it_up_to_date(on: Staging) ->
 
 
 async def test_ten_seconds_without_a_key_bring_it_up_to_date(on: Staging) -> None:
-    assert HAND == 10.0
+    assert IDLE_TIMEOUT == 10.0
     async with on(place="tasks") as s:
         await s.press("j")
         before = s.rows
@@ -139,7 +139,7 @@ async def test_the_overview_is_calm_likewise(on: Staging) -> None:
         assert s.rows == before
         assert s.cursor == cursor
         await s.sees("1 new, r shows", "approved elsewhere")
-        pass_time(s, HAND)
+        pass_time(s, IDLE_TIMEOUT)
         await s.sees_no("1 new", "approved elsewhere")
         assert f"task:{urgent}" in s.rows
         assert f"task:{task}" not in s.rows
@@ -227,6 +227,6 @@ async def test_a_list_is_not_held_before_the_figures_it_is_sorted_by_have_come(o
         store.set_freshness(FeedName.AGENTS, answered)
         assert len(s.rows) == len(agents.records)
         assert s.rows[0] != worst
-        s.view.touch()
+        s.view.on_interaction()
         await s.poll()
         await s.wait_until(lambda: s.rows[0] == s.cursor == worst, "the worst, under the cursor")

@@ -132,7 +132,7 @@ async def test_choosing_a_company_is_a_load_and_not_a_change(on: Staging) -> Non
     async with on() as s:
         await s.poll()
         await s.press("j", "j")
-        assert s.view.table.rows.held
+        assert s.view.table.rows.frozen
         companies = {c.name: c.id for c in s.platform.world.state.companies.values()}
         hanging = s.platform.faults.add("reads:hang")
         s.main.set_scope(companies["Globex"])
@@ -149,7 +149,7 @@ async def test_choosing_a_company_is_a_load_and_not_a_change(on: Staging) -> Non
         ):
             chosen()
             await s.settle()
-            assert not any(s.view.table.rows.notes), "nothing is said to be over"
+            assert not any(s.view.table.rows.tombstones), "nothing is said to be over"
             assert "tasks wait" not in s.text
             await s.sees("so far")
         s.platform.faults.remove(hanging)
@@ -175,7 +175,7 @@ async def test_settled_is_said_only_where_it_is_seen(on: Staging) -> None:
             store.publish(store.alerts.drop(alert.id))
         store.publish(store.company_budgets.drop(lost.record.id))
         await s.settle()
-        notes = s.view.table.rows.notes
+        notes = s.view.table.rows.tombstones
         assert notes[raised.key].text == "settled"
         assert notes[lost.key].text == "left the list"
 

@@ -333,7 +333,7 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
         table = app.table
         table.load(job(name, at, f"task {name}") for at, name in enumerate("abcde"))
         await pilot.press("j")
-        table.hold()
+        table.freeze()
         table.apply(
             added=[job("n1", -1.0), job("n2", 2.5)],
             changed=[job("a", 99.0, "task A changed")],
@@ -343,10 +343,10 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
         assert table.rows.waiting == 2
         assert "task A changed" in app.line(1)
         assert app.line(3).strip().startswith("gone · task c")
-        assert table.rows.ghost_note("c")
-        table.ghost("c", Cell(plain("approved elsewhere"), Tone.GOOD))
+        assert table.rows.tombstone("c")
+        table.set_tombstone("c", Cell(plain("approved elsewhere"), Tone.GOOD))
         assert app.line(3).strip().startswith("approved elsewhere · task c")
-        table.ghost("c", Cell(plain("so long " * 20), Tone.GOOD))
+        table.set_tombstone("c", Cell(plain("so long " * 20), Tone.GOOD))
         assert "so long" in app.line(3)
         assert "· task c" in app.line(3), "a long note leaves room for what it is about"
         await pilot.press("j")
@@ -395,7 +395,7 @@ async def test_marks_belong_to_records_and_go_with_them() -> None:
         table.mark([ids[2], ids[5], "nobody"])
         table.sort_by("title")
         assert marked(app) == (ids[2], ids[5])
-        table.hold()
+        table.freeze()
         table.apply(removed=[ids[2]])
         assert marked(app) == (ids[5],)
         table.mark([ids[2]])

@@ -45,7 +45,7 @@ async def test_a_change_with_nothing_new_paints_nothing() -> None:
         app.table.tick()
         app.table.set_state(app.table.empty_text)
         app.table.set_filter("")
-        app.table.hold()
+        app.table.freeze()
         app.table.release()
         assert await app.painted(pilot) == []
 
@@ -84,12 +84,12 @@ async def test_what_differs_is_repainted_and_nothing_else() -> None:
         assert {y for y, _, _ in await app.painted(pilot)} <= set(range(6, 12))
         assert app.table.rows.shown[5] == tenth.id
         # A ghost is its row, once.
-        app.table.hold()
+        app.table.freeze()
         gone = app.table.rows.shown[1]
         app.table.apply(removed=[gone])
         assert await app.painted(pilot) == [(2, 0, 119)]
         for painted in ({2}, set()):
-            app.table.ghost(gone, Cell(plain("approved elsewhere")))
+            app.table.set_tombstone(gone, Cell(plain("approved elsewhere")))
             assert {y for y, _, _ in await app.painted(pilot)} == painted
 
 

@@ -52,7 +52,7 @@ def do(table: RecordTable[Job], change: tuple[Any, ...]) -> None:
         case ("filter", typed):
             assert table.set_filter(typed) is None
         case ("hold",):
-            table.hold()
+            table.freeze()
         case ("release",):
             table.release()
         case ("move", rows):
@@ -93,7 +93,7 @@ def test_the_cursor_stays_with_its_record(
             assert table.view.cursor == nearest(before, cursor, shown)
         for row_id in table.marked:
             assert table.rows.record(row_id) is not None
-            assert not table.rows.ghost_note(row_id)
+            assert not table.rows.tombstone(row_id)
 
 
 @pytest.mark.parametrize(("key", "expected"), [("up", "j2"), ("last", "j0")])

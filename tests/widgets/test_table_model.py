@@ -143,7 +143,7 @@ def step(rows: TableModel[Item], model: Model, change: tuple[Any, ...]) -> None:
             if model.held is not None:
                 model.held = model.up_to_date()
         case ("hold",):
-            rows.held = True
+            rows.frozen = True
             if model.held is None:
                 model.held = model.up_to_date()
         case ("release",):
@@ -173,7 +173,7 @@ def check(rows: TableModel[Item], model: Model) -> None:
         assert rows.shown == model.up_to_date()
         assert rows.waiting == 0
         assert not rows.pending
-        assert not any(rows.ghost_note(row_id) for row_id in rows.shown)
+        assert not any(rows.tombstone(row_id) for row_id in rows.shown)
     else:
         assert rows.shown == model.held
         now = model.up_to_date()
@@ -181,7 +181,7 @@ def check(rows: TableModel[Item], model: Model) -> None:
             len([row_id for row_id in now if row_id in rows.order and row_id not in rows.shown])
         )
         for row_id in rows.shown:
-            assert bool(rows.ghost_note(row_id)) is (row_id not in model.records)
+            assert bool(rows.tombstone(row_id)) is (row_id not in model.records)
     for place, row_id in enumerate(rows.shown):
         assert rows.position(row_id) == place
         assert rows.record(row_id)
@@ -236,12 +236,12 @@ def test_long_work_pauses_and_shows_nothing_half_done() -> None:
 def test_a_row_that_comes_back_while_held_is_no_ghost_any_more() -> None:
     rows: TableModel[Item] = TableModel(COLUMNS)
     take(rows.load(made(3)))
-    rows.held = True
+    rows.frozen = True
     take(rows.apply([], ["id00001"]))
-    rows.notes["id00001"] = Cell(plain("approved here"))
-    assert rows.ghost_note("id00001") == Cell(plain("approved here"))
+    rows.tombstones["id00001"] = Cell(plain("approved here"))
+    assert rows.tombstone("id00001") == Cell(plain("approved here"))
     take(rows.apply([("id00001", Item("back", 1.0))], []))
-    assert rows.ghost_note("id00001") is None
+    assert rows.tombstone("id00001") is None
     take(rows.release())
     assert sorted(rows.shown) == ["id00000", "id00001", "id00002"]
 

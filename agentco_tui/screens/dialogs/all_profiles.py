@@ -130,7 +130,7 @@ class AllProfiles(WholeScreen[None]):
             cells.text_column("what", "WHAT", (40, 20), lambda line: line.words, grow=1),
         ])
         # fmt: on
-        self.table.hand_comes = lambda: None
+        self.table.on_interaction = lambda: None
 
     def body(self) -> ComposeResult:
         yield from (self.pane, self.table)

@@ -204,8 +204,8 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
             yield from decision_items(self.session, decision)
             if decision.outcome is not None and isinstance(decision.outcome.record, Task):
                 task = decision.outcome.record
-        fate = settled_as(self.session, task.id)
-        yield from details(task, self.look, raw=self._raw, fate=fate)
+        resolution = settled_as(self.session, task.id)
+        yield from details(task, self.look, raw=self._raw, resolution=resolution)
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:

@@ -6,8 +6,8 @@ kept the old one can tell what moved. A change of few rows costs as much as thos
 are found by bisection. What costs as much as the table (loading, sorting, filtering) is a generator
 that works on a draft, pauses every millisecond or so, and puts the draft in force at its end.
 
-While `held`, the lists stay as they are: changed records show their new values in their old
-places, removed ones stay as ghosts, new ones wait. `release` brings all of it up to date.
+While `frozen`, the lists stay as they are: changed records show their new values in their old
+places, removed ones stay as tombstones, new ones wait. `release` brings all of it up to date.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ RUN: Final = 12_500  # rows sorted in one go
 MERGED: Final = 8
 """Runs merged in one go: each merging asks for all keys again, which takes longest of all."""
 
-GONE: Final = Cell(plain("gone"), Tone.DIM)  # what a ghost says when nobody said what became of it
+GONE: Final = Cell(plain("gone"), Tone.DIM)
+"""What a tombstone says if it was not set what became of the row."""
 
 Steps: TypeAlias = Iterator[None]
 """A piece of work in slices: run it to its end, at once or with pauses."""
@@ -57,8 +58,9 @@ class TableModel(Generic[R]):
         self.filter: Filter = NOTHING
         self.sort_column = sort_column  # None is the order in which the records came
         self.descending = descending
-        self.held = False
-        self.notes: dict[str, Cell] = {}  # what became of rows that are ghosts, or are about to be
+        self.frozen = False
+        self.tombstones: dict[str, Cell] = {}
+        """What became of rows that were removed while frozen, or are about to be removed."""
         self._search_text = search_text
         self._haystacks: dict[str, str] = {}
         self._keys: list[Any] = []
@@ -68,23 +70,23 @@ class TableModel(Generic[R]):
         """The ids by their numbers; None once rows came or went one by one."""
         self._by_id: Sequence[int] = ()
         """Numbers in the order of the ids, which decides between equal keys."""
-        self._ghosts: dict[str, R] = {}
+        self._removed: dict[str, R] = {}
         self._stirred: dict[str, bool] = {}
-        """What came or changed while held: True for a row that wasn't there before."""
+        """What came or changed while frozen: True for a row that wasn't there before."""
 
     def record(self, row_id: str) -> R | None:
-        """The record, also that of a ghost; None if there is none of this id."""
+        """The record, also that of a tombstone; None if there is none of this id."""
         found = self.records.get(row_id)
-        return self._ghosts.get(row_id) if found is None else found
+        return self._removed.get(row_id) if found is None else found
 
     def gone_from(self, ids: Set[str]) -> set[str]:
-        """Those that are ghosts or have no record."""
+        """Those that are tombstones or have no record."""
         lost = set(filterfalse(self.records.__contains__, ids))
-        return lost | (ids & self.notes.keys()) if self.notes else lost
+        return lost | (ids & self.tombstones.keys()) if self.tombstones else lost
 
-    def ghost_note(self, row_id: str) -> Cell | None:
+    def tombstone(self, row_id: str) -> Cell | None:
         """What became of the record, if the row shows that rather than the record."""
-        return self.notes.get(row_id, GONE if row_id in self._ghosts else None)
+        return self.tombstones.get(row_id, GONE if row_id in self._removed else None)
 
     @property
     def waiting(self) -> int:
@@ -94,7 +96,7 @@ class TableModel(Generic[R]):
 
     @property
     def pending(self) -> bool:
-        return bool(self._ghosts or self._stirred or self.notes)
+        return bool(self._removed or self._stirred or self.tombstones)
 
     def position(self, row_id: str, ids: list[str] | None = None) -> int | None:
         """The place of a row in the list that is shown, or in another in the same order."""
@@ -148,32 +150,32 @@ class TableModel(Generic[R]):
         ]
         for row_id in (*put, *gone):
             self._haystacks.pop(row_id, None)
-        if not self.held:
+        if not self.frozen:
             yield from self._place(put, gone)
             return
         for row_id, record in put.items():
-            if self._ghosts.pop(row_id, None) is not None:
-                self.notes.pop(row_id, None)
+            if self._removed.pop(row_id, None) is not None:
+                self.tombstones.pop(row_id, None)
                 self._stirred[row_id] = False
             self._stirred.setdefault(row_id, row_id not in self.records)
             self.records[row_id] = record
         for row_id in gone:
             record = self.records.pop(row_id)
             if not self._stirred.pop(row_id, False):
-                self._ghosts[row_id] = record
+                self._removed[row_id] = record
 
     def release(self) -> Steps:
-        """Brings the order up to date with all that happened while held, and ends the hold."""
-        self.held = False
+        """Brings the order up to date with all that happened while frozen, and ends the freeze."""
+        self.frozen = False
         put = {row_id: self.records[row_id] for row_id in self._stirred}
-        yield from self._place(put, list(self._ghosts))
+        yield from self._place(put, list(self._removed))
 
     def sort(self, column: int | None, descending: bool) -> Steps:
-        """Sorts by a column, or by order of arrival; brings held rows up to date too."""
+        """Sorts by a column, or by order of arrival; brings frozen rows up to date too."""
         return self._anew(sort_column=column, descending=descending)
 
     def refilter(self, wanted: Filter) -> Steps:
-        """Shows what `wanted` lets through; brings held rows up to date too."""
+        """Shows what `wanted` lets through; brings frozen rows up to date too."""
         return self._anew(in_order=not self.pending, filter=wanted)
 
     def warm(self) -> Steps:
@@ -189,7 +191,7 @@ class TableModel(Generic[R]):
         what was held back in its place.
         """
         draft = copy.copy(self)
-        vars(draft).update(changed, _ghosts={}, _stirred={}, notes={})
+        vars(draft).update(changed, _removed={}, _stirred={}, tombstones={})
         if not in_order:
             yield from draft._sort()
         kept = draft.shown = [] if draft.filter else draft.order
@@ -254,7 +256,7 @@ class TableModel(Generic[R]):
         order = self._without(self.order, [*moved, *gone])
         left = self._without(self.shown, [*put, *gone]) if self.filter else order
         self.records.update(put)
-        self._ghosts, self._stirred, self.notes = {}, {}, {}
+        self._removed, self._stirred, self.tombstones = {}, {}, {}
         for row_id in gone:
             self.records.pop(row_id, None)
             del numbers[row_id]

@@ -49,7 +49,7 @@ class RowLook(NamedTuple):
     marked: bool = False
     band: bool = False
     """True if the whole row is painted as the cursor's, not only the sign before it."""
-    ghost: bool = False
+    is_tombstone: bool = False
 
 
 TABLE_CSS = """
@@ -164,9 +164,9 @@ class TablePainter(Generic[R]):
         lines: list[RowLook] = []
         pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
         for at, row_id in enumerate(visible, view.top):
-            record, fate = self._model.record(row_id), self._model.ghost_note(row_id)
+            record, resolution = self._model.record(row_id), self._model.tombstone(row_id)
             assert record is not None
-            if note := fate or view.remarks.get(row_id):
+            if note := resolution or view.annotations.get(row_id):
                 # What became of the record stands where its first columns were, up to the one that
                 # grows, whose text follows it.
                 ends = {at: p.x + p.width for at, p in enumerate(places) if p.column.grow}
@@ -187,7 +187,8 @@ class TablePainter(Generic[R]):
                 laid = known[1]
                 pieces[row_id] = known
             cursor, marked = at == view.cursor_at, row_id in view.marks
-            lines.append(RowLook(laid, cursor, marked, cursor and not view.thin, fate is not None))
+            is_band = cursor and not view.thin
+            lines.append(RowLook(laid, cursor, marked, is_band, resolution is not None))
         self.pieces = pieces
         self._tell_apart(visible, lines)
         if not visible and height:
@@ -262,7 +263,7 @@ class TablePainter(Generic[R]):
             if line.band:
                 cursor = style_of("table--cursor")
                 return cursor if stale or tone not in SEVERE else coloured(cursor, style_of(tone))
-            dimmed = stale or (line.ghost and tone is Tone.PLAIN)
+            dimmed = stale or (line.is_tombstone and tone is Tone.PLAIN)
             return style_of("table--stale" if dimmed else tone)
 
         ground, mark = style(Tone.PLAIN), style_of("table--mark")

@@ -29,10 +29,10 @@ class Viewport:
         self.opening = False
         """Whether rows are still coming and nobody has moved: the cursor is the first row's."""
         self.marks: dict[str, None] = {}
-        """Marked ids in the order they were marked. Ghosts are never among them."""
+        """Marked ids in the order they were marked. Tombstones are never among them."""
         self.marked_last: str | None = None  # the row marked or unmarked last: where a range begins
-        self.remarks: dict[str, Cell] = {}
-        """What is said of rows in the place where a ghost says what became of it."""
+        self.annotations: dict[str, Cell] = {}
+        """What is said of rows in the place where a tombstone says what became of it."""
         self.columns: tuple[int, ...] = ()
         """The columns that a person chose, in their order; empty for those that show as usual."""
         self.stale = False

@@ -108,7 +108,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self._sync()
         model = self.rows
         ticks = any(model.columns[index].ticks for index in model.filter.columns)
-        if ticks and not model.held and monotonic() - self._filtered_at > _FILTER_AGES:
+        if ticks and not model.frozen and monotonic() - self._filtered_at > _FILTER_AGES:
             self._filtered_at = monotonic()
             self._do(model.refilter(model.filter))
 
@@ -189,30 +189,31 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         """Reads the text of all rows while nothing else is to do."""
         self._do(self.rows.warm())
 
-    def hold(self) -> None:
+    def freeze(self) -> None:
         """From now on the order stands still, until the release."""
         self.finish()
-        self.rows.held = True
+        self.rows.frozen = True
 
     def release(self) -> None:
-        """Ends the hold, with new rows in, ghosts gone, all in order."""
-        if self.rows.held or self.rows.pending:
+        """Ends the freeze, with new rows in, tombstones gone, all in order."""
+        if self.rows.frozen or self.rows.pending:
             self._do(self.rows.release())
 
-    def ghost(self, row_id: str, note: Cell) -> None:
+    def set_tombstone(self, row_id: str, note: Cell) -> None:
         """Says what became of a row, shown in its place until the release."""
         self.finish()
-        self.rows.notes[row_id], place = note, self.rows.position(row_id)
+        self.rows.tombstones[row_id], place = note, self.rows.position(row_id)
         # A set of hundreds says so of each; only what can be seen has to be drawn.
         if place is not None and self.view.shows(place):
             self._sync()
 
-    def remark(self, remarks: Mapping[str, Cell]) -> None:
-        """Says something of rows, in the place where a ghost says what became of it; of no others.
+    def annotate(self, annotations: Mapping[str, Cell]) -> None:
+        """Show these notes on rows, where a tombstone says what became of a row, and no others.
+
         Ids without a row are kept: the row may come, or come back.
         """
-        if remarks != self.view.remarks:
-            self.view.remarks = dict(remarks)
+        if annotations != self.view.annotations:
+            self.view.annotations = dict(annotations)
             self._sync()
 
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
@@ -290,7 +291,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         return tuple(self.view.marks)
 
     def mark(self, ids: Iterable[str], wanted: bool = True) -> None:
-        """Marks these records, or takes their marks away; ids that have none, and ghosts, are
+        """Marks these records, or takes their marks away; ids that have none, and tombstones, are
         passed over.
         """
         view, before, asked = self.view, len(self.view.marks), dict.fromkeys(ids)

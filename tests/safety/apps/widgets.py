@@ -126,9 +126,9 @@ class Widgets(App[None]):
         await self.mount(*self.tables)
         full.load([("a", text), ("b", text)])
         empty.load([])
-        full.hold()
+        full.freeze()
         full.apply(removed=["a"])
-        full.ghost("a", Cell(safe(text)))
+        full.set_tombstone("a", Cell(safe(text)))
 
     async def ask(self, text: str, error: ApiError) -> None:
         question = Question(
