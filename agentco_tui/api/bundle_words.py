@@ -20,7 +20,7 @@ from agentco_tui.reading.field_names import UNIT_WORDS, fold, split_unit, word_s
 from agentco_tui.reading.kinds import mappable
 from agentco_tui.reading.kinds.budget_owner import SCOPES
 from agentco_tui.reading.kinds.trace import STEPS
-from agentco_tui.reading.schema import Field
+from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.values import status_word
 from agentco_tui.text.memoized import memoized
 

@@ -214,9 +214,9 @@ def _is_entry_with_parts(row: Mapping[str, Json], kind: Kind[Any]) -> bool:
         return has_figures[0] and not any(has_figures[1:])
     if kind.name != "activity":
         return False
-    says_who_or_what = kind.table.filled_slots(row) - _WEAK - {"at"}
+    says_who_or_what = kind.names.filled_slots(row) - _WEAK - {"at"}
     return bool(says_who_or_what) and not any(
-        {"id", "at"} & kind.table.filled_slots(part) for part in parts
+        {"id", "at"} & kind.names.filled_slots(part) for part in parts
     )
 
 
@@ -225,7 +225,7 @@ _FIGURES: Final = word_set("limit spent remaining share")
 
 def _has_figures(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """Whether an object has a figure of a budget, of whatever period."""
-    return any(slot.partition(" ")[0] in _FIGURES for slot in kind.table.filled_slots(obj))
+    return any(slot.partition(" ")[0] in _FIGURES for slot in kind.names.filled_slots(obj))
 
 
 def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> FoundList | None:
@@ -281,7 +281,7 @@ def _only_list(obj: Mapping[str, Json], kind: Kind[Any], path: str) -> FoundList
 
 
 def _may_be(item: Mapping[str, Json], kind: Kind[Any]) -> bool:
-    return kind.table.plan(unwrapped(item, kind)).is_record
+    return kind.names.is_record(unwrapped(item, kind))
 
 
 def _keyed(
@@ -296,9 +296,9 @@ def _keyed(
     if (
         not records
         or not (is_own or len(records) == len(values))
-        or kind.table.plan(obj).slots
+        or kind.names.slots(obj)
         or not _NO_IDS.isdisjoint(map(fold, islice(obj, _SAMPLE)))
-        or not all(kind.table.plan(value).slots - {"id"} for value in records[:_SAMPLE])
+        or not all(kind.names.slots(value) - {"id"} for value in records[:_SAMPLE])
     ):
         return None
     return FoundList(values, list(obj), f"{path}{{id}}")
@@ -306,7 +306,7 @@ def _keyed(
 
 def _is_record(value: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """True if the object has an identifier and more, and is no envelope."""
-    filled, needs = kind.table.filled_slots(value), kind.table.needs
+    filled, needs = kind.names.filled_slots(value), kind.names.needs
     return bool(filled - _WEAK) and not filled.isdisjoint(needs or filled)
 
 
@@ -331,7 +331,7 @@ def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[st
         if name in _NO_ENVELOPES and type(inner) is dict and _is_another(inner, body, kind, name):
             continue
         yield from find_one(inner, kind, depth + 1)
-    if kind.table.filled_slots(body):
+    if kind.names.filled_slots(body):
         yield body
     elif len(body) == 1 and type(only := next(iter(body.values()))) is dict:
         # GraphQL: the name of what was asked for, whatever it is
@@ -357,7 +357,8 @@ def _own_id(obj: Mapping[str, Json], kind: Kind[Any]) -> Json:
     """The id that an object tells of itself, None without one."""
     for key, value in islice(obj.items(), _MOST_KEYS):
         if fold(key) in _OWN_ID and type(value) in (str, int) and value != "":
-            return kind.table.read(obj).values.get("id", value)
+            own_id = kind.names.value_of(obj, "id")
+            return value if own_id is None else own_id
     return None
 
 
@@ -374,7 +375,7 @@ def _is_another(
     told = {key: value for key, value in outer.items() if folded != "info" or key != "key"}
     outer_id = _own_id(told, kind)
     if outer_id is None:
-        outer_id = kind.table.read(told).values.get("id")
+        outer_id = kind.names.value_of(told, "id")
     if outer_id is None:
         # An id of which no table knows; what is round `data` may be the delivery of an event.
         return folded in _NO_ENVELOPES and has_id_field(told)
@@ -388,7 +389,7 @@ def _is_firm(key: str, folded: str, outer: Mapping[str, Json], kind: Kind[Any]) 
     Elasticsearch keeps under `_source`, or where an event came from.
     """
     if folded == "node":
-        return "cursor" in outer or kind.table.read(outer).values.get("id") is None
+        return "cursor" in outer or kind.names.value_of(outer, "id") is None
     if folded == "source":
         return key == "_source" or "_index" in outer
     return folded in _FIRM
@@ -413,7 +414,7 @@ def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mappi
                 if folded in _READ_INSIDE:
                     obj = {**obj, key: _Closed(inner)}
                 continue
-            if kind.table.filled_slots(outer) - _WEAK or not kind.table.plan(inner).slots:
+            if kind.names.filled_slots(outer) - _WEAK or not kind.names.slots(inner):
                 continue
         if folded == "node":
             outer.pop("cursor", None)

@@ -11,7 +11,9 @@ from agentco_tui.reading.field_meanings import MEANINGS
 from agentco_tui.reading.field_names import NO_UNIT, unit_in_name, words
 from agentco_tui.reading.field_path import FieldPath
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.schema import EMPTY, Field, Kind
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.reader_result import EMPTY
+from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.values.time import to_moment
 
 

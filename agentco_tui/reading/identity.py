@@ -37,7 +37,8 @@ from agentco_tui.model import (
 )
 from agentco_tui.reading.field_names import fold, word_set, words
 from agentco_tui.reading.json_access import Json, get_path
-from agentco_tui.reading.schema import Candidate, DecodeContext, Kind, Row
+from agentco_tui.reading.name_index import Candidate
+from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.memoized import memoized
 

@@ -35,7 +35,8 @@ from agentco_tui.model import Activity, Agent, AgentState, Alert, Record, Severi
 from agentco_tui.reading.field_names import MINOR, Unit, fold
 from agentco_tui.reading.field_path import parse_field_path
 from agentco_tui.reading.json_access import Json, keys_of
-from agentco_tui.reading.schema import Build, DecodeContext, Field, Kind, Row, Table
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.schema import Build, DecodeContext, Kind, Row, Table
 from agentco_tui.reading.values.money import power_of, scaled
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.text import safe

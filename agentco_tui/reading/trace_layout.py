@@ -192,7 +192,7 @@ def _leads_to_list(value: Json, depth: int = 0) -> bool:
 
 def _is_step(item: Mapping[str, Json]) -> bool:
     """True if the object itself is a step and not only an envelope of steps."""
-    return not STEPS.table.plan(item).slots.isdisjoint(_STEP_SLOTS)
+    return not STEPS.names.slots(item).isdisjoint(_STEP_SLOTS)
 
 
 # -- steps out of steps ----------------------------------------------------------------------------

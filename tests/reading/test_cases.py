@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from agentco_tui.reading import json_body
 from agentco_tui.reading.error_body import read_error
 from agentco_tui.reading.field_names import is_secret
-from agentco_tui.reading.schema import EMPTY, Kind
+from agentco_tui.reading.reader_result import EMPTY
+from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.values.reference import looks_like_id, to_id
 from agentco_tui.reading.values.scalar import to_count, to_decimal
 from agentco_tui.reading.values.status_word import agent_state, alert_open, severity, task_state

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from agentco_tui.model import TaskState
-from agentco_tui.reading.kinds.task_verdict import Evidence, Verdict, decide
+from agentco_tui.reading.kinds.task_verdict import Evidence, TaskVerdict, decide
 
 STATES = (None, *TaskState)
 FLAGS = (None, True, False)
@@ -42,22 +42,25 @@ def test_a_requirement_alone_makes_no_task_wait() -> None:
 @pytest.mark.parametrize(
     ("evidence", "verdict"),
     [
-        (Evidence(None, approval=TaskState.PENDING), Verdict(TaskState.PENDING, True)),
-        (Evidence(TaskState.DONE, approval=TaskState.PENDING), Verdict(TaskState.PENDING, True)),
-        (Evidence(None, approval=TaskState.PENDING, done=True), Verdict(TaskState.DONE, False)),
-        (Evidence(None, approved=True), Verdict(TaskState.APPROVED, False)),
-        (Evidence(TaskState.RUNNING, approved=True), Verdict(TaskState.RUNNING, False)),
+        (Evidence(None, approval=TaskState.PENDING), TaskVerdict(TaskState.PENDING, True)),
+        (
+            Evidence(TaskState.DONE, approval=TaskState.PENDING),
+            TaskVerdict(TaskState.PENDING, True),
+        ),
+        (Evidence(None, approval=TaskState.PENDING, done=True), TaskVerdict(TaskState.DONE, False)),
+        (Evidence(None, approved=True), TaskVerdict(TaskState.APPROVED, False)),
+        (Evidence(TaskState.RUNNING, approved=True), TaskVerdict(TaskState.RUNNING, False)),
         (
             Evidence(TaskState.QUEUED, approval=TaskState.REJECTED),
-            Verdict(TaskState.REJECTED, False),
+            TaskVerdict(TaskState.REJECTED, False),
         ),
-        (Evidence(TaskState.QUEUED, waits=True), Verdict(TaskState.PENDING, True)),
-        (Evidence(TaskState.RUNNING, waits=True), Verdict(TaskState.RUNNING, True)),
-        (Evidence(None, is_pending=True), Verdict(TaskState.PENDING, True)),
-        (Evidence(TaskState.RUNNING, is_pending=True), Verdict(TaskState.RUNNING, None)),
-        (Evidence(TaskState.DONE, requires=True), Verdict(TaskState.DONE, False)),
-        (Evidence(TaskState.PENDING, requires=False), Verdict(TaskState.PENDING, False)),
+        (Evidence(TaskState.QUEUED, waits=True), TaskVerdict(TaskState.PENDING, True)),
+        (Evidence(TaskState.RUNNING, waits=True), TaskVerdict(TaskState.RUNNING, True)),
+        (Evidence(None, is_pending=True), TaskVerdict(TaskState.PENDING, True)),
+        (Evidence(TaskState.RUNNING, is_pending=True), TaskVerdict(TaskState.RUNNING, None)),
+        (Evidence(TaskState.DONE, requires=True), TaskVerdict(TaskState.DONE, False)),
+        (Evidence(TaskState.PENDING, requires=False), TaskVerdict(TaskState.PENDING, False)),
     ],
 )
-def test_examples(evidence: Evidence, verdict: Verdict) -> None:
+def test_examples(evidence: Evidence, verdict: TaskVerdict) -> None:
     assert decide(evidence) == verdict

@@ -8,7 +8,9 @@ from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading.field_names import word_set
 from agentco_tui.reading.json_access import Json, get_field
 from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
-from agentco_tui.reading.schema import DecodeContext, Field, Incomplete, Kind, Row, UnreadableRecord
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.reader_result import Incomplete
+from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord
 from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref, to_ref_name
 from agentco_tui.reading.values.scalar import text_only, word
 from agentco_tui.reading.values.status_word import fold_word, severity, verb_severity

@@ -8,7 +8,9 @@ from typing import Any, Final
 from agentco_tui.model import Agent, AgentState, Money
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import CREATED, ids, record, ref_of, references
-from agentco_tui.reading.schema import DecodeContext, Field, Incomplete, Kind, Row
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.reader_result import Incomplete
+from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.values.money import (
     UNIT_FIELDS,
     declared_unit,

@@ -17,15 +17,9 @@ from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.budget_owner import AGENT, OWNER, SCOPE_FIELDS, SCOPES
 from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
 from agentco_tui.reading.kinds.figures import FIGURES, Figures, figures, survey, unused
-from agentco_tui.reading.schema import (
-    DecodeContext,
-    Field,
-    Incomplete,
-    Kind,
-    Row,
-    UnreadableRecord,
-    Values,
-)
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.reader_result import Incomplete
+from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import flag, line, text_only, to_decimal, word

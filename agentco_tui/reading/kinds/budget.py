@@ -22,7 +22,8 @@ from agentco_tui.reading.kinds.budget_owner import (
 )
 from agentco_tui.reading.kinds.common_fields import record, references
 from agentco_tui.reading.kinds.figures import FIGURES, UNLIMITED, figures, survey, unused
-from agentco_tui.reading.schema import DecodeContext, Field, Kind, Row
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import declared_unit, to_money
 from agentco_tui.reading.values.reference import to_id, to_ref_name

@@ -142,4 +142,4 @@ def _whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget |
 
 def _has_figure(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """Whether an object has a limit, spent, remaining or share, of whatever period."""
-    return any(slot.split(" ")[0] in FOUR for slot in kind.table.filled_slots(obj))
+    return any(slot.split(" ")[0] in FOUR for slot in kind.table.read(obj).values)

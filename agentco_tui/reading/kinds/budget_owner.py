@@ -22,7 +22,8 @@ from agentco_tui.reading.identity import (
     subject_of,
 )
 from agentco_tui.reading.kinds.common_fields import ref_of
-from agentco_tui.reading.schema import DecodeContext, Field, Row, UnreadableRecord, Values
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.schema import DecodeContext, Row, UnreadableRecord, Values
 from agentco_tui.reading.values.reference import COMPANY, joined, to_id, typed_ref
 from agentco_tui.reading.values.scalar import named, text_only
 from agentco_tui.reading.values.status_word import fold_word

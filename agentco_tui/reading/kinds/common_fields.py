@@ -11,7 +11,8 @@ import msgspec
 from agentco_tui.model import Record, Ref
 from agentco_tui.reading.identity import doubt_of_id
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.schema import DecodeContext, Field, Row, UnreadableRecord, Values
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.schema import DecodeContext, Row, UnreadableRecord, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import UNIT_FIELDS, money_field
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name

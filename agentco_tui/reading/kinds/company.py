@@ -8,7 +8,9 @@ from agentco_tui.model import Company
 from agentco_tui.reading.identity import COMPANY_IDS, doubt_of_row
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import CREATED, ids, record
-from agentco_tui.reading.schema import EMPTY, DecodeContext, Field, Incomplete, Kind, Row
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.reader_result import EMPTY, Incomplete
+from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.values.scalar import block, named, to_count, word
 from agentco_tui.text import safe
 

@@ -21,7 +21,9 @@ import msgspec
 from agentco_tui.model import Money
 from agentco_tui.reading.field_names import NO_UNIT, UNIT_WORDS, Unit, fold, word_set, words
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.schema import DecodeContext, Field, Incomplete, Row, Values
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.reader_result import Incomplete
+from agentco_tui.reading.schema import DecodeContext, Row, Values
 from agentco_tui.reading.values.money import (
     UNIT_FIELDS,
     Sum,

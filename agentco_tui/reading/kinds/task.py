@@ -11,11 +11,13 @@ from agentco_tui.reading.kinds.common_fields import COST, CREATED, ids, record, 
 from agentco_tui.reading.kinds.task_verdict import (
     DECIDING_SLOTS,
     Evidence,
-    Verdict,
+    TaskVerdict,
     decide,
     state_of_work,
 )
-from agentco_tui.reading.schema import EMPTY, DecodeContext, Field, Incomplete, Kind, Row, Values
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.reader_result import EMPTY, Incomplete
+from agentco_tui.reading.schema import DecodeContext, Kind, Row, Values
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.money import Sum, declared_unit, money_field, to_money
 from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
@@ -299,12 +301,12 @@ def _status(values: Values) -> SafeText | None:
     return status
 
 
-def _verdict(row: Row, status: SafeText | None) -> Verdict:
+def _verdict(row: Row, status: SafeText | None) -> TaskVerdict:
     """The state of a task, and whether it needs an approval."""
     values = row.values
     state = None if status is None else task_state(status)
     if DECIDING_SLOTS.isdisjoint(values):
-        return Verdict(state, None)
+        return TaskVerdict(state, None)
     return decide(
         Evidence(
             work=state_of_work(row, state),

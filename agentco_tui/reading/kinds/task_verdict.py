@@ -87,7 +87,7 @@ class Evidence(NamedTuple):
     done: bool | None = None
 
 
-class Verdict(NamedTuple):
+class TaskVerdict(NamedTuple):
     """What becomes of the evidence."""
 
     state: TaskState | None
@@ -171,7 +171,7 @@ _WAITING_STATES: Final = frozenset((None, TaskState.QUEUED, TaskState.OTHER))
 
 
 @memoized(1024)
-def decide(evidence: Evidence) -> Verdict:
+def decide(evidence: Evidence) -> TaskVerdict:
     """The state of a task and whether it needs an approval (None: not known)."""
     word = _WORDS.get(evidence.approval, _Word.OTHER)
     approved = evidence.approved is True
@@ -190,7 +190,7 @@ def decide(evidence: Evidence) -> Verdict:
         needs_approval = _by_requirement(evidence.requires, state)
     if needs_approval and state in _WAITING_STATES:
         state = TaskState.PENDING
-    return Verdict(state, needs_approval)
+    return TaskVerdict(state, needs_approval)
 
 
 def _state(rule: _Rule, evidence: Evidence) -> TaskState | None:

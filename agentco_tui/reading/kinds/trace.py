@@ -13,16 +13,9 @@ from agentco_tui.model import Moment, TaskState, TraceStep
 from agentco_tui.reading.field_names import word_set
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import COST, content_id
-from agentco_tui.reading.schema import (
-    EMPTY,
-    DecodeContext,
-    Field,
-    Incomplete,
-    Kind,
-    Reader,
-    Row,
-    Values,
-)
+from agentco_tui.reading.name_index import Field, Reader
+from agentco_tui.reading.reader_result import EMPTY, Incomplete
+from agentco_tui.reading.schema import DecodeContext, Kind, Row, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import declared_unit, to_money
 from agentco_tui.reading.values.reference import to_id

@@ -23,7 +23,9 @@ from agentco_tui.reading.field_names import (
     word_set,
 )
 from agentco_tui.reading.json_access import Json, get_field
-from agentco_tui.reading.schema import Field, Incomplete, Reader, Values
+from agentco_tui.reading.name_index import Field, Reader
+from agentco_tui.reading.reader_result import Incomplete
+from agentco_tui.reading.schema import Values
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.text import SafeText, safe
 from agentco_tui.text.patterns import lazy_pattern

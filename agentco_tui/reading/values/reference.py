@@ -11,7 +11,9 @@ from urllib.parse import unquote
 from agentco_tui.model import Ref
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.schema import EMPTY, Field, Incomplete, Table
+from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.reader_result import EMPTY, Incomplete
+from agentco_tui.reading.schema import Table
 from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.reading.values.scalar import text_only
 from agentco_tui.text import SafeText, safe

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.schema import EMPTY, Incomplete
+from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.unknown_fields import compact
 from agentco_tui.text import SafeText, safe, safe_block
 from agentco_tui.text.patterns import lazy_pattern

@@ -16,7 +16,7 @@ from typing import Any, Final
 from agentco_tui.model import Moment
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.schema import EMPTY
+from agentco_tui.reading.reader_result import EMPTY
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.text.patterns import lazy_pattern
 
