@@ -1,7 +1,8 @@
-"""One method for each operation of the platform; every one raises ApiError."""
+"""The client: one method for each operation of the platform. Every method raises ApiError."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from copy import copy
@@ -30,7 +31,12 @@ from agentco_tui.api.arguments_check import (
     check_type,
 )
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.error_messages import KEY_SOURCE, error_for, failed_inside, unusable
+from agentco_tui.api.error_messages import (
+    DEFAULT_KEY_SOURCE,
+    error_for,
+    failure_in_body,
+    unusable_answer,
+)
 from agentco_tui.api.fetcher import Fetcher
 from agentco_tui.model import (
     Activity,
@@ -61,13 +67,18 @@ from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.write_response import read_write_response
 
 if TYPE_CHECKING:
-    from agentco_tui.api.transport import Limits, WhyWithheld
+    from agentco_tui.api.limits import Limits
+    from agentco_tui.api.transport import Reply, WhyWithheld
 
 __all__ = ["Client", "open_client"]
 
 R = TypeVar("R", bound=Record)
 
-_ACCEPTED: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/json"}
+_EXPORT_MEDIA_TYPES: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/json"}
+_LEAST_BEGINNING: Final = 1024
+"""Bytes of an export that are looked at before anything of it is yielded."""
+_BLANK: Final = b"\xef\xbb\xbf \t\r\n"
+"""A byte order mark and white space, which may precede the data."""
 
 
 class Client(Fetcher):
@@ -81,13 +92,17 @@ class Client(Fetcher):
     """True: every write raises NotSent."""
 
     def for_decisions(self) -> Client:
-        """With connections of its own: a decision waits for no other request."""
+        """A client with connections of its own: a decision does not wait behind other requests.
+
+        It shares the cached lists with this one. Closing either closes both.
+        """
         other = copy(self)
-        other.transport, other.prefetch = self.transport.for_decisions(), None
+        other.transport = self.transport.for_decisions()
+        other.prefetch = None
         return other
 
     def connect_ahead(self) -> None:
-        """As `Transport.connect_ahead`, for a write that comes soon."""
+        """Begin a connection for a write that is about to come; nothing is sent on it."""
         self.transport.connect_ahead()
 
     async def aclose(self) -> None:
@@ -102,7 +117,7 @@ class Client(Fetcher):
 
     async def companies(self) -> Listing[Company]:
         """GET /api/companies."""
-        return await self._listing(COMPANIES, "/api/companies")
+        return await self._fetch_listing(COMPANIES, "/api/companies")
 
     async def company(self, company_id: str) -> Company:
         """GET /api/companies/:id."""
@@ -117,8 +132,10 @@ class Client(Fetcher):
         attempt_id: str | None = None,
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Company]:
-        """POST /api/companies. `attempt_id`, here and below, goes out as Idempotency-Key; what is
-        None is left out. `why_withheld`: as in `Transport.request`.
+        """POST /api/companies. Arguments that are None are left out.
+
+        `attempt_id`, here and below, is sent as Idempotency-Key. `why_withheld` is called right
+        before the bytes leave; if it returns a reason, nothing is sent, and Withheld is raised.
         """
         fields = {
             "name": check_text(name, "name"),
@@ -148,7 +165,7 @@ class Client(Fetcher):
     async def agents(self, company_id: str | None = None) -> Listing[Agent]:
         """GET /api/agents."""
         filters = {"company_id": check_optional_id(company_id, "company_id")}
-        return await self._listing(AGENTS, "/api/agents", filters)
+        return await self._fetch_listing(AGENTS, "/api/agents", filters)
 
     async def agent(self, agent_id: str) -> Agent:
         """GET /api/agents/:id."""
@@ -161,13 +178,13 @@ class Client(Fetcher):
         *,
         begins: Callable[[Sequence[Task]], None] | None = None,
     ) -> Listing[Task]:
-        """GET /api/tasks. `begins` gets the first rows of a list that is long and new."""
+        """GET /api/tasks. `begins` is called with the first rows of a list that is long and new."""
         check_callable(begins, "begins")
         filters = {
             "company_id": check_optional_id(company_id, "company_id"),
             "status": None if status is None else check_text(status, "status"),
         }
-        return await self._listing(TASKS, "/api/tasks", filters, begins=begins)
+        return await self._fetch_listing(TASKS, "/api/tasks", filters, begins=begins)
 
     async def create_task(
         self,
@@ -196,12 +213,12 @@ class Client(Fetcher):
         attempt_id: str | None = None,
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Task]:
-        """POST /api/tasks/:id/approve, without a body; sent once, whatever happens.
+        """POST /api/tasks/:id/approve, without a body; sent once, never retried.
 
-        Raises WrongArgument, a ValueError, for an id with a control character in it: it is made up
-        (`Record.id`).
-        Raises Unwritable if the last listing with a task of this id said that no write may name it
-        (`Record.unwritable`). Nothing is sent in either case.
+        Raises WrongArgument, a ValueError, for an id with a control character: such an id was made
+        up for a record that came without a usable one (`Record.id`). Raises Unwritable if the last
+        listing with a task of this id said that no write may name it (`Record.unwritable`). Nothing
+        is sent in either case.
         """
         path = self._path("/api/tasks", check_id(task_id, "task_id"), "/approve")
         self._check_writable(path, task=task_id)
@@ -209,11 +226,12 @@ class Client(Fetcher):
 
     async def task_trace(self, task_id: str) -> Trace:
         """GET /api/tasks/:id/trace."""
-        # A quarter of a megabyte that most hours of a day need nothing of.
+        # Imported late: it takes a quarter of a megabyte, and traces are opened rarely.
         from agentco_tui.reading.trace_layout import read_trace  # noqa: PLC0415
 
         path = self._path("/api/tasks", check_id(task_id, "task_id"), "/trace")
-        return await self._read(await self.transport.request("GET", path), read_trace)
+        reply = await self.transport.request("GET", path)
+        return await self._decode_reply(reply, read_trace)
 
     async def activity(
         self,
@@ -225,9 +243,9 @@ class Client(Fetcher):
         *,
         once: bool = False,
     ) -> Listing[Activity]:
-        """GET /api/activity, with any filters; no page is followed once `limit` entries came.
+        """GET /api/activity. No further page is requested once `limit` entries were read.
 
-        `once`: the question won't be put again, so that its answer need not be kept.
+        `once`: the same list will not be requested again, so its answer is not cached.
         """
         first_day, last_day = check_days(from_date, to_date)
         limit = check_count(limit, "limit")
@@ -238,70 +256,61 @@ class Client(Fetcher):
             "to": None if last_day is None else last_day.isoformat(),
             "limit": None if limit is None else str(limit),
         }
-        return await self._listing(ACTIVITY, "/api/activity", filters, at_most=limit, once=once)
+        return await self._fetch_listing(
+            ACTIVITY, "/api/activity", filters, at_most=limit, once=once
+        )
 
     @asynccontextmanager
     async def export_activity(
         self, file_format: str = "csv", *, cap: int | None = None
     ) -> AsyncIterator[AsyncGenerator[bytes]]:
-        """GET /api/activity/export, as it comes: `async with … as chunks: async for chunk in …`.
+        """GET /api/activity/export in chunks: `async with … as chunks: async for chunk in …`.
 
-        Nothing is handed out before it is known to be no web page and no error in JSON. There is
-        no time limit for the whole, one of `Limits.read` between arrivals. `cap` is in bytes.
+        No chunk is yielded before the beginning is known to be neither a web page nor an error in
+        JSON. There is no time limit for the whole, only `Limits.read` between arrivals of bytes.
+        `cap` is in bytes.
         """
         check_text(file_format, "file_format")
         check_count(cap, "cap")
-        accepted = _ACCEPTED.get(file_format)
+        media_type = _EXPORT_MEDIA_TYPES.get(file_format)
         async with self.transport.stream(
             "/api/activity/export",
             params=[("format", file_format)],
-            accept=f"{accepted}, */*;q=0.5" if accepted else "*/*",
+            accept=f"{media_type}, */*;q=0.5" if media_type else "*/*",
             cap=cap,
-        ) as (reply, coming):
-            first = b""
-            while len(first) < 1024 and (chunk := await anext(coming, None)) is not None:
-                first += chunk
-            # A sign-in page or an error in JSON may come with a 200 and under any content type.
-            asked, status = reply.asked, reply.status
-            kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if "html" in kind or looks_like_html(first):
-                raise unusable(errors.WebPage, asked, status)
-            begins = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-            is_json = begins in (b"{", b"[") or (begins and kind.endswith("json"))
-            if is_json and file_format != "json":
-                found: Json = None
-                with suppress(BodyError):
-                    found = parse_json(first)
-                if says_failed(found) or (isinstance(found, dict) and "error" in found):
-                    raise failed_inside(asked, status, error_in(found))
-                raise unusable(
-                    errors.Unreadable, asked, status, f"JSON where {file_format} was due"
-                )
+        ) as (reply, body):
+            beginning = b""
+            while len(beginning) < _LEAST_BEGINNING:
+                chunk = await anext(body, None)
+                if chunk is None:
+                    break
+                beginning += chunk
+            _check_export(reply, beginning, file_format)
 
-            async def whole() -> AsyncGenerator[bytes]:
-                if first:
-                    yield first
-                async for chunk in coming:
+            async def whole_body() -> AsyncGenerator[bytes]:
+                if beginning:
+                    yield beginning
+                async for chunk in body:
                     yield chunk
 
-            async with aclosing(whole()) as chunks:
+            async with aclosing(whole_body()) as chunks:
                 yield chunks
 
     async def budget(self) -> BudgetOverview:
         """GET /api/budget."""
         reply = await self.transport.request("GET", "/api/budget")
-        overview = await self._read(reply, partial(read_overview, mapping=self.mapping))
+        overview = await self._decode_reply(reply, partial(read_overview, mapping=self.mapping))
         digest = blake2b(reply.body, digest_size=16).digest()
         return msgspec.structs.replace(overview, digest=digest)
 
     async def company_budgets(self) -> Listing[Budget]:
         """GET /api/budget/companies."""
-        return await self._listing(COMPANY_BUDGETS, "/api/budget/companies")
+        return await self._fetch_listing(COMPANY_BUDGETS, "/api/budget/companies")
 
     async def agent_budgets(self, company_id: str | None = None) -> Listing[Budget]:
         """GET /api/budget/agents."""
         filters = {"company_id": check_optional_id(company_id, "company_id")}
-        return await self._listing(AGENT_BUDGETS, "/api/budget/agents", filters)
+        return await self._fetch_listing(AGENT_BUDGETS, "/api/budget/agents", filters)
 
     async def set_agent_limit(
         self,
@@ -311,9 +320,10 @@ class Client(Fetcher):
         attempt_id: str | None = None,
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Budget]:
-        """POST /api/budget/agents/:id. `monthly_limit`, in whole units, goes out as a JSON
-        number, digit for digit, in the unit that the profile tells of sums. Raises as
-        `approve_task`.
+        """POST /api/budget/agents/:id.
+
+        `monthly_limit` is in whole units of the currency. It is sent as a JSON number, digit for
+        digit, in the unit that the profile's mapping declares. Raises as `approve_task`.
         """
         path = self._path("/api/budget/agents", check_id(agent_id, "agent_id"))
         amount = check_limit(monthly_limit, "monthly_limit")
@@ -325,85 +335,107 @@ class Client(Fetcher):
 
     async def budget_alerts(self) -> Listing[Alert]:
         """GET /api/budget/alerts."""
-        return await self._listing(ALERTS, "/api/budget/alerts")
+        return await self._fetch_listing(ALERTS, "/api/budget/alerts")
 
     async def as_sent(
         self, kind: Kind[Any], path: str, filters: Mapping[str, str], sent_id: str
     ) -> Mapping[str, Json]:
-        """The object that a record is read from, in a list asked for now; {} if it isn't there. The
-        key is masked in it, and no other secret.
-        """
-        found, kind = dict[str, Mapping[str, Json]](), copy(self.mapping.kind(kind))
-        build, other = kind.build, copy(self)
+        """The JSON object that a record is read from, in a list that is requested now.
 
-        def keep(row: Row, context: DecodeContext) -> Any:
+        {} if the list has no record with this id. The key is masked in it, but no other secret.
+        """
+        objects_by_id = dict[str, Mapping[str, Json]]()
+        keeping_kind = copy(self.mapping.kind(kind))
+        build = keeping_kind.build
+
+        def build_and_keep(row: Row, context: DecodeContext) -> Any:
             record = build(row, context)
-            found[record.id] = row.obj
+            objects_by_id[record.id] = row.obj
             return record
 
-        # With nothing remembered each row is read, by this kind as it is.
-        kind.build, other.mapping, other.prefetch, other._last = keep, AS_SENT, None, {}
-        await other._listing(kind, path, filters, once=True)
-        return found.get(sent_id, {})
+        keeping_kind.build = build_and_keep
+        # With an empty cache every row is read, and without a mapping by this very kind.
+        other = copy(self)
+        other.mapping = AS_SENT
+        other.prefetch = None
+        other._cache = OrderedDict()
+        await other._fetch_listing(keeping_kind, path, filters, once=True)
+        return objects_by_id.get(sent_id, {})
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path(collection, identifier)
-        read = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
-        return await self._read(await self.transport.request("GET", path), read)
+        decode = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
+        reply = await self.transport.request("GET", path)
+        return await self._decode_reply(reply, decode)
 
     async def _write(
         self,
         kind: Kind[R],
         path: str,
         fields: Mapping[str, str | msgspec.Raw | None] | None,
-        attempt: str | None,
+        attempt_id: str | None,
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[R]:
         """Send `fields` as JSON, or no body, and read the receipt."""
-        attempt = check_attempt_id(attempt)
+        attempt_id = check_attempt_id(attempt_id)
         check_callable(why_withheld, "why_withheld")
         if self.read_only:
-            words = "the client is read-only: nothing was sent"
-            raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
+            sentence = "the client is read-only: nothing was sent"
+            raise error_for(errors.NotSent, sentence, self.transport.describe("POST", path))
         body: bytes | None = None
         if fields is not None:
             given = {name: value for name, value in fields.items() if value is not None}
             body = msgspec.json.encode(given)
-        headers = () if attempt is None else (("Idempotency-Key", attempt),)
+        headers = () if attempt_id is None else (("Idempotency-Key", attempt_id),)
         reply = await self.transport.request(
             "POST", path, json_body=body, headers=headers, why_withheld=why_withheld
         )
-        read = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
-        return await self._read(reply, read)
+        decode = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
+        return await self._decode_reply(reply, decode)
 
     def _check_writable(self, path: str, **ids: str) -> None:
-        """Raise before anything is sent if a write names what it may not; `ids` by kind."""
+        """Raise Unwritable if a write names a record that it must not; `ids` by kind."""
         for kind, record_id in ids.items():
             record = self._last_listed(kind, record_id)
             if record is not None and record.unwritable is not None:
-                asked = self.transport.asked("POST", path)
-                words = f"nothing was sent: {record.unwritable}"
-                raise error_for(errors.Unwritable, words, asked)
-
-    def _last_listed(self, kind: str, record_id: str) -> Record | None:
-        """The record with this id in the newest listing of that kind that has one, as sent."""
-        for (name, *_), last in reversed(self._last.items()):
-            records: Sequence[Record] = last.listing.records if name == kind else ()
-            for record in records:
-                if record.id == record_id:
-                    return record
-        return None
+                sentence = f"nothing was sent: {record.unwritable}"
+                info = self.transport.describe("POST", path)
+                raise error_for(errors.Unwritable, sentence, info)
 
     @staticmethod
     def _path(collection: str, identifier: str, rest: str = "") -> str:
-        """A path with an identifier as exactly one segment of it.
+        """A path with an identifier as exactly one segment.
 
-        The dots of "." and ".." are encoded, too: clients and proxies would take them away.
+        The dots of "." and ".." are encoded, too: clients and proxies would remove such segments.
         """
         segment = quote(identifier, safe="")
         if identifier in (".", ".."):
             segment = identifier.replace(".", "%2E")
         return f"{collection}/{segment}{rest}"
+
+
+def _check_export(reply: Reply, beginning: bytes, file_format: str) -> None:
+    """Raise ApiError if an export is a sign-in page, or JSON where another format was requested.
+
+    Either may come with a 200 and with any content type.
+    """
+    info = reply.request
+    status = reply.status
+    content_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if "html" in content_type or looks_like_html(beginning):
+        raise unusable_answer(errors.WebPage, info, status)
+    first_byte = beginning.lstrip(_BLANK)[:1]
+    is_declared_json = bool(first_byte) and content_type.endswith("json")
+    is_json = first_byte in (b"{", b"[") or is_declared_json
+    if not is_json or file_format == "json":
+        return
+    body: Json = None
+    with suppress(BodyError):
+        body = parse_json(beginning)
+    if says_failed(body) or (isinstance(body, dict) and "error" in body):
+        raise failure_in_body(info, status, error_in(body))
+    reason = f"JSON instead of {file_format}"
+    raise unusable_answer(errors.Unreadable, info, status, reason)
 
 
 def open_client(
@@ -420,15 +452,15 @@ def open_client(
     mapping: ProfileMapping | None = None,
     **options: Any,
 ) -> Client:
-    """A client with a transport of its own; close it, or use it with `async with`.
+    """A client with its own transport; close it, or use it with `async with`.
 
-    `mapping`: what a profile tells of the platform's own names, units and words. `options` are
-    further ones of the Transport.
-    `attempts`: how often a failed read is sent at most; 1 for who has a back-off of their own.
-    Imports httpx, which takes 50 to 110 ms the first time. Raises CredentialError for no key, and
-    for a host, a `ca_file` or a proxy setting that cannot be used.
+    `mapping`: what a profile says about the platform's own names, units and words. `attempts`: how
+    often a failed read is sent at most; 1 for callers with a back-off of their own. `options` are
+    passed to the Transport. Imports httpx, which takes 50 to 110 ms the first time. Raises
+    CredentialError without a key, and for a host, a `ca_file` or a proxy setting that cannot be
+    used.
     """
-    # Here and not above: what only asks for the settings need not wait for it.
+    # Imported late: a command that only reads the settings need not wait for httpx.
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
     check_type(base_url, BaseUrl, "base_url", "a BaseUrl (BaseUrl.parse makes one of a text)")
@@ -438,7 +470,7 @@ def open_client(
         check_type(count, int, name, "an int")
         check_count(count, name)
     if key is None:
-        raise CredentialError(f"there is no API key: set {KEY_SOURCE}")
+        raise CredentialError(f"there is no API key: set {DEFAULT_KEY_SOURCE}")
     transport = Transport(
         base_url,
         key,

@@ -171,7 +171,7 @@ class Replayed(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the recorded answer. Raises ApiError as the recording does."""
         etag = request.headers.get("if-none-match")
-        answer, body = await self._answer(request.extensions["question"], etag)
+        answer, body = await self._answer(request.extensions["recorded_target"], etag)
         return httpx.Response(
             answer.status,
             headers=answer.headers,

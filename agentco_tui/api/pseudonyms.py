@@ -31,7 +31,7 @@ from agentco_tui.api.bundle_words import (
     vocabulary,
     word_parts,
 )
-from agentco_tui.api.recording import Recorded
+from agentco_tui.api.recording_format import Recorded
 from agentco_tui.reading.field_names import fold, is_secret
 from agentco_tui.reading.json_body import looks_like_html
 from agentco_tui.reading.values.status_word import fold_word

@@ -28,8 +28,8 @@ from agentco_tui.workspace.opening import client_for, history_for, snoozes_for
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentco_tui.api.fetcher import Prefetch
-    from agentco_tui.api.recording import Recorder
+    from agentco_tui.api.prefetch import Prefetch
+    from agentco_tui.api.recorder import Recorder
     from agentco_tui.screens.settings_watch import Reread
 
 THREAD_SLICE: Final = 0.001

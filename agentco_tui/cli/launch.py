@@ -28,7 +28,8 @@ from agentco_tui.text import safe
 from agentco_tui.text.memoized import forget_memoized
 
 if TYPE_CHECKING:
-    from agentco_tui.api.recording import Recorder, Recording
+    from agentco_tui.api.recorder import Recorder
+    from agentco_tui.api.recording import Recording
     from agentco_tui.screens.settings_watch import Reread
 
 THIN_FRAME_RATE = "8"  # pictures a second on a slow line
@@ -88,7 +89,7 @@ def launch_dashboard(
     `record_to` is the file of a recording; all else is as for `run_dashboard`.
     """
     settings = _prepare_terminal(settings)
-    from agentco_tui.api.fetcher import Prefetch  # noqa: PLC0415 (only for a dashboard)
+    from agentco_tui.api.prefetch import Prefetch  # noqa: PLC0415 (only for a dashboard)
 
     with ExitStack() as ending:
         ending.enter_context(logged(settings, key))

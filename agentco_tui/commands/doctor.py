@@ -49,9 +49,9 @@ from agentco_tui.text import SafeText, fit, plain, safe, signs
 from agentco_tui.workspace.named_records import company_id_or_words
 
 if TYPE_CHECKING:
+    from agentco_tui.api.measurements import Measurements
     from agentco_tui.api.pseudonyms import Pseudonyms
-    from agentco_tui.api.recording import Recorder
-    from agentco_tui.api.transport import Measured
+    from agentco_tui.api.recorder import Recorder
 
 WRITES = {
     command.verb: command.operation
@@ -110,7 +110,7 @@ async def examine(
     *,
     as_lines: bool,
     answer_within: float | None = None,
-) -> tuple[list[ReadResult], Measured, list[SafeText]]:
+) -> tuple[list[ReadResult], Measurements, list[SafeText]]:
     """Ask every read operation once; about one record, for the first of the list before it. And
     what can't be had of the log: of a day before its newest ones a few entries are asked for.
 
@@ -318,7 +318,9 @@ def _read_line(read: ReadResult) -> str:
 
 
 def conclusions(
-    reads: Sequence[ReadResult], measured: Measured, written: Mapping[str, tuple[str, str | None]]
+    reads: Sequence[ReadResult],
+    measured: Measurements,
+    written: Mapping[str, tuple[str, str | None]],
 ) -> list[str]:
     answered, asked = (sum(read.answered for read in reads), sum(not read.note for read in reads))
     lines = [f"{answered} of {asked} reads answered"]
@@ -369,7 +371,10 @@ def _permission_lines(reads: Sequence[ReadResult]) -> list[str]:
 
 
 def _as_json(
-    settings: Settings, reads: Sequence[ReadResult], measured: Measured, terminal: Mapping[str, Any]
+    settings: Settings,
+    reads: Sequence[ReadResult],
+    measured: Measurements,
+    terminal: Mapping[str, Any],
 ) -> dict[str, object]:
     """For scripts; of each permission "allowed", "denied", "unknown" or "not tried"."""
     permissions = dict.fromkeys(WRITES.values(), "not tried")

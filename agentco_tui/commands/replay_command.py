@@ -7,7 +7,9 @@ from pathlib import Path
 
 from agentco_tui import __version__
 from agentco_tui.api.credentials import BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.recording import About, Alter, Recorder, Recording, RecordingError
+from agentco_tui.api.recorder import Alter, Recorder
+from agentco_tui.api.recording import Recording
+from agentco_tui.api.recording_format import About, RecordingError
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.config.resolve import Resolver

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, NotSent, Sent
-from agentco_tui.api.recording import FailedWith, Located, Recorded, Recording
+from agentco_tui.api.recording import Located, Recording
+from agentco_tui.api.recording_format import FailedWith, Recorded
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, SLOWER, Clock, FeedName, Freshness, Pace
 from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.poll_timing import spacing

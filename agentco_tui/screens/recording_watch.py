@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agentco_tui.api.recording import Recorder
+from agentco_tui.api.recorder import Recorder
 from agentco_tui.text import SafeText
 
 

@@ -19,7 +19,7 @@ from agentco_tui.text import SafeText
 from agentco_tui.workspace.workspace import CLOSING, Workspace
 
 if TYPE_CHECKING:
-    from agentco_tui.api.recording import Recorder
+    from agentco_tui.api.recorder import Recorder
 
 
 def client_for(

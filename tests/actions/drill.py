@@ -20,7 +20,7 @@ from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step
 from agentco_tui.actions.outcome_words import outcome_sentence
-from agentco_tui.api.transport import Limits
+from agentco_tui.api.limits import Limits
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Task
 from tests.actions.office import Office, journal_entries, office

@@ -19,7 +19,8 @@ from agentco_tui.actions.recovery import recover
 from agentco_tui.actions.services import Permissions, Services, Timing
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.transport import Limits, Transport
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Transport
 from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store

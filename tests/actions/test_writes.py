@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
 from agentco_tui.actions.outcome_words import outcome_sentence
-from agentco_tui.api.error_messages import Asked, refused
+from agentco_tui.api.error_messages import RequestInfo, error_for_status
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Ref, Task
 from agentco_tui.model.format import stamp
@@ -165,8 +165,8 @@ async def test_what_a_person_typed_is_never_quoted_as_the_platforms_words(
         form = {**task_form(platform), "title": "Pay ACME for the long winter of 2026 " * 12}
         title = form["title"].strip()
         body = json.dumps(echo).replace("{title}", title).replace("{TITLE}", title.upper())
-        asked = Asked("POST", "/api/tasks", plain("the platform"))
-        error = refused(asked, 409, {}, body.encode(), 0.0)
+        info = RequestInfo("POST", "/api/tasks", plain("the platform"))
+        error = error_for_status(info, 409, {}, body.encode(), 0.0)
 
         async def refuse(**_: str) -> NoReturn:
             raise error

@@ -11,7 +11,8 @@ import pytest
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.transport import Limits, Transport
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Transport
 from tests.api.wire_server import WireServer
 from tests.embedded import EmbeddedPlatform
 

@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from agentco_tui.api import errors, fetcher, transport
+from agentco_tui.api import errors, page_walk, transport
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.fetcher import Prefetch
-from agentco_tui.api.transport import Limits
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.prefetch import Prefetch
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Task
 from agentco_tui.reading.kinds.task import TASKS
@@ -102,7 +102,7 @@ async def test_an_endless_list_ends_at_a_cap_and_says_so(monkeypatch: pytest.Mon
         async with client_of(server, limits=Limits(body=1500)) as client:
             by_bytes = await client.tasks()
         clock = count(step=25)
-        monkeypatch.setattr(fetcher, "monotonic", lambda: float(next(clock)))
+        monkeypatch.setattr(page_walk, "monotonic", lambda: float(next(clock)))
         async with client_of(server) as client:
             by_time = await client.tasks()
     assert (by_pages.capped, by_pages.pages, len(by_pages.records)) == (True, 7, 70)
@@ -248,7 +248,7 @@ async def test_the_memory_of_lists_is_bounded() -> None:
     async with answering(http(b"[]"), keep=True) as server, client_of(server) as client:
         for number in range(100):
             await client.tasks(company_id=f"c{number}")
-        assert len(client._last) == 12
+        assert len(client._cache) == 12
 
 
 async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:
@@ -306,13 +306,13 @@ def sent(count: int) -> bytes:
 @pytest.fixture(autouse=True)
 def pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """A megabyte is too long to be read as a whole."""
-    monkeypatch.setattr(transport, "ONE_PIECE", 1024 * 1024)
+    monkeypatch.setattr(transport, "LONGEST_IN_MEMORY", 1024 * 1024)
 
 
 @pytest.mark.parametrize("count", [3, 30_000], ids=["short", "long"])
 async def test_the_answer_is_taken_over_once(count: int) -> None:
     body = sent(count)
-    assert (len(body) > transport.ONE_PIECE) == (count > 3)
+    assert (len(body) > transport.LONGEST_IN_MEMORY) == (count > 3)
     async with answering(http(body), keep=True) as server, client_of(server) as client:
         client.prefetch = begun(server)
         first = await client.tasks(status="pending")

@@ -13,19 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api.credentials import ApiKey, KeyInUse
-from agentco_tui.api.error_messages import Asked
+from agentco_tui.api.error_messages import RequestInfo
 from agentco_tui.api.errors import ApiError, PlatformFailed, TimedOut
-from agentco_tui.api.recording import (
-    LONGEST_BODY,
-    MOST,
-    MOST_KEPT,
-    About,
-    Recorded,
-    Recorder,
-    Recording,
-    RecordingError,
-    block,
-)
+from agentco_tui.api.recorder import LARGEST_RECORDING, MOST_REMEMBERED, Recorder
+from agentco_tui.api.recording import LONGEST_BODY, Recording
+from agentco_tui.api.recording_format import About, Recorded, RecordingError, encode_block
 from agentco_tui.api.transport import Reply
 from agentco_tui.text import safe
 
@@ -52,14 +44,14 @@ def take(
     headers: Mapping[str, str] = {},
 ) -> None:
     if isinstance(came, ApiError):
-        recorder.take(target, came, 0.01, None)
+        recorder.record(target, came, 0.01, None)
     else:
-        asked = Asked("GET", "/api/tasks", safe("platform.example"))
-        reply = Reply(asked, 304 if came is None else 200, headers, pieces=[came or b""])
-        recorder.take(target, reply, 0.01, None)
+        info = RequestInfo("GET", "/api/tasks", safe("platform.example"))
+        reply = Reply(info, 304 if came is None else 200, headers, pieces=[came or b""])
+        recorder.record(target, reply, 0.01, None)
 
 
-def write(path: Path, told: Iterable[Told], most: int = MOST) -> Recorder:
+def write(path: Path, told: Iterable[Told], most: int = LARGEST_RECORDING) -> Recorder:
     hands = Hands()
     recorder = Recorder(path, ABOUT, KeyInUse(ApiKey(KEY)).redact, clock=hands, most=most)
     for at, target, came in told:
@@ -156,7 +148,7 @@ def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:
         (tmp_path / name).write_text("mine")
     (tmp_path / "d").symlink_to(tmp_path / "nowhere")
     for name in ("a", "b", "d"):
-        with pytest.raises(RecordingError, match="is there already: name another"):
+        with pytest.raises(RecordingError, match="exists already: name another"):
             Recorder(tmp_path / name, ABOUT, str)
     with pytest.raises(RecordingError, match="can't be written: No such file"):
         Recorder(tmp_path / "none" / "a", ABOUT, str)
@@ -190,7 +182,7 @@ def test_it_is_bounded_and_both_files_are_one_recording(tmp_path: Path) -> None:
     ]
     # A file of another run is not taken for the older part.
     other = About(program="1", run="two", base_url="https://platform.example", profile="prod")
-    for content in (block(other) + older.read_bytes(), b"mine"):
+    for content in (encode_block(other) + older.read_bytes(), b"mine"):
         older.write_bytes(content)
         recording = Recording(path)
         assert recording.begins > told[150][0]
@@ -212,26 +204,26 @@ def test_a_full_disk_is_told_and_what_comes_later_is_whole(
 
     monkeypatch.setattr(os, "write", filling)
     recorder = Recorder(tmp_path / "a", ABOUT, str)
-    recorder._note(Recorded(100, TASKS, 0.01, status=200), [b"[1]"])
+    recorder._write_answer(Recorded(100, TASKS, 0.01, status=200), [b"[1]"])
     room[0] = 30
     with pytest.raises(OSError, match="No space"):
-        recorder._note(Recorded(105, TASKS, 0.01, status=200), [b"[2]"])
+        recorder._write_answer(Recorded(105, TASKS, 0.01, status=200), [b"[2]"])
     take(recorder, b"[2]")
     recorder.close(30)
     assert recorder.trouble == "answers are not recorded: No space left on device"
     room[0] = 10_000
     recorder._handle = os.open(tmp_path / "a", os.O_WRONLY | os.O_APPEND)
-    recorder._note(Recorded(110, TASKS, 0.01, status=304), [])
-    recorder._note(Recorded(115, TASKS, 0.01, status=200), [b"[1]"])
+    recorder._write_answer(Recorded(110, TASKS, 0.01, status=304), [])
+    recorder._write_answer(Recorded(115, TASKS, 0.01, status=200), [b"[1]"])
     assert answers(tmp_path / "a") == [(100, b"[1]"), (110, b"[2]"), (115, b"[1]")]
 
 
 def test_a_disk_that_is_too_slow_is_told_and_nothing_wrong_is_written(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "a", ABOUT, str, clock=Hands())
-    recorder._note(Recorded(100, TASKS, 0.01, status=200), [b"[1]"])
+    recorder._write_answer(Recorded(100, TASKS, 0.01, status=200), [b"[1]"])
     with pytest.raises(OSError, match="slower than the platform"):
-        recorder._note(Recorded(105, TASKS, 0.01, status=200), None)
-    recorder._note(Recorded(110, TASKS, 0.01, status=304), [])
+        recorder._write_answer(Recorded(105, TASKS, 0.01, status=200), None)
+    recorder._write_answer(Recorded(110, TASKS, 0.01, status=304), [])
     recorder.close(30)
     assert answers(tmp_path / "a") == [(100, b"[1]")]
 
@@ -253,13 +245,13 @@ def test_the_key_and_other_headers_are_nowhere_in_it(tmp_path: Path) -> None:
 def test_what_a_stranger_wrote_into_it_is_left_out(tmp_path: Path) -> None:
     nan, inf = float("nan"), float("inf")
     odd = [nan, inf, -inf, 1e300, -5.0]
-    blocks = [block(ABOUT), *(block(Recorded(at, "GET /a", 0.0)) for at in odd)]
-    blocks += [block(Recorded(5.0, "GET /a", took)) for took in odd]
-    blocks += [block(Recorded(5.0, "GET /a", 0.0, ahead)) for ahead in odd]
-    blocks += [block(Recorded(5.0, "GET /a", 0.0, status=304))]
+    blocks = [encode_block(ABOUT), *(encode_block(Recorded(at, "GET /a", 0.0)) for at in odd)]
+    blocks += [encode_block(Recorded(5.0, "GET /a", took)) for took in odd]
+    blocks += [encode_block(Recorded(5.0, "GET /a", 0.0, ahead)) for ahead in odd]
+    blocks += [encode_block(Recorded(5.0, "GET /a", 0.0, status=304))]
     # A body that grows without end is none.
     endless = zlib.compress(bytes(LONGEST_BODY + 1))
-    blocks += [block(Recorded(5.0, "GET /b", 0.0, status=200), endless)]
+    blocks += [encode_block(Recorded(5.0, "GET /b", 0.0, status=200), endless)]
     (tmp_path / "a").write_bytes(b"".join(blocks))
     recording = Recording(tmp_path / "a")
     assert recording.times == [5.0]
@@ -269,8 +261,8 @@ def test_what_a_stranger_wrote_into_it_is_left_out(tmp_path: Path) -> None:
 
 
 def test_of_more_questions_than_are_remembered_every_answer_is_there(tmp_path: Path) -> None:
-    told: list[Told] = [(100.0, f"GET /{n}", b"[%d]" % n) for n in range(MOST_KEPT + 100)]
+    told: list[Told] = [(100.0, f"GET /{n}", b"[%d]" % n) for n in range(MOST_REMEMBERED + 100)]
     recorder = write(tmp_path / "a", [*told, *told])
-    assert len(recorder._kept) == MOST_KEPT
+    assert len(recorder._remembered) == MOST_REMEMBERED
     recording = Recording(tmp_path / "a")
     assert all(body_at(recording, 100.0, target) == body for _, target, body in told)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api import errors
-from agentco_tui.api.error_messages import asked_wait, http_date, retry_wait
+from agentco_tui.api.header_times import http_date, requested_wait
+from agentco_tui.api.retry import retry_wait
 from agentco_tui.text import SafeText
 
 NOW = 1_790_000_000.0
@@ -83,7 +84,7 @@ def test_every_wait_is_in_its_bounds(failed: int, elapsed: float, after: float |
          "Wed, 21 Xxx 2026 07:28:00 GMT"))],
 )  # fmt: skip
 def test_retry_after_forms(value: str, seconds: float | None) -> None:
-    assert asked_wait(503, {"retry-after": value}, NOW) == seconds
+    assert requested_wait(503, {"retry-after": value}, NOW) == seconds
 
 
 def test_a_date_is_counted_from_the_platforms_own_clock() -> None:
@@ -92,7 +93,7 @@ def test_a_date_is_counted_from_the_platforms_own_clock() -> None:
         "date": formatdate(day_wrong, usegmt=True),
         "retry-after": formatdate(day_wrong + 20, usegmt=True),
     }
-    assert asked_wait(429, headers, NOW) == 20
+    assert requested_wait(429, headers, NOW) == 20
 
 
 @pytest.mark.parametrize(
@@ -110,9 +111,9 @@ def test_a_date_is_counted_from_the_platforms_own_clock() -> None:
     ],
 )
 def test_reset_headers_count_only_for_429(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_wait(429, headers, NOW) == seconds
+    assert requested_wait(429, headers, NOW) == seconds
     if "retry-after" not in headers:
-        assert asked_wait(503, headers, NOW) is None
+        assert requested_wait(503, headers, NOW) is None
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,20 @@ import httpx
 import pytest
 
 from agentco_tui.api import errors
-from agentco_tui.api.error_messages import Asked, unanswered
+from agentco_tui.api.connection_errors import (
+    LIBRARY_EXCEPTIONS,
+    PROVE_NOT_SENT,
+    error_for_exception,
+)
+from agentco_tui.api.error_messages import RequestInfo
 from agentco_tui.api.errors import Sent
-from agentco_tui.api.transport import BELOW, NOT_SENT, Limits
+from agentco_tui.api.limits import Limits
 from agentco_tui.text import safe
 from tests.api.canary import SHORT, failure, transport
 from tests.api.test_transport_faults import FAULTS
 from tests.api.wire_server import Answer, answering, http
 
-ASKED = Asked("POST", "/api/tasks/t/approve", safe("h.example"))
+ASKED = RequestInfo("POST", "/api/tasks/t/approve", safe("h.example"))
 
 
 def exceptions_of(module: object) -> list[type[Exception]]:
@@ -50,13 +55,13 @@ EXPECTED: dict[type[errors.ApiError], set[str]] = {
 
 @pytest.mark.parametrize("kind", exceptions_of(httpx))
 def test_every_exception_of_httpx_has_its_error(kind: type[BaseException]) -> None:
-    assert issubclass(kind, BELOW)
+    assert issubclass(kind, LIBRARY_EXCEPTIONS)
     cause = made(kind)
-    sent = Sent.NO if isinstance(cause, NOT_SENT) else Sent.UNKNOWN
+    sent = Sent.NO if isinstance(cause, PROVE_NOT_SENT) else Sent.UNKNOWN
     assert (sent is Sent.NO) == (
         kind.__name__ in ("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol")
     )
-    error = unanswered(cause, ASKED, Limits(), sent=sent)
+    error = error_for_exception(cause, ASKED, Limits())
     expected = [kind_ for kind_, names in EXPECTED.items() if kind.__name__ in names]
     assert [type(error)] == (expected or [errors.Broken])
     assert error.sent is sent
@@ -72,7 +77,7 @@ async def test_all_exceptions_below(monkeypatch: pytest.MonkeyPatch, kind: type[
     monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", fails)
     async with transport("http://127.0.0.1:1") as wire:
         error = await failure(wire.request("POST", "/api/tasks/t/approve"))
-    names = {each.__name__ for each in NOT_SENT}
+    names = {each.__name__ for each in PROVE_NOT_SENT}
     assert error.sent is (Sent.NO if kind.__name__ in names else Sent.UNKNOWN)
 
 
@@ -94,13 +99,13 @@ async def test_all_exceptions_below(monkeypatch: pytest.MonkeyPatch, kind: type[
 def test_why_there_is_no_connection(cause: BaseException, kind: type[errors.ApiError]) -> None:
     above = httpx.ConnectError("x")
     above.__cause__ = cause
-    assert type(unanswered(above, ASKED, Limits(), sent=Sent.NO)) is kind
+    assert type(error_for_exception(above, ASKED, Limits())) is kind
 
 
 def test_an_endless_chain_of_causes_ends() -> None:
     first, second = httpx.ConnectError("a"), OSError("b")
     first.__context__, second.__context__ = second, first
-    assert unanswered(first, ASKED, Limits(), sent=Sent.NO)
+    assert error_for_exception(first, ASKED, Limits())
 
 
 def renamed(name: str) -> list[str]:

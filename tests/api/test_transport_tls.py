@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.api import errors
+from agentco_tui.api.connection_errors import tls_template
 from agentco_tui.api.credentials import CredentialError
-from agentco_tui.api.error_messages import tls_words
 from agentco_tui.api.errors import Sent
+from agentco_tui.api.limits import Limits
 from agentco_tui.api.tls import tls_context
-from agentco_tui.api.transport import Limits
 from tests.api.canary import SHORT, failure, transport
 from tests.api.wire_server import Exchange, answering, http
 
@@ -38,12 +38,12 @@ async def test_a_private_ca_is_believed_when_it_is_named() -> None:
 @pytest.mark.parametrize(
     ("certificate", "ca_file", "told"),
     [
-        ("right", None, "from a CA unknown here: set ca_file"),
+        ("right", None, "from a CA that this machine does not know: set ca_file"),
         ("expired", CA, "has expired"),
         ("future", CA, "is not valid yet: is the clock of this machine right?"),
         ("elsewhere", CA, "is not for 127.0.0.1"),
-        ("selfsigned", None, "signed by itself"),
-        ("selfsigned", CA, "signed by itself"),
+        ("selfsigned", None, "self-signed"),
+        ("selfsigned", CA, "self-signed"),
     ],
 )
 async def test_certificates_refused(certificate: str, ca_file: Path | None, told: str) -> None:
@@ -156,6 +156,6 @@ def test_every_context_checks_certificate_and_name() -> None:
 def test_handshake_sentences(reason: str, told: str) -> None:
     failed = ssl.SSLError(1, "\x1b[31m")
     failed.reason = reason
-    words = tls_words(failed)
+    words = tls_template(failed)
     assert told in words
     assert words.isprintable()

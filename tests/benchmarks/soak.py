@@ -31,7 +31,7 @@ from statistics import fmean
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.transport import Limits
+from agentco_tui.api.limits import Limits
 from agentco_tui.live.feeds import Clock, FeedName, Pace
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store

@@ -18,7 +18,8 @@ from agentco_tui.api.bundle_words import known_fields, vocabulary
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms
-from agentco_tui.api.recording import Recorded, Recording
+from agentco_tui.api.recording import Recording
+from agentco_tui.api.recording_format import Recorded
 from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.fetch import fetch
 from agentco_tui.live.replay import Player, ReplayClock
@@ -219,7 +220,7 @@ def test_it_writes_over_nothing_and_asks_for_nothing_then(
     still.requests.clear()
     ran = command.on(still)("doctor", "--bundle", str(tmp_path / "mine"))
     assert ran.code == 2
-    assert "is there already: name another file" in ran.err
+    assert "exists already: name another file" in ran.err
     assert (tmp_path / "mine").read_text() == "mine"
     assert len(still.requests) == 0
 

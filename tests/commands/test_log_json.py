@@ -98,5 +98,5 @@ def test_the_words_of_every_line_are_our_own() -> None:
         and ast.unparse(node.func.value).lower().endswith(("log", "logger", "getlogger(__name__)"))
     ]
     assert len(calls) > 10
-    names = {name for name, _, words in calls if not isinstance(words, ast.Constant)}
-    assert names == {"transport.py"}, "there it is a constant with a name"
+    filled_in = [call for call in calls if not isinstance(call[2], ast.Constant)]
+    assert not filled_in

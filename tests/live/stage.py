@@ -22,7 +22,8 @@ from msgspec import structs
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.transport import Limits, Transport
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Transport
 from agentco_tui.demo.connection import Answer, ClientConnection, Request
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Pace, Query, paces
 from agentco_tui.live.poller import Poller

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api.transport import Limits
+from agentco_tui.api.limits import Limits
 from agentco_tui.demo.faults import Armed
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.poll_timing import BACK_OFF_CEILING

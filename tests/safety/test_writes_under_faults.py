@@ -11,7 +11,7 @@ import pytest
 from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind
 from agentco_tui.actions.outcome_words import outcome_sentence
-from agentco_tui.api.transport import Limits
+from agentco_tui.api.limits import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.model import Ref
 from agentco_tui.text import plain

@@ -24,8 +24,9 @@ from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.services import Timing
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.recording import Recorder
-from agentco_tui.api.transport import Limits, Measured
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.measurements import Measurements
+from agentco_tui.api.recorder import Recorder
 from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp
 from agentco_tui.config import Settings
 from agentco_tui.keys.commands import Place
@@ -76,11 +77,11 @@ class RunningClock(WorldClock):
         return time.monotonic()
 
 
-class SteadyLatency(Measured):
+class SteadyLatency(Measurements):
     """Every answer seems to have taken the same time, so that a picture is always the same."""
 
-    def answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
-        super().answer(0.042, date, now)
+    def add_answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
+        super().add_answer(0.042, date, now)
 
 
 class NoJitter(Random):

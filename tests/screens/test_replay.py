@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agentco_tui.api.recording import Recorder, Recording
+from agentco_tui.api.recorder import Recorder
+from agentco_tui.api.recording import Recording
 from agentco_tui.cli.replay_dashboard import replay_app
 from agentco_tui.commands.replay_command import begun, settings_for
 from agentco_tui.keys.commands import COMMANDS, Place

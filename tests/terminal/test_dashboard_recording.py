@@ -8,7 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from agentco_tui.api.recording import Recording, RecordingError
+from agentco_tui.api.recording import Recording
+from agentco_tui.api.recording_format import RecordingError
 from tests.terminal.dashboard import command, dashboard, leave, ready
 from tests.terminal.platform_process import PlatformProcess, settings
 from tests.terminal.pty_session import PATIENCE

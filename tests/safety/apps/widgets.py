@@ -15,7 +15,7 @@ from pathlib import Path
 from textual.app import App, ComposeResult
 
 from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.api.error_messages import Asked, refused
+from agentco_tui.api.error_messages import RequestInfo, error_for_status
 from agentco_tui.api.errors import ApiError
 from agentco_tui.config import Settings
 from agentco_tui.live.feeds import Freshness
@@ -50,8 +50,8 @@ def error_of(text: str) -> ApiError:
     body = json.dumps(
         {"error": {"message": text, "code": text}, "errors": [{"field": "title", "message": text}]}
     )
-    asked = Asked("POST", f"/api/tasks/{text}/approve", safe("platform.example"))
-    return refused(asked, 422, {"content-type": "application/json"}, body.encode(), 0.0)
+    info = RequestInfo("POST", f"/api/tasks/{text}/approve", safe("platform.example"))
+    return error_for_status(info, 422, {"content-type": "application/json"}, body.encode(), 0.0)
 
 
 class Widgets(App[None]):

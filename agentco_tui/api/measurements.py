@@ -1,0 +1,64 @@
+"""What the requests themselves show about the platform: its latency and its clock."""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+from typing import Final
+
+from agentco_tui.api.header_times import http_date
+
+_NEWEST_WEIGHT: Final = 0.3
+"""Share of the newest latency in the smoothed one."""
+_LEAST_CHANGE: Final = 0.05
+"""Seconds: a smaller change of the latency is not shown."""
+_LEAST_RATIO: Final = 2
+"""A change of the latency by a smaller factor is not shown."""
+_KEPT_SKEWS: Final = 5
+_HALF_SECOND: Final = 0.5
+
+
+class Measurements:
+    """Latency and clock skew of one platform, updated by each answer."""
+
+    def __init__(self) -> None:
+        self.smoothed_latency: float | None = None
+        """Seconds from a request to the headers of its answer, newer ones weighing more."""
+        self.steady_latency: float | None = None
+        """The smoothed latency when it last changed enough to be noticed: the one to show."""
+        self.reached = False
+        """Whether the address has answered a request with what was asked for."""
+        # The median of a few: one slow answer must not move it.
+        self._skews: deque[float] = deque(maxlen=_KEPT_SKEWS)
+
+    @property
+    def clock_skew(self) -> float | None:
+        """Seconds by which the platform's clock is ahead of ours, to about half a second."""
+        return median(self._skews) if self._skews else None
+
+    def add_answer(self, latency: float, date: str, now: float) -> None:
+        """Headers with this Date came `latency` seconds after the request.
+
+        `now` is the time by our clock, in seconds since 1970. `date` may be empty.
+        """
+        self._add_latency(latency)
+        platform_time = http_date(date) if date else None
+        if platform_time is not None:
+            # The header is cut to whole seconds, and was written between the request and now.
+            written_at = now - latency / 2
+            self._skews.append(platform_time + _HALF_SECOND - written_at)
+
+    def _add_latency(self, latency: float) -> None:
+        smoothed = latency
+        if self.smoothed_latency is not None:
+            change = latency - self.smoothed_latency
+            smoothed = self.smoothed_latency + _NEWEST_WEIGHT * change
+        self.smoothed_latency = smoothed
+        if self.steady_latency is None or _is_noticeable(self.steady_latency, smoothed):
+            self.steady_latency = smoothed
+
+
+def _is_noticeable(shown: float, latency: float) -> bool:
+    if abs(latency - shown) < _LEAST_CHANGE:
+        return False
+    return not 1 / _LEAST_RATIO <= latency / shown <= _LEAST_RATIO
