@@ -68,7 +68,8 @@ from agentco_tui.reading.write_response import read_write_response
 
 if TYPE_CHECKING:
     from agentco_tui.api.limits import Limits
-    from agentco_tui.api.transport import Reply, WhyWithheld
+    from agentco_tui.api.reply import Reply
+    from agentco_tui.api.transport import WhyWithheld
 
 __all__ = ["Client", "open_client"]
 

@@ -40,7 +40,8 @@ from agentco_tui.system.background import beside
 
 if TYPE_CHECKING:
     from agentco_tui.api.prefetch import Prefetch
-    from agentco_tui.api.transport import MakeReader, Reply, Transport
+    from agentco_tui.api.reply import Reply
+    from agentco_tui.api.transport import MakeReader, Transport
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")

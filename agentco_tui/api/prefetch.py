@@ -16,8 +16,8 @@ from agentco_tui.model import Task
 from agentco_tui.reading.stream import Beginning, ListReader
 
 if TYPE_CHECKING:
+    from agentco_tui.api.reply import Reply
     from agentco_tui.api.request_builder import Pairs
-    from agentco_tui.api.transport import Reply
 
 TASKS_PATH: Final = "/api/tasks"
 

@@ -22,7 +22,7 @@ from agentco_tui.api.recording_format import About, Recorded, RecordingError, en
 from agentco_tui.text import SafeText, plain, safe
 
 if TYPE_CHECKING:
-    from agentco_tui.api.transport import Reply
+    from agentco_tui.api.reply import Reply
 
 LARGEST_RECORDING: Final = 256 * 1024 * 1024
 """Bytes of a recording, in two files: at half of it FILE becomes FILE.1, and a new FILE begins."""

@@ -13,7 +13,7 @@ import logging
 import os
 import ssl
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from copy import copy
 from functools import partial
@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import httpx
-import msgspec
 
 from agentco_tui import __version__
 from agentco_tui.api import errors
@@ -41,6 +40,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.measurements import Measurements
 from agentco_tui.api.pools import Pools, Replayed, RequestClass
+from agentco_tui.api.reply import Reply
 from agentco_tui.api.request_builder import Pairs, RequestBuilder
 from agentco_tui.api.response_body import PIECE, read_pieces
 from agentco_tui.api.retry import retry_wait
@@ -67,21 +67,6 @@ LONGEST_IN_MEMORY: Final = 4 * 1024 * 1024
 """Bytes: a longer body is read while it arrives, and never held as a whole."""
 _LONGEST_ERROR_BODY: Final = 256 * 1024  # bytes
 _MOST_ERROR_BODY_SECONDS: Final = 3.0
-
-
-class Reply(msgspec.Struct, frozen=True):
-    """An answer with a 2xx status, or a 304 to a request with an ETag."""
-
-    request: RequestInfo
-    status: int
-    headers: Mapping[str, str]
-    """Names in lower case. Values are the platform's text, not cleaned."""
-    body: bytes = b""
-    """Unpacked; empty if it was streamed."""
-    streamed: ListReader[Any] | None = None
-    """The reader that has read a long body while it arrived."""
-    pieces: list[bytes] = []
-    """The whole body, if a recorder wants it."""
 
 
 class Transport:

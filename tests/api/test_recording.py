@@ -18,7 +18,7 @@ from agentco_tui.api.errors import ApiError, PlatformFailed, TimedOut
 from agentco_tui.api.recorder import LARGEST_RECORDING, MOST_REMEMBERED, Recorder
 from agentco_tui.api.recording import LONGEST_BODY, Recording
 from agentco_tui.api.recording_format import About, Recorded, RecordingError, encode_block
-from agentco_tui.api.transport import Reply
+from agentco_tui.api.reply import Reply
 from agentco_tui.text import safe
 
 ABOUT = About(program="1", run="one", base_url="https://platform.example", profile="prod")
