@@ -1,7 +1,8 @@
-"""What a bundle shows unchanged: the words of our own tables, and figures under their names.
+"""What a bundle for a bug report shows unchanged: words the program knows, and figures.
 
-Everything else is replaced (`api/pseudonyms.py`). So a name that stands where none was expected, in
-a verb, a type, a field's name or a path, is replaced as well.
+The words are collected from the tables that answers are read by. Everything else is replaced
+(`api/pseudonyms.py`): also a person's name in an unexpected place, such as a verb, a type, a field
+name or a path.
 """
 
 from __future__ import annotations
@@ -24,20 +25,52 @@ from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.values import status_word
 from agentco_tui.text.memoized import memoized
 
-PLAIN_FIELDS: Final = (
-    *("status", "state", "priority", "severity", "level", "type", "kind", "currency", "period"),
-    *("action", "event", "verb", "outcome", "unit", "code", "interval", "format"),
+CODE_FIELDS: Final = (
+    "status",
+    "state",
+    "priority",
+    "severity",
+    "level",
+    "type",
+    "kind",
+    "currency",
+    "period",
+    "action",
+    "event",
+    "verb",
+    "outcome",
+    "unit",
+    "code",
+    "interval",
+    "format",
 )
-"""How the folded names of fields end whose values are words of status."""
+"""Endings of folded field names whose values are codes, such as a status or a unit."""
 NAME_FIELDS: Final = (
-    *("name", "actor", "owner", "user", "author", "assignee", "agent", "company", "email", "login"),
-    *("by", "from", "to", "person", "operator", "team", "organization", "organisation", "tenant"),
+    "name",
+    "actor",
+    "owner",
+    "user",
+    "author",
+    "assignee",
+    "agent",
+    "company",
+    "email",
+    "login",
+    "by",
+    "from",
+    "to",
+    "person",
+    "operator",
+    "team",
+    "organization",
+    "organisation",
+    "tenant",
 )
-"""How the folded names of fields end whose values are names."""
-SEGMENTS: Final = word_set(
+"""Endings of folded field names whose values are names."""
+PATH_SEGMENTS: Final = word_set(
     "api companies company agents tasks activity budget alerts trace approve clone export"
 )
-"""The segments of the interface's paths."""
+"""The segments of the REST API's paths."""
 MEDIA_TYPES: Final = word_set(
     """application text json html xml plain csv problem hal ld api vnd stream octet ndjson jsonl"""
 )
@@ -47,22 +80,36 @@ _PRIVATE: Final = word_set(
     address addresses addr
     zip postal postcode ssn birth birthday dob passport iban"""
 )
-"""Words of the names of fields below which no figure is shown."""
-SAYS_WHAT: Final = (
-    *("type", "kind", "label", "key", "system", "channel", "medium", "use", "attribute", "field"),
+"""Words in field names below which no figure is shown."""
+_DESCRIBING_FIELDS: Final = (
+    "type",
+    "kind",
+    "label",
+    "key",
+    "system",
+    "channel",
+    "medium",
+    "use",
+    "attribute",
+    "field",
 )
-"""How the folded names of fields end whose value says what the object holds."""
-_MOST_WORDS_OF_A_KIND: Final = 2
+"""Endings of folded field names whose value says what the object around them holds."""
+_MOST_DESCRIBING_WORDS: Final = 2
 _TEXT_SLOTS: Final = word_set(
     """name role template mission actor owner agent company task target title text description
     subject provider model pause_reason decided_by verb kind tool category type id"""
 )
-"""Slots that hold words or ids, not figures."""
-_OF_A_STEP: Final = word_set("at duration tokens cost status depth level started ended failed")
+"""Slots of records that hold words or ids, not figures."""
+_STEP_FIGURE_SLOTS: Final = word_set(
+    "at duration tokens cost status depth level started ended failed"
+)
 """Slots of a trace's steps that hold figures."""
-_OF_A_SUM: Final = word_set("amount value total number amt price units nanos scale exponent")
-"""What a sum that is an object has its figures under."""
-_MORE_WORDS: Final = """
+_SUM_FIELDS: Final = word_set("amount value total number amt price units nanos scale exponent")
+"""Field names of the figures in an amount that is an object."""
+_DEEPEST: Final = 3
+"""Containers within each other that are searched for words."""
+_LONGEST_LINE: Final = 2_000
+_OTHER_WORDS: Final = """
     api oid customer center project label
     next previous prev first last self href rel url uri cursor after before marker bookmark
     page pages per size limit offset skip start end count total has more is at on in to of and or
@@ -75,77 +122,88 @@ _MORE_WORDS: Final = """
 
 
 def word_parts(text: str) -> list[str]:
-    """The lower-case words of a name or a status, split at humps and at all but letters."""
+    """The lower-case words of a name or a status, split at humps and separators."""
     return [part for part in words(text) if part]
 
 
 @cache
 def known_fields() -> frozenset[str]:
-    """The folded names, and the parts of dotted names, under which anything is read."""
-    names = {
-        fold(part) for field in _fields() for name in _names(field) for part in name.split(".")
-    }
+    """The folded field names under which anything is read; of dotted names each part."""
+    names: set[str] = set()
+    for field in _fields():
+        for name in _names(field):
+            names.update(fold(part) for part in name.split("."))
     for kind in mappable().values():
-        names |= {fold(name) for name in (*kind.own, *kind.also)}
-    return frozenset(names | set(WRAPPERS) | _paging_names())
+        names.update(fold(name) for name in kind.own)
+        names.update(fold(name) for name in kind.also)
+    names.update(WRAPPERS)
+    names.update(_paging_names())
+    return frozenset(names)
 
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Every word of our own tables: of names of fields, of statuses, of envelopes and paging."""
-    found = set(_MORE_WORDS.split())
+    """Every word of the tables: in field names, statuses, envelopes and paging."""
+    all_words = set(_OTHER_WORDS.split())
     for module in _tables():
         for name, value in vars(module).items():
             if not name.startswith("__"):
-                found.update(_words_in(value, depth=0))
+                all_words.update(_words_in(value, depth=0))
     for field in _fields():
         for name in _names(field):
-            found.update(word_parts(name))
-    return frozenset(word for word in found if word.isalpha())
+            all_words.update(word_parts(name))
+    return frozenset(word for word in all_words if word.isalpha())
 
 
 @cache
 def status_words() -> frozenset[str]:
-    """The folded words that our tables have as a whole: statuses such as "in_progress", units."""
+    """The folded statuses, units and scopes of the tables, such as "in_progress"."""
     tables = (status_word._TASKS, status_word._AGENTS, status_word._SEVERITIES, status_word._ALERTS)
     return frozenset(word for table in (*tables, UNIT_WORDS, SCOPES) for word in table)
 
 
 @memoized(4096)
 def is_figure(field: str, parent: str) -> bool:
-    """Whether a figure or a time under that name is read, and so is shown."""
-    folded, above = fold(field), fold(parent)
-    # `from` is an offset for some, and for others who sent something.
-    is_paging = folded in _paging_names() and folded != "from"
-    if (above, folded) in _figure_pairs() or is_paging:
+    """Whether figures and times in a field are read, and therefore shown.
+
+    `parent` is the name of the object around the field.
+    """
+    folded = fold(field)
+    folded_parent = fold(parent)
+    if (folded_parent, folded) in _figure_pairs() or _is_figure_name(folded):
         return True
-    is_sum = _is_figure_name(above) or above in _inner_figure_names()
-    return _is_figure_name(folded) or (folded in _OF_A_SUM and is_sum)
+    # To some platforms `from` is an offset, to others it is a sender.
+    if folded in _paging_names() and folded != "from":
+        return True
+    is_in_amount = _is_figure_name(folded_parent) or folded_parent in _inner_figure_names()
+    return folded in _SUM_FIELDS and is_in_amount
 
 
 @memoized(4096)
 def is_private(field: str) -> bool:
-    """Whether a field is named as one that holds a phone number, an address or a position."""
+    """Whether the name of a field says that it holds a phone number, an address or a position."""
     return not _PRIVATE.isdisjoint(word_parts(field))
 
 
 def says_private(record: Mapping[str, Any]) -> bool:
-    """Whether an object names itself as one of those: {"type": "phone", "value": …}."""
+    """Whether an object says that it holds one of those: {"type": "phone", "value": …}."""
     return any(
-        isinstance(value, str) and fold(field).endswith(SAYS_WHAT) and _is_private_word(value)
+        isinstance(value, str)
+        and fold(field).endswith(_DESCRIBING_FIELDS)
+        and _is_private_word(value)
         for field, value in record.items()
     )
 
 
 def _is_private_word(text: str) -> bool:
-    """Whether a text is such a word, alone or with one other: "mobile", "work phone"."""
+    """Whether a text is a private word, alone or with one other: "mobile", "work phone"."""
     parts = word_parts(text)
-    return len(parts) <= _MOST_WORDS_OF_A_KIND and not _PRIVATE.isdisjoint(parts)
+    return len(parts) <= _MOST_DESCRIBING_WORDS and not _PRIVATE.isdisjoint(parts)
 
 
 @memoized(4096)
 def is_id(field: str) -> bool:
-    """Whether a field is named as one that holds ids, or a token for the next page."""
+    """Whether the name of a field says that it holds ids, or a token for the next page."""
     parts = word_parts(field)
     return bool(parts) and parts[-1] in ("id", "ids", "uuid", "guid", "cursor", "token", "after")
 
@@ -157,19 +215,22 @@ def _is_figure_name(folded: str) -> bool:
 
 @cache
 def _figure_names() -> frozenset[str]:
-    whole = (name for field in _figure_fields() for name in _names(field) if "." not in name)
-    return frozenset(map(fold, whole))
+    """The folded names of the figures that are read from a record itself."""
+    names: set[str] = set()
+    for field in _figure_fields():
+        names.update(fold(name) for name in _names(field) if "." not in name)
+    return frozenset(names)
 
 
 @cache
 def _figure_pairs() -> frozenset[tuple[str, str]]:
-    """(name, name of what it stands in) of the figures that are read from inside of an object."""
-    pairs = set[tuple[str, str]]()
+    """The figures that are read from inside an object: folded names of the object and the field."""
+    pairs: set[tuple[str, str]] = set()
     for field in _figure_fields():
         for name in _names(field):
-            *_, parent, last = ("", *name.split("."))
-            if parent:
-                pairs.add((fold(parent), fold(last)))
+            parts = name.split(".")
+            if len(parts) > 1:
+                pairs.add((fold(parts[-2]), fold(parts[-1])))
     return frozenset(pairs)
 
 
@@ -185,7 +246,7 @@ def _figure_fields() -> Iterator[Field]:
             if slot not in _TEXT_SLOTS and not slot.endswith(("_id", "_name")):
                 yield field
     for field in STEPS.table.fields:
-        if field.slot in _OF_A_STEP:
+        if field.slot in _STEP_FIGURE_SLOTS:
             yield field
 
 
@@ -203,33 +264,38 @@ def _names(field: Field) -> Iterator[str]:
 def _paging_names() -> frozenset[str]:
     """The names of page numbers, offsets, sizes and counts."""
     tables = (
-        *(pagination._TOTALS, pagination._SIZES, pagination._PAGE_COUNTS),
-        *(pagination._PAGE_NUMBERS, pagination._OFFSETS, pagination._MORE, pagination._IS_LAST),
+        pagination._TOTALS,
+        pagination._SIZES,
+        pagination._PAGE_COUNTS,
+        pagination._PAGE_NUMBERS,
+        pagination._OFFSETS,
+        pagination._MORE,
+        pagination._IS_LAST,
     )
     return frozenset(name for table in tables for name in table) | {"nextoffset", "nextpage"}
 
 
 def _tables() -> Iterator[Any]:
     """The modules that have tables of words."""
-    for found in pkgutil.walk_packages(reading.__path__, f"{reading.__name__}."):
-        yield importlib.import_module(found.name)
+    for module in pkgutil.walk_packages(reading.__path__, f"{reading.__name__}."):
+        yield importlib.import_module(module.name)
     yield pagination
 
 
 def _words_in(value: object, depth: int) -> Iterator[str]:
-    """The words of a constant: of a text without its comments, and of what a container holds."""
+    """The words of a constant: of a text without its comments, or of what a container holds."""
     if isinstance(value, str):
         for line in value.splitlines():
-            yield from word_parts(re.sub(r"#.*", "", line)[:2_000])
+            yield from word_parts(re.sub(r"#.*", "", line)[:_LONGEST_LINE])
             for word in line.partition("#")[0].split():
                 yield from word_parts(word)
-    elif isinstance(value, dict) and depth < 3:
-        yield from _words_of_all(value.keys(), depth)
-        yield from _words_of_all(value.values(), depth)
-    elif isinstance(value, list | tuple | set | frozenset) and depth < 3:
-        yield from _words_of_all(value, depth)
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        yield from _words_in_all(value.keys(), depth)
+        yield from _words_in_all(value.values(), depth)
+    elif isinstance(value, list | tuple | set | frozenset) and depth < _DEEPEST:
+        yield from _words_in_all(value, depth)
 
 
-def _words_of_all(values: Iterable[object], depth: int) -> Iterator[str]:
+def _words_in_all(values: Iterable[object], depth: int) -> Iterator[str]:
     for value in values:
         yield from _words_in(value, depth + 1)
