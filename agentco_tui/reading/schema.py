@@ -88,6 +88,7 @@ Values: TypeAlias = dict[str, Any]
 """By slot, or by key."""
 
 
+_CONTAINERS: Final = frozenset((dict, list))
 _SPECIAL_RESULTS: Final = frozenset((type(None), type(EMPTY), Incomplete))
 
 
@@ -176,6 +177,8 @@ def _read_contested(
             key = candidate.key
             raw = obj[key]
             if candidate.path_below:
+                if type(raw) not in _CONTAINERS:
+                    continue
                 raw, candidate = candidate.find_value(raw)  # noqa: PLW2901
             value = None if raw is None else candidate.reader(raw)
             if value is None:
