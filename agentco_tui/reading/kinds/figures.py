@@ -78,7 +78,7 @@ def part_field(slot: str, names: str, scale: Scale) -> Field:
 
 
 def _near(one: Decimal, other: Decimal) -> bool:
-    """True if both tell the same share, but for rounding to a whole per cent."""
+    """Whether both are the same share, apart from rounding to a whole per cent."""
     return abs(one - other) <= max(Decimal("0.0051"), abs(other) / 200)
 
 
@@ -314,9 +314,12 @@ def survey(rows: Sequence[Row]) -> dict[str, Scale]:
     for name, parts in found.items():
         scales = {part.scale for part in parts}
         below_one = sum(part.scale is Scale.PCT and 0 < part.value < 1 for part in parts) > 1
-        is_ratio = below_one or (scales != {Scale.RATIO} and points_below_one)
-        is_percent = Scale.PERCENT in scales
-        proven[name] = Scale.PERCENT if is_percent else Scale.RATIO if is_ratio else Scale.OPEN
+        if Scale.PERCENT in scales:
+            proven[name] = Scale.PERCENT
+        elif below_one or (scales != {Scale.RATIO} and points_below_one):
+            proven[name] = Scale.RATIO
+        else:
+            proven[name] = Scale.OPEN
     return proven
 
 
@@ -325,8 +328,71 @@ def figures(
 ) -> Figures:
     """The figures of a record.
 
-    `at_zero` tells that a limit of 0 is one, and used up; `no_limit` that there is none.
+    `at_zero`: a limit of 0 is a limit that is used up, and not "no limit". `no_limit`: another
+    field says that there is no limit.
     """
+    values = _with_money(row, context)
+    period, slots = _chosen(values)
+    limit: Any = values.get(slots.get("limit", ""))
+    spent: Money | None = values.get(slots.get("spent", ""))
+    remaining: Money | None = values.get(slots.get("remaining", ""))
+    unlimited = limit is NO_LIMIT
+    if limit is None:
+        limit_slot = _slot_of_limit(values, spent, remaining)
+        if limit_slot is not None:
+            slots["limit"] = limit_slot
+            limit = values[limit_slot]
+    if not unlimited and limit is not None and limit.amount == 0 and not at_zero:
+        unlimited = True
+    if unlimited:
+        limit = None
+    if _contradict(limit, spent, remaining):
+        limit = None
+        spent = None
+        remaining = None
+        slots = {slot: own for slot, own in slots.items() if slot == "share"}
+    if unlimited and remaining is not None and remaining.amount <= 0:
+        remaining = None
+    if limit is not None and spent is not None and remaining is None:
+        remaining = minus(limit, spent)
+    elif limit is not None and remaining is not None and spent is None:
+        rest = minus(limit, remaining)
+        if rest is not None and 0 <= rest.amount <= limit.amount:
+            spent = rest
+    share, derived = _share(row, context, slots.get("share", ""), share_of(spent, limit))
+    used = {own for slot, own in slots.items() if slot != "share" or share is not None or unlimited}
+    if share is not None:
+        used.add("left share")
+    if no_limit:
+        limit = None
+        unlimited = True
+        remaining = None
+    if unlimited:
+        share = None
+        derived = False
+    scales: dict[str, Scale] = context.survey or {}
+    warn_slot = "warn"
+    warn_at = _warning_point(row.values, limit, is_ratio="" in scales)
+    if warn_at is None:
+        warn_slot = "soft"
+        warn_at = share_of(values.get("soft"), limit)
+    if warn_at is not None:
+        used.add(warn_slot)
+    return Figures(
+        limit=limit,
+        unlimited=unlimited,
+        spent=spent,
+        remaining=remaining,
+        share=share,
+        share_derived=derived,
+        warn_at=warn_at,
+        period=period,
+        used=frozenset(used),
+    )
+
+
+def _with_money(row: Row, context: DecodeContext) -> Values:
+    """The values of a row, its sums as Money; without those that count something else."""
     unit = declared_unit(row.values, context.unit)
     is_count = "counts" in row.values
     values: Values = {}
@@ -335,48 +401,20 @@ def figures(
             values[slot] = value
         elif not is_count or value.unit != NO_UNIT:
             values[slot] = to_money(value, unit)
-    period, slots = _chosen(values)
-    limit: Any = values.get(slots.get("limit", ""))
-    spent: Money | None = values.get(slots.get("spent", ""))
-    remaining: Money | None = values.get(slots.get("remaining", ""))
-    unlimited = limit is NO_LIMIT
-    # A bare `amount` beside what was spent; a `total` that spent and remaining add up to.
-    amount, total = values.get("amount"), values.get("total")
-    if limit is None and amount and (spent or remaining):
-        slots["limit"], limit = "amount", amount
-    elif (
-        limit is None and total and spent and remaining and not _contradict(total, spent, remaining)
-    ):
-        slots["limit"], limit = "total", total
-    if unlimited or (limit is not None and limit.amount == 0 and not at_zero):
-        limit, unlimited = None, True
-    if _contradict(limit, spent, remaining):
-        limit = spent = remaining = None
-        slots = {slot: own for slot, own in slots.items() if slot == "share"}
-    if unlimited:
-        remaining = remaining if remaining and remaining.amount > 0 else None
-    elif limit is not None and spent is not None and remaining is None:
-        remaining = minus(limit, spent)
-    elif limit is not None and remaining is not None and spent is None:
-        rest = minus(limit, remaining)
-        spent = rest if rest is not None and 0 <= rest.amount <= limit.amount else None
-    share, derived = _share(row, context, slots.get("share", ""), share_of(spent, limit))
-    used = {own for slot, own in slots.items() if slot != "share" or share is not None or unlimited}
-    if share is not None:
-        used.add("left share")
-    if no_limit:
-        limit, unlimited, remaining = None, True, None
-    if unlimited:
-        share, derived = None, False
-    scales: dict[str, Scale] = context.survey or {}
-    slot, warn_at = "warn", _warning_point(row.values, limit, is_ratio="" in scales)
-    if warn_at is None:
-        slot, warn_at = "soft", share_of(values.get("soft"), limit)
-    if warn_at is not None:
-        used.add(slot)
-    return Figures(
-        limit, unlimited, spent, remaining, share, derived, warn_at, period, frozenset(used)
-    )
+    return values
+
+
+def _slot_of_limit(values: Values, spent: Money | None, remaining: Money | None) -> str | None:
+    """The slot of a limit that is not called one; None without one.
+
+    It is a bare `amount` beside what was spent, or a `total` that spent and remaining add up to.
+    """
+    total = values.get("total")
+    if values.get("amount") and (spent or remaining):
+        return "amount"
+    if total and spent and remaining and not _contradict(total, spent, remaining):
+        return "total"
+    return None
 
 
 def _chosen(values: Values) -> tuple[str, dict[str, str]]:
@@ -414,21 +452,22 @@ def _chosen(values: Values) -> tuple[str, dict[str, str]]:
 
 
 def _contradict(limit: Money | None, spent: Money | None, remaining: Money | None) -> bool:
-    """True if the three are all there and do not agree; what is left may be told as 0 at least."""
+    """Whether all three are there and do not agree; an overspent budget may have 0 remaining."""
     if limit is None or spent is None or remaining is None:
         return False
     if not (comparable(limit, spent) and comparable(limit, remaining)):
         return False
-    rest, left = limit.amount - spent.amount, remaining.amount
-    allowed = max(Decimal("0.02"), abs(limit.amount) / 1000)
-    floored = left == 0 and rest < 0
-    return abs(rest - left) > allowed and not floored
+    computed = limit.amount - spent.amount
+    sent = remaining.amount
+    tolerance = max(Decimal("0.02"), abs(limit.amount) / 1000)
+    is_cut_off_at_zero = sent == 0 and computed < 0
+    return abs(computed - sent) > tolerance and not is_cut_off_at_zero
 
 
 def _share(
     row: Row, context: DecodeContext, slot: str, computed: Decimal | None
 ) -> tuple[Decimal | None, bool]:
-    """The share, and whether it was worked out here; none if what was sent contradicts it."""
+    """The share (None if what was sent contradicts `computed`), and whether it is derived."""
     scales: dict[str, Scale] = context.survey or {}
 
     def settled(slot: str) -> Decimal | None:
@@ -446,17 +485,20 @@ def _share(
     if computed is not None:
         if slot not in row.values:
             return computed, True
-        return (computed if told is not None and _near(told, computed) else None), False
+        agrees = told is not None and _near(told, computed)
+        return (computed if agrees else None), False
     if told is not None:
         return told, False
-    left = settled("left share")
-    return (1 - left, True) if left is not None else (None, False)
+    remaining_share = settled("left share")
+    if remaining_share is not None:
+        return 1 - remaining_share, True
+    return None, False
 
 
 def _warning_point(values: Values, limit: Money | None, *, is_ratio: bool) -> Decimal | None:
     """The share at which the platform warns.
 
-    0.8 and 80 are alike, since nobody asks to be warned at 0.8 per cent. 1 under a name that says
+    0.8 and 80 are alike, since a warning at 0.8 per cent makes no sense. 1 under a name that says
     per cent is one per cent, unless other rows of the answer have ratios there (`is_ratio`).
     """
     part: Part | None = values.get("warn")

@@ -137,7 +137,8 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
         return None
     if len(raw) == 1 and (number := to_decimal(raw)) is not None and "$" in next(iter(raw)):
         return Sum(number, unit)  # MongoDB's `$numberDecimal`
-    said, used = NO_UNIT, 0
+    said = NO_UNIT
+    used = 0
     amounts: dict[tuple[int, int], Sum] = {}
     named = {fold(key): value for key, value in raw.items()}
     for name, value in named.items():
@@ -149,23 +150,30 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
         elif name in _SCALES and type(value) is int and abs(value) < 9 and len(raw) > 2:
             each = Unit(-abs(value))
         elif (place := _place_of(name)) is not None and type(value) is not dict:
-            amount, own = to_decimal(value), unit_in_name(name)
+            amount = to_decimal(value)
+            own = unit_in_name(name)
             if amount is not None:
                 amounts.setdefault((own.rank, place), Sum(amount, own))
-        said, used = said.with_more(each), used + (each is not None)
-    whole, part = to_decimal(named.get("units")), to_decimal(named.get("nanos"))
+        if each is not None:
+            said = said.with_more(each)
+            used += 1
+    whole = to_decimal(named.get("units"))
+    part = to_decimal(named.get("nanos"))
     if whole is not None and (part is not None or "currencycode" in named):
         total = _EXACT.add(whole, (part or Decimal(0)).scaleb(-9, _EXACT))
-        found, used = Sum(total, Unit(0).with_more(said)), used + 1 + (part is not None)
+        found = Sum(total, Unit(0).with_more(said))
+        used += 1 if part is None else 2
     elif amounts:
         best = min(amounts)
         amount, own = amounts[best]
-        found, used = Sum(amount, own.with_more(said).with_more(unit)), used + 1
+        found = Sum(amount, own.with_more(said).with_more(unit))
+        used += 1
         if best[1] == len(_AMOUNTS) and used < len(raw):
             return None  # `{"tokens": 5, "requests": 2}` counts things
     else:
         return None
-    return found if sum(value is not None for value in raw.values()) <= used else Incomplete(found)
+    values_sent = sum(value is not None for value in raw.values())
+    return found if values_sent <= used else Incomplete(found)
 
 
 def _place_of(name: str) -> int | None:
