@@ -14,9 +14,9 @@ from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.frame_interface import Dialogs
 from agentco_tui.screens.idle_tracker import IdleTracker
 from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.navigation import Navigation
 from agentco_tui.screens.sized_screen import SizedScreen
 from agentco_tui.screens.targets import Target
-from agentco_tui.screens.trail import Spot
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import safe
 from agentco_tui.widgets.prompt import Prompt
@@ -49,8 +49,7 @@ class BaseFrame(SizedScreen[None]):
         """What was gone to or run by its words, the latest first."""
         self.denied: dict[str, str] = {}
         """Why commands would be refused now, by their id."""
-        self.behind: tuple[Spot, ...] = ()
-        """The way that led here, which `esc` goes back over, the nearest last."""
+        self.navigation = Navigation()
         self.idle_tracker = IdleTracker(session, remembered.left_at)
 
     @property
@@ -77,6 +76,14 @@ class BaseFrame(SizedScreen[None]):
 
     async def action_show(self, place: Place, view: str = "") -> None:
         """Show a screen, or the view of it with that name."""
+        raise NotImplementedError
+
+    def set_scope(self, company_id: str | None) -> None:
+        """Show everything of this company, or of all if it is None."""
+        raise NotImplementedError
+
+    def set_paces(self) -> None:
+        """Poll each feed as often as the list shown needs it."""
         raise NotImplementedError
 
     async def run(self, command_id: str) -> None:

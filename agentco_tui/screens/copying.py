@@ -26,7 +26,7 @@ from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import link_to, whole_title
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.key_app import KeyApp
-from agentco_tui.screens.trail import name_of
+from agentco_tui.screens.navigation import name_of
 from agentco_tui.system import clipboard, osc
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
 from agentco_tui.widgets.text_pane import FieldLine, Line

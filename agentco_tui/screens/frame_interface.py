@@ -13,7 +13,7 @@ from agentco_tui.actions.outcome import Outcome
 from agentco_tui.keys.commands import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Task
-from agentco_tui.screens.trail import Spot
+from agentco_tui.screens.navigation import Navigation
 from agentco_tui.text import SafeText
 from agentco_tui.widgets.prompt import Prompt
 
@@ -48,8 +48,7 @@ class FrameInterface(Protocol):
     """The screen around a list, as far as the list uses it."""
 
     prompt: Prompt
-    behind: tuple[Spot, ...]
-    """The way that led to the list shown: what `esc` goes back over, the nearest last."""
+    navigation: Navigation
 
     @property
     def dialogs(self) -> Dialogs: ...
@@ -81,8 +80,5 @@ class FrameInterface(Protocol):
     def set_paces(self) -> None:
         """Poll each feed as often as the list shown needs it."""
 
-    def stand_if_awaited(self) -> None:
+    def restore_awaited(self) -> None:
         """Put the cursor on the row that was asked for before it was read, if it is there now."""
-
-    def await_no_line(self) -> None:
-        """Forget the row that was asked for before it was read."""

@@ -35,7 +35,7 @@ from agentco_tui.screens.frame_interface import FrameInterface
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
 from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
 from agentco_tui.screens.list_freezer import ListFreezer
-from agentco_tui.screens.trail import AGENT_LOG, Spot, crumbs, name_of
+from agentco_tui.screens.navigation import AGENT_LOG, NavigationEntry, breadcrumbs, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column, R
@@ -156,6 +156,12 @@ class ListView(Widget, Generic[R]):
         width = 0 if self.session.settings.thin else self.app.size.width
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width < self.beside_page, "-narrow")
+
+    @property
+    def tab(self) -> str:
+        """The tab that shows it."""
+        name = self.shown_as.name
+        return f"{self.place}:{name}" if name else self.place
 
     @property
     def frame(self) -> FrameInterface:
@@ -362,12 +368,12 @@ class ListView(Widget, Generic[R]):
     def _show_title(self, is_old: bool) -> None:
         (name, *about), right = self.title()
         if self.reading:
-            name = Cell(plain(f" {self.called()}"), Tone.STRONG)
+            name = Cell(plain(f" {self.breadcrumb()}"), Tone.STRONG)
             about = []
             if self.has_class("-narrow"):
                 right = []  # the list is hidden, and so is how it is sorted
         width = GAP + total_width([name, *about, *right])
-        way = crumbs(self.frame.behind, self.size.width - width)
+        way = breadcrumbs(self.frame.navigation.behind, self.size.width - width)
         self.title_line.show([*way, name, *faded(about, is_old)], faded(right, is_old))
 
     def nothing(self) -> SafeText:
@@ -524,18 +530,18 @@ class ListView(Widget, Generic[R]):
             log=NO_LOG_FILTER if place == "activity" else None,
         )
 
-    def stand(self, at: Spot) -> bool:
-        """Show what this spot says: its filter, its row, and whether that is open.
+    def restore(self, entry: NavigationEntry) -> bool:
+        """Show what this entry says: its filter, its row, and whether that is open.
 
         Return False if the list does not have the row.
         """
-        if at.filter is not None and at.filter != self.filter_text:
-            self.set_filter(at.filter)
+        if entry.filter is not None and entry.filter != self.filter_text:
+            self.set_filter(entry.filter)
         is_there = True
-        if at.row is not None:
-            is_there = at.row == self.opened_from.view.cursor or self.go_to(at.row)
+        if entry.row is not None:
+            is_there = entry.row == self.opened_from.view.cursor or self.go_to(entry.row)
             self.freezer.end_opening()
-        self.reading = at.is_open and is_there
+        self.reading = entry.is_open and is_there
         self._detail_of = self.table.view.cursor
         self.set_class(self.reading, "-reading")
         # At once: a key that follows in the same packet is for the detail.
@@ -545,10 +551,10 @@ class ListView(Widget, Generic[R]):
         self.show_head()
         self.show_detail(top=True)
         if self.reading and self.read_one is not None:
-            start_worker(self, partial(self._read_whole, at.row or ""), f"read {at.row}")
+            start_worker(self, partial(self._read_whole, entry.row or ""), f"read {entry.row}")
         return is_there
 
-    def called(self) -> SafeText:
+    def breadcrumb(self) -> SafeText:
         """Return its name in the breadcrumbs: the record that is open, else the screen."""
         record = self.subject() if self.reading else None
         if record is not None:

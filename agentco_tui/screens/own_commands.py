@@ -15,7 +15,7 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.model import Activity, Record
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dialogs.base import Dialog, Question, title_of
-from agentco_tui.screens.trail import name_of
+from agentco_tui.screens.navigation import name_of
 from agentco_tui.system.background import while_wanted
 from agentco_tui.system.child_process import CommandError, how_it_ended, run_for_output
 from agentco_tui.text import SafeText, plain, safe, safe_block, signs

@@ -19,8 +19,8 @@ from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import about_the_id, field, is_listed, link, when
+from agentco_tui.screens.navigation import AGENT_LOG
 from agentco_tui.screens.overview_panels import log_lines
-from agentco_tui.screens.trail import AGENT_LOG
 from agentco_tui.screens.trends import entries_trend, spending_items, together, waiting_trend
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns

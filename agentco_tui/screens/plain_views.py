@@ -25,8 +25,8 @@ from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.detail_pane import beyond
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.navigation import NavigationEntry
 from agentco_tui.screens.pages import agent_page, company_page
-from agentco_tui.screens.trail import Spot
 from agentco_tui.screens.trends import TrendView, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column
@@ -252,13 +252,13 @@ class ActivityView(ListView[Activity]):
     def _take_filtered(self, change: Change) -> None:
         with self.app.batch_update():
             self._take_entries(change)
-            self.frame.stand_if_awaited()
+            self.frame.restore_awaited()
             self.frame.show_frame()
 
     def _show_filtered(self) -> None:
         if not self.is_attached:
             return
-        self.frame.stand_if_awaited()
+        self.frame.restore_awaited()
         self.show_head()
 
     def freshness_of(self, feed: FeedName) -> Freshness:
@@ -279,13 +279,13 @@ class ActivityView(ListView[Activity]):
             self._open_log()
         super().end_scope_change()
 
-    def stand(self, at: Spot) -> bool:
-        if at.log is not None:
-            self.filter_log(at.log)
-        elif at.row in self.session.store.activity and at.row not in self.shown_log:
-            # A line of the whole log, which the filter would hide.
+    def restore(self, entry: NavigationEntry) -> bool:
+        if entry.log is not None:
+            self.filter_log(entry.log)
+        elif entry.row in self.session.store.activity and entry.row not in self.shown_log:
+            # A row of the whole log, which the filter would hide.
             self.filter_log(NO_LOG_FILTER)
-        return super().stand(at)
+        return super().restore(entry)
 
     def leave(self) -> bool:
         """Leave the filter of the list first, then that of the log."""
@@ -293,7 +293,7 @@ class ActivityView(ListView[Activity]):
             return True
         if self.reading or self._filter == NO_LOG_FILTER:
             return False
-        self.frame.await_no_line()
+        self.frame.navigation.awaited = None
         self.filter_log(NO_LOG_FILTER)
         return True
 

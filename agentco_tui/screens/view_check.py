@@ -11,7 +11,7 @@ from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Settings, ViewSettings
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
-from agentco_tui.screens.views import list_class, wrong_in
+from agentco_tui.screens.views import view_class, wrong_in
 from agentco_tui.system.state_folder import JOURNAL_FILE
 from agentco_tui.workspace.opening import snoozes_for
 
@@ -38,7 +38,7 @@ async def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]
         )
         try:
             for view in views:
-                shown = list_class(view.screen)(workspace, view)
+                shown = view_class(view.screen)(workspace, view)
                 wrong = wrong_in(view, shown)
                 found += [(f"views.{view.name}.{setting}", why) for setting, why in wrong]
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from agentco_tui.config import ViewSettings
 from agentco_tui.live.feeds import Pace, Phase
@@ -17,46 +17,64 @@ from agentco_tui.system.state_folder import LONGEST_FILTER, ListMemory
 from agentco_tui.text.row_filter import parse
 from agentco_tui.widgets.tones import Cell, Tone
 
-MOST = 5_000  # records of a list up to which it is counted before it was shown
+MOST_COUNTED: Final = 5_000
+"""Records of a list up to which its view is created, and counted, before it is shown."""
 
 
-def list_class(place: str) -> type[ListView[Any]]:
-    """That of a screen; its module is read when it is first wanted."""
+def view_class(place: str) -> type[ListView[Any]]:
+    """Return the class of a screen's list; its module is imported when it is first wanted."""
     own_file = f"{place}_view" if place in ("overview", "tasks", "budget") else "plain_views"
     module: Any = import_module(f"agentco_tui.screens.{own_file}")
     return cast("type[ListView[Any]]", getattr(module, f"{place.title()}View"))
 
 
 async def open_views(frame: BaseFrame) -> None:
-    """Have a list for each view of the settings but for long ones, which would be worked on at each
-    poll, and none for a view that is no more; those that are hidden are brought up to date.
+    """Create a list for each view of the settings, and bring the hidden ones up to date.
+
+    Views of long lists are created when they are first shown, as each poll costs work for each
+    list. A view that the settings do not have any more is removed.
     """
     wanted = {each.tab: each for each in frame.session.settings.views}
     for tab, view in [*frame.views.items()]:
-        if (now := wanted.get(tab)) is not None and now != view.shown_as:
-            view.shown_as, view.is_checked = now, False
-            view.set_filter(now.filter)
-            recall(view, ListMemory())
-        if not view.shown_as.name or view is frame.view:
-            continue
-        if now is None:
-            await frame.views.pop(tab).remove()
-        else:
-            view.take_needs()
-            view.bring_up_to_date()
-            view.table.tick()
-    for tab, each in wanted.items():
-        feeds, store = (await beside(partial(list_class, each.screen))).lists, frame.session.store
-        known = all(store.freshness[feed].answered_at is not None for feed in feeds)
-        is_short = all(len(store.collections.get(feed, ())) <= MOST for feed in feeds)
-        if tab not in frame.views and known and is_short:
-            made(frame, tab).display = False
+        await _update_view(frame, view, wanted.get(tab))
+    for tab, settings in wanted.items():
+        if tab not in frame.views and await _may_create(frame, settings):
+            get_or_create_view(frame, tab).display = False
             await frame.body.mount(frame.views[tab])
-        if (opened := frame.views.get(tab)) is not None and not opened.is_checked:
+        opened = frame.views.get(tab)
+        if opened is not None and not opened.is_checked:
             opened.is_checked = True
-            for setting, why in wrong_in(each, opened):
-                frame.say(f"views.{each.name}.{setting}: {why}", bad=True)
+            for setting, why in wrong_in(settings, opened):
+                frame.say(f"views.{settings.name}.{setting}: {why}", bad=True)
     frame.show_frame()
+
+
+async def _update_view(
+    frame: BaseFrame, view: ListView[Any], settings: ViewSettings | None
+) -> None:
+    """Bring an open view up to date with its settings and, if it is hidden, with the store."""
+    if settings is not None and settings != view.shown_as:
+        view.shown_as = settings
+        view.is_checked = False
+        view.set_filter(settings.filter)
+        recall(view, ListMemory())
+    if not view.shown_as.name or view is frame.view:
+        return
+    if settings is None:
+        await frame.views.pop(view.tab).remove()
+    else:
+        view.take_needs()
+        view.bring_up_to_date()
+        view.table.tick()
+
+
+async def _may_create(frame: BaseFrame, settings: ViewSettings) -> bool:
+    """Whether all feeds of a view were answered, and are short enough to list in a hidden view."""
+    store = frame.session.store
+    feeds = (await beside(partial(view_class, settings.screen))).lists
+    is_answered = all(store.freshness[feed].answered_at is not None for feed in feeds)
+    is_short = all(len(store.collections.get(feed, ())) <= MOST_COUNTED for feed in feeds)
+    return is_answered and is_short
 
 
 def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[tuple[str, str]]:
@@ -80,37 +98,52 @@ def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[tuple[str, str
     return wrong
 
 
-def made(frame: BaseFrame, tab: str) -> ListView[Any]:
-    """A screen that is visited for the first time, as it was left, or a view."""
+def get_or_create_view(frame: BaseFrame, tab: str) -> ListView[Any]:
+    """Return the list of a tab; a new one is filtered and sorted as the run before left it."""
+    existing = frame.views.get(tab)
+    if existing is not None:
+        return existing
     place = tab.partition(":")[0]
-    shown_as = next((each for each in frame.session.settings.views if each.tab == tab), None)
-    view = frame.views[tab] = list_class(place)(frame.session, shown_as)
+    settings = next((each for each in frame.session.settings.views if each.tab == tab), None)
+    view = view_class(place)(frame.session, settings)
+    frame.views[tab] = view
     recall(view, frame.kept.lists.get(place, ListMemory()))
     return view
 
 
 def recall(view: ListView[Any], memory: ListMemory) -> None:
-    """As it was left, or as the settings want it."""
-    table, settings = view.table, view.shown_as
-    columns = {column.key: column for column in table.rows.columns if column.sort_key is not None}
-    sort, descending, words = memory.sort, memory.descending, memory.filter
-    if settings.name:
-        sort, words = (settings.sort or "").removeprefix("-"), settings.filter
-        descending = sort in columns and columns[sort].descending_first
-        descending ^= (settings.sort or "").startswith("-")
-    if sort in columns:
+    """Sort and filter a list and choose its columns: by its view's settings, else by the memory."""
+    table = view.table
+    settings = view.shown_as
+    is_view = bool(settings.name)
+    sortable = {column.key: column for column in table.rows.columns if column.sort_key is not None}
+    if is_view:
+        sort: str | None = (settings.sort or "").removeprefix("-")
+        is_reversed = (settings.sort or "").startswith("-")
+        descending = (sort in sortable and sortable[sort].descending_first) != is_reversed
+        words = settings.filter
+        columns = settings.columns
+    else:
+        sort = memory.sort
+        descending = memory.descending
+        words = memory.filter
+        columns = memory.columns
+    if sort in sortable:
         table.sort_by(sort, descending)
-    table.show_columns(settings.columns if settings.name else memory.columns)
-    if words and (settings.name or view.keeps_filter) and table.set_filter(words) is None:
-        view.filter_text, view.recalled = words, not settings.name
+    table.show_columns(columns)
+    if words and (is_view or view.keeps_filter) and table.set_filter(words) is None:
+        view.filter_text = words
+        view.recalled = not is_view
         view.filtered_at = memory.filtered_at or 0.0
 
 
 def memory_of(view: ListView[Any]) -> ListMemory:
-    table, kept = view.table, (view.filter_text[:LONGEST_FILTER], view.filtered_at)
-    columns = tuple(table.rows.columns[at].key for at in table.view.columns)
-    words, since = kept if view.keeps_filter else ("", None)
-    return ListMemory(*table.sort, words, since, columns)
+    """Return how a list is sorted and filtered, and its columns, for the next run."""
+    table = view.table
+    columns = tuple(table.rows.columns[index].key for index in table.view.columns)
+    if not view.keeps_filter:
+        return ListMemory(*table.sort, "", None, columns)
+    return ListMemory(*table.sort, view.filter_text[:LONGEST_FILTER], view.filtered_at, columns)
 
 
 def count_cells(views: Mapping[str, ListView[Any]]) -> dict[str, Cell]:
@@ -123,13 +156,15 @@ def count_cells(views: Mapping[str, ListView[Any]]) -> dict[str, Cell]:
     return counts
 
 
-def count_cell(view: ListView[Any] | None) -> Cell | None:
-    """How many records a view shows, dim where that may be old; None while it isn't known."""
-    if view is None or view.incomplete:
+def count_cell(view: ListView[Any]) -> Cell | None:
+    """Return how many rows a view shows, dim if that may be old; None if it is not known yet."""
+    if view.incomplete:
         return None
-    store, number = view.session.store, len(view.table.rows.shown)
-    live = all(
-        view.session.poller.pace(feed) is Pace.REFRESH and store.freshness[feed].phase is Phase.LIVE
+    store = view.session.store
+    poller = view.session.poller
+    number = len(view.table.rows.shown)
+    is_live = all(
+        poller.pace(feed) is Pace.REFRESH and store.freshness[feed].phase is Phase.LIVE
         for feed in view.lists
     )
-    return Cell(fmt.count(number), Tone.ACCENT if number and live else Tone.DIM)
+    return Cell(fmt.count(number), Tone.ACCENT if number and is_live else Tone.DIM)

@@ -122,7 +122,7 @@ async def test_a_snooze_ends_to_the_moment(on: Staging) -> None:
         s.main.tick()
         assert waits == [pytest.approx(0.25)]
         s.platform.world.advance(0.25)
-        s.main._snooze_end_came()
+        s.main.snooze_timer.fire()
         assert not s.session.needs.snoozed
 
 

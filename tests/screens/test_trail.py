@@ -227,7 +227,7 @@ async def test_alerts_budgets_and_entries_lead_to_whom_they_are_about(on: Stagin
         fold = next(i for i, f in s.view._folds.items() if entry in f.entries)  # type: ignore[attr-defined]
         assert s.view.go_to(fold)
         await s.press("enter")
-        await s.sees("Overview" if s.main.behind else "ACTIVITY", "severity")
+        await s.sees("Overview" if s.main.navigation.behind else "ACTIVITY", "severity")
         keys = list(s.view.detail._links.values())
         assert entry.agent
         assert entry.task

@@ -11,8 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import cast
 
-from msgspec.structs import replace
-
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Excluded, split_by_type
@@ -98,7 +96,7 @@ class DialogRouter:
             if key:
                 frame, (place, _, row) = self._frame, key.partition(":")
                 frame.go(cast("Place", place), row, is_open=True)
-                frame.behind = (*frame.behind[:-1], replace(frame.behind[-1], since=key))
+                frame.navigation.remember_since(key)
 
         self._frame.app.push_screen(SinceScreen(self._frame, at), opened)
 

@@ -1,0 +1,43 @@
+"""Follows the journal while the dashboard runs: other dashboards and earlier runs write it, too."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final
+
+from agentco_tui.actions.journal_errors import JournalError
+from agentco_tui.screens.base_frame import BaseFrame
+from agentco_tui.text import signs
+from agentco_tui.widgets.workers import start_worker
+
+FOLLOW_INTERVAL: Final = 1.0
+"""Seconds between two reads of the journal."""
+
+
+async def follow_journal(frame: BaseFrame) -> None:
+    """Show what other dashboards write, settle what earlier runs left open, and share snoozes.
+
+    Runs until the journal cannot be used any more; that is reported.
+    """
+    session = frame.session
+    snoozes = session.snoozes
+    reported: set[str] = set()
+    while True:
+        try:
+            found = await session.services.follow()
+            if await session.services.journaled(snoozes.sync):
+                session.needs_refresh.start(frame)
+        except JournalError as error:
+            frame.say(f"{signs.warning} {error.sentence}", bad=True)
+            return
+        session.decisions.follow(found.elsewhere)
+        left_open = await session.services.claim(found.left) if found.left else []
+        if left_open:
+            work = partial(frame.dialogs.take_up, left_open)
+            start_worker(frame, work, "settle what another run left open", group="writes")
+        troubles = {trouble for trouble in (found.trouble, snoozes.trouble) if trouble}
+        for trouble in troubles - reported:
+            frame.say(f"{signs.warning} {trouble}", bad=True)
+        reported = troubles
+        await asyncio.sleep(FOLLOW_INTERVAL)

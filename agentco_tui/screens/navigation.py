@@ -1,0 +1,131 @@
+"""Where the user is in the dashboard, and the way that led there, which `esc` goes back over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from agentco_tui import model
+from agentco_tui.keys.commands import Place
+from agentco_tui.live.feeds import ActivityFilter
+from agentco_tui.live.names import Names
+from agentco_tui.live.sentences import sentence
+from agentco_tui.text import SafeText, cell_width, fit, plain, safe, signs
+from agentco_tui.widgets.tones import Cell, Tone
+
+MOST_ENTRIES: Final = 20
+"""Entries that the user can go back over; older ones are forgotten."""
+LONGEST_CRUMB: Final = 28
+"""Columns of one name in the breadcrumbs."""
+AGENT_LOG: Final = "agent_log"
+"""Key of a line that leads to an agent's part of the activity log: `agent_log:ID`."""
+
+
+class NavigationEntry(msgspec.Struct, frozen=True):
+    """A screen with the company in scope and the row that the cursor is on, or that is open."""
+
+    place: Place
+    scope: str | None = None
+    """The id of the company in scope; None for all companies."""
+    row: str | None = None
+    """The id of the row; None for whichever has the cursor."""
+    is_open: bool = False
+    """Whether the row's detail is open in place of the list."""
+    filter: str | None = None
+    """The filter of the list; None to leave it unchanged."""
+    log: ActivityFilter | None = None
+    """The part of the activity log that is shown; None to leave it unchanged."""
+    view: str = ""
+    """The name of the view of the settings; "" for the screen's own list."""
+    name: SafeText = SafeText("")
+    """Its name in the breadcrumbs."""
+    since: str | None = None
+    """The line opened from the page of what happened; None if that page was not open over it."""
+
+    @property
+    def tab(self) -> str:
+        """The tab that shows it."""
+        return f"{self.place}:{self.view}" if self.view else self.place
+
+
+class Navigation:
+    """The entries behind the current one, and the way to where the user was last."""
+
+    def __init__(self) -> None:
+        self.behind: tuple[NavigationEntry, ...] = ()
+        """The way that led here, the nearest last."""
+        self.last_way: tuple[NavigationEntry, ...] = ()
+        """The way to where the user was before the last move, that entry included."""
+        self.awaited: NavigationEntry | None = None
+        """The entry whose row has yet to come with an answer."""
+
+    def clear(self) -> None:
+        """Forget every way: the ids in it may not be valid any more."""
+        self.behind = ()
+        self.last_way = ()
+
+    def move(self, current: NavigationEntry, way: Sequence[NavigationEntry]) -> NavigationEntry:
+        """Follow a way from the current entry; return its last entry, which is current then."""
+        self.last_way = (*self.behind, current)
+        self.behind = tuple(way[-MOST_ENTRIES - 1 : -1])
+        return way[-1]
+
+    def way_into(
+        self, current: NavigationEntry, target: NavigationEntry
+    ) -> tuple[NavigationEntry, ...]:
+        """Return the way to a target that `esc` comes back from to the current entry.
+
+        To another row of the same list it does not come back.
+        """
+        same_list = NavigationEntry(
+            current.place, current.scope, None, current.is_open, view=current.view
+        )
+        if target == same_list:
+            return (*self.behind, target)
+        return (*self.behind, current, target)
+
+    def way_to_tab(self, target: NavigationEntry) -> tuple[NavigationEntry, ...]:
+        """Return the way to a tab: what was entered from there is left, the rest stays behind."""
+        kept: list[NavigationEntry] = []
+        for entry in self.behind:
+            if (entry.tab, entry.scope) == (target.tab, target.scope):
+                break
+            kept.append(entry)
+        return (*kept, target)
+
+    def remember_since(self, line: str) -> None:
+        """Remember that the nearest entry was left from this line of the page of what happened."""
+        nearest = replace(self.behind[-1], since=line)
+        self.behind = (*self.behind[:-1], nearest)
+
+
+def name_of(record: model.Record, names: Names) -> SafeText:
+    """Return what a record is called; its id if it has no name."""
+    match record:
+        case model.Task(title=title):
+            return title
+        case model.Alert(text=text):
+            return text
+        case model.Activity():
+            return sentence(record, names)
+        case model.Budget():
+            return names.budget(record)
+        case model.Agent(name=name) | model.Company(name=name) if name:
+            return name
+    return safe(record.id)
+
+
+def breadcrumbs(behind: Sequence[NavigationEntry], width: int) -> list[Cell]:
+    """Return the names of the entries behind; the farthest are left out to fit the columns."""
+    names = [fit(entry.name, min(LONGEST_CRUMB, cell_width(entry.name))) for entry in behind]
+    if not names:
+        return []
+    for left_out in range(len(names) + 1):
+        shown = [signs.ellipsis, *names[left_out:]] if left_out else names
+        words = plain("".join(f" {name} {signs.inward}" for name in shown))
+        if cell_width(words) <= width:
+            return [Cell(words, Tone.DIM)]
+    return []

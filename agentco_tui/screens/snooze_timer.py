@@ -1,0 +1,43 @@
+"""Refreshes the needs at the moment at which the next snooze ends."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.dom import DOMNode
+
+from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+
+AHEAD: Final = 2.0
+"""Seconds before the end of a snooze within which a timer is set for it."""
+
+
+class SnoozeTimer:
+    """Checked once a second by the frame.
+
+    The end of a snooze is a time of the platform's clock, which is set and corrected while a timer
+    runs. So only the last check before the end sets a timer.
+    """
+
+    def __init__(self, node: DOMNode, session: DashboardWorkspace) -> None:
+        """Timers and workers end with `node`."""
+        self._node = node
+        self._session = session
+        self._is_set = False
+
+    def check(self) -> None:
+        """Refresh the needs if a snooze has ended; set the timer if one is about to."""
+        ends_at = self._session.needs.next_snooze_end
+        if ends_at is None:
+            return
+        left = ends_at - self._session.clock.now()
+        if left <= 0:
+            self._session.needs_refresh.start(self._node)
+        elif left <= AHEAD and not self._is_set:
+            self._is_set = True
+            self._node.set_timer(left, self.fire, name="snooze")
+
+    def fire(self) -> None:
+        """The timer has run out; the clock may have been corrected meanwhile."""
+        self._is_set = False
+        self.check()
