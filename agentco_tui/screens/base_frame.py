@@ -17,6 +17,7 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.navigation import Navigation
 from agentco_tui.screens.sized_screen import SizedScreen
 from agentco_tui.screens.targets import Target
+from agentco_tui.screens.topics import Topics
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import safe
 from agentco_tui.widgets.prompt import Prompt
@@ -50,6 +51,7 @@ class BaseFrame(SizedScreen[None]):
         self.denied: dict[str, str] = {}
         """Why commands would be refused now, by their id."""
         self.navigation = Navigation()
+        self.topics = Topics()
         self.idle_tracker = IdleTracker(session, remembered.left_at)
 
     @property

@@ -226,12 +226,12 @@ class BudgetView(TrendView[Budget]):
             if not self.reading:
                 self.show_detail(top=True)
 
-    def take(self, change: Change) -> None:
+    def show_change(self, change: Change) -> None:
         if change.feed is FeedName.ALERTS:
             self._load_alerts()
             self.show_head()
             return
-        super().take(change)
+        super().show_change(change)
         if self._grown() != self._places:
             # A company that is in another place now takes its agents along.
             self.freezer.request_reload()

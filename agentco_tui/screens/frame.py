@@ -146,7 +146,7 @@ class MainScreen(BaseFrame):
     # ---- changes
 
     def take(self, change: Change) -> None:
-        """Show a change of the store in every list, hidden ones too."""
+        """Show a change of the store."""
         session = self.session
         to_read_again = session.decisions.take(change)
         with self.app.batch_update():
@@ -154,10 +154,9 @@ class MainScreen(BaseFrame):
             if needs_follow_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
                 session.needs_refresh.start(self)
             tasks_in_log = self._tasks_in_log(change)
-            for view in self.views.values():
-                view.take(change)
-                if tasks_in_log:
-                    view.take_decisions(tasks_in_log)
+            self.topics.changes.publish(change)
+            if tasks_in_log:
+                self.topics.decisions.publish(tasks_in_log)
             self.restore_awaited()
             self.show_frame()
         for decision in to_read_again:
@@ -172,13 +171,12 @@ class MainScreen(BaseFrame):
         return [entry.task.id for entry in entries if entry and entry.task and entry.task.id]
 
     def take_needs(self) -> None:
-        self.view.take_needs()
+        self.topics.needs.publish(None)
         self.show_frame()
 
     def take_outlook(self) -> None:
         with self.app.batch_update():
-            for view in self.views.values():
-                view.take_outlook()
+            self.topics.forecasts.publish(None)
 
     def take_decisions(self, task_id: str) -> None:
         """Show how far a decision is, soon: a set of tasks changes many at once.
@@ -195,20 +193,17 @@ class MainScreen(BaseFrame):
         changed = self._decided
         self._decided = set()
         self.session.needs_refresh.take_decisions(self)
-        for view in self.views.values():
-            view.take_decisions(changed)
+        self.topics.decisions.publish(changed)
         self.show_frame()
 
     def paint_as_told(self) -> None:
         """Paint what the settings and the speed of the line decide."""
-        for view in self.views.values():
-            view.show_head()
+        self.topics.appearance.publish(None)
         self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
         """Show how fresh a feed is."""
-        if feed in (*self.view.lists, *self.view.beside, *self.view.figures_from):
-            self.view.show_head()
+        self.topics.freshness.publish(feed)
         self.show_frame()
 
     def take_company(self, company_id: str) -> None:

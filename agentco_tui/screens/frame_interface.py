@@ -14,6 +14,7 @@ from agentco_tui.keys.commands import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Task
 from agentco_tui.screens.navigation import Navigation
+from agentco_tui.screens.topics import Topics
 from agentco_tui.text import SafeText
 from agentco_tui.widgets.prompt import Prompt
 
@@ -49,6 +50,7 @@ class FrameInterface(Protocol):
 
     prompt: Prompt
     navigation: Navigation
+    topics: Topics
 
     @property
     def dialogs(self) -> Dialogs: ...

@@ -36,6 +36,7 @@ from agentco_tui.screens.header_footer import misleads, notice, told_cells, with
 from agentco_tui.screens.key_app import DetailPane, ListTable, bindings_of
 from agentco_tui.screens.list_freezer import ListFreezer
 from agentco_tui.screens.navigation import AGENT_LOG, NavigationEntry, breadcrumbs, name_of
+from agentco_tui.screens.topics import Topics
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column, R
@@ -147,7 +148,21 @@ class ListView(Widget, Generic[R]):
         """Show what the store has already, laid out for the terminal from the first picture on."""
         self._fit()
         self.reload()
+        self._follow(self.frame.topics)
         self.frame.show_frame()
+
+    def _follow(self, topics: Topics) -> None:
+        """Show what happens while the list is mounted, also while it is hidden."""
+        topics.changes.subscribe(self, self.show_change)
+        topics.decisions.subscribe(self, self.show_decisions)
+        topics.needs.subscribe(self, lambda _: self.show_needs() if self.display else None)
+        topics.forecasts.subscribe(self, lambda _: self.show_forecasts())
+        topics.freshness.subscribe(self, self._show_freshness)
+        topics.appearance.subscribe(self, lambda _: self.show_head())
+
+    def _show_freshness(self, feed: FeedName) -> None:
+        if self.display and feed in (*self.lists, *self.beside, *self.figures_from):
+            self.show_head()
 
     @on(events.Resize)
     def _fit(self) -> None:
@@ -200,7 +215,7 @@ class ListView(Widget, Generic[R]):
         self.show_head()
         self.show_detail()
 
-    def take(self, change: Change) -> None:
+    def show_change(self, change: Change) -> None:
         """Show a change of a feed that is listed, or from which cells take names and figures."""
         if change.feed in self.lists:
             self._take_rows(change)
@@ -256,10 +271,10 @@ class ListView(Widget, Generic[R]):
                     self.table.set_tombstone(row_id, self.resolution(row_id))
         self.table.apply(changed=listed.items(), removed=removed)
 
-    def take_outlook(self) -> None:
+    def show_forecasts(self) -> None:
         """Show that forecasts or figures of the past have changed."""
 
-    def take_needs(self) -> None:
+    def show_needs(self) -> None:
         """Show that the needs were found again."""
 
     def _names(self) -> dict[str, SafeText]:
@@ -439,7 +454,7 @@ class ListView(Widget, Generic[R]):
 
     def tick(self) -> None:
         """Show ages as they are now, and release the list if the user has left it."""
-        self.take_decisions()
+        self.show_decisions()
         self.show_head()
         self.table.tick()
         is_covered = self.app.screen is not self.screen
@@ -471,7 +486,7 @@ class ListView(Widget, Generic[R]):
     def detail_items(self, record: Any) -> list[Item]:
         return details(record, self.look, raw=self._raw)
 
-    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
+    def show_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Show how far decisions about these tasks are, where the list has tasks."""
 
     def return_to(self, task_id: str) -> bool:

@@ -237,7 +237,7 @@ class OverviewView(TaskLines[Need]):
         self.trends.display = bool(items)
         self.trends.show(items)
 
-    def take(self, change: Change) -> None:
+    def show_change(self, change: Change) -> None:
         if self.display:
             self.show_head()
             if change.feed in (FeedName.ACTIVITY, *NAMES):
@@ -251,7 +251,7 @@ class OverviewView(TaskLines[Need]):
 
     def reload(self) -> None:
         self.freezer.reload_due = False
-        self.take_needs()
+        self.show_needs()
 
     def show_head(self, phase: Phase | None = None) -> None:
         freshness = self.session.store.freshness
@@ -267,7 +267,7 @@ class OverviewView(TaskLines[Need]):
         self._give_room()
         super().show_head(min(phases[:2], key=FIRST_TOLD.index))
 
-    def take_needs(self) -> None:
+    def show_needs(self) -> None:
         shown, table = {n.key: n for n in self.needs.shown}, self.table
         before = table.rows.records
         changed = [(key, need) for key, need in shown.items() if before.get(key) != need]
@@ -399,7 +399,7 @@ class OverviewView(TaskLines[Need]):
             await session.trace_of(task)
             self.show_detail()
 
-    def take_outlook(self) -> None:
+    def show_forecasts(self) -> None:
         self._give_room()
         self._show_spend()
         self.show_detail()

@@ -353,9 +353,9 @@ class ActivityView(ListView[Activity]):
         lines = (f"{fmt.clock(each.at, now)}  {deed(each, names)}" for each in fold.entries)
         return [*items, Gap(), Heading(fold.times()), *(Text(plain(line)) for line in lines)]
 
-    def take(self, change: Change) -> None:
+    def show_change(self, change: Change) -> None:
         if change.feed is not FeedName.ACTIVITY:
-            super().take(change)
+            super().show_change(change)
         elif self._filtered_log is None:
             self._take_entries(change)
         elif self.session.store.freshness[FeedName.ACTIVITY] == Freshness():
@@ -369,7 +369,7 @@ class ActivityView(ListView[Activity]):
             self._new += len(change.added)
             self.show_head()
             return
-        super().take(replace(change, changed=(*change.changed, *self._fold())))
+        super().show_change(replace(change, changed=(*change.changed, *self._fold())))
         self._to_newest()
 
     def _to_newest(self) -> None:

@@ -56,7 +56,7 @@ class TaskLines(ListView[R]):
                 record = read
         return [*items, *details(record, self.look, raw=self._raw, resolution=resolution)]
 
-    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
+    def show_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Show on the lines of tasks how far their decisions are; on the tombstones of the tasks in
         `task_ids`, what became of them.
         """

@@ -189,6 +189,6 @@ class TrendView(ListView[R]):
         self.session.outlook.want(filter(None, map(self.budget_about, visible)))
         super().tick()
 
-    def take_outlook(self) -> None:
+    def show_forecasts(self) -> None:
         self.table.renew()
         self.show_detail()

@@ -63,7 +63,7 @@ async def _update_view(
     if settings is None:
         await frame.views.pop(view.tab).remove()
     else:
-        view.take_needs()
+        view.show_needs()
         view.bring_up_to_date()
         view.table.tick()
 

@@ -1,0 +1,54 @@
+"""What lists follow while they are mounted: one topic for each kind of news.
+
+Textual's `Signal` does the same, except that it logs and ignores the errors of its subscribers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Generic, TypeVar
+
+from textual.widget import Widget
+
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.store import Change
+
+T = TypeVar("T")
+
+
+class Topic(Generic[T]):
+    """News that widgets subscribe to while they are mounted."""
+
+    def __init__(self) -> None:
+        self._subscribers: list[tuple[Widget, Callable[[T], object]]] = []
+
+    def subscribe(self, widget: Widget, callback: Callable[[T], object]) -> None:
+        """Call `callback` with everything published, until the widget is removed.
+
+        The widget must be mounted already.
+        """
+        self._subscribers.append((widget, callback))
+
+    def publish(self, news: T) -> None:
+        """Call the subscribers, in the order in which they subscribed. Raises what they raise."""
+        self._subscribers = [each for each in self._subscribers if each[0].is_attached]
+        for _, callback in self._subscribers:
+            callback(news)
+
+
+class Topics:
+    """The topics of one frame."""
+
+    def __init__(self) -> None:
+        self.changes = Topic[Change]()
+        """A change of the store."""
+        self.decisions = Topic[Collection[str]]()
+        """The ids of tasks of whose decisions more is known."""
+        self.needs = Topic[None]()
+        """The needs were refreshed."""
+        self.forecasts = Topic[None]()
+        """Forecasts, or figures of the past, have changed."""
+        self.freshness = Topic[FeedName]()
+        """How fresh a feed is has changed."""
+        self.appearance = Topic[None]()
+        """The settings, or the speed of the line, have changed how things are painted."""
