@@ -219,48 +219,73 @@ def size(amount: int | None) -> SafeText:
 
 
 def clock(moment_: Moment | None, now: float, tz: tzinfo | None = None) -> SafeText:
-    """A point in time seen from `now` (seconds since 1970), at most nine cells: "12:04:31" today,
-    "Wed 12:04" in the six days before, "19 Nov" this year, else "Nov 2024". In the zone `tz`, by
-    default the local one.
+    """A past time, seen from `now` (seconds since 1970), in at most nine cells.
+
+    "12:04:31" today, "Wed 12:04" in the six days before, "19 Nov" this year, else "Nov 2024". In
+    the zone `tz`, by default the local one.
     """
     if moment_ is None:
         return signs.missing
-    then, today = _local(moment_.at, tz), _local(now, tz)
+    then = _local(moment_.at, tz)
+    today = _local(now, tz)
     if then is None or today is None:
         return signs.unknown
-    days, month = (today.date() - then.date()).days, _MONTHS[3 * then.month - 3 : 3 * then.month]
-    if 0 < days < 7:
-        return SafeText(f"{_DAYS[3 * then.weekday() : 3 * then.weekday() + 3]} {then:%H:%M}")
-    if days:
-        same = then.year == today.year
-        return SafeText(f"{then.day} {month}" if same else f"{month} {then.year}")
-    return SafeText(f"{then:%H:%M:%S}")
+    days_ago = (today.date() - then.date()).days
+    if days_ago == 0:
+        return SafeText(f"{then:%H:%M:%S}")
+    if 0 < days_ago < 7:
+        return SafeText(f"{_weekday(then)} {then:%H:%M}")
+    if then.year == today.year:
+        return SafeText(f"{then.day} {_month(then)}")
+    return SafeText(f"{_month(then)} {then.year}")
 
 
 def day(at: float, now: float, tz: tzinfo | None = None) -> SafeText:
-    """A point in time to come, as exact as an estimate is: "17:00" today, "Tue 24 Nov" in the six
-    days after, "1 Dec" within ten months, else "Dec 2026".
+    """A future time, as exact as an estimate is.
+
+    "17:00" today, "Tue 24 Nov" in the six days after, "1 Dec" within ten months, else "Dec 2026".
     """
-    then, today = _local(at, tz), _local(now, tz)
+    then = _local(at, tz)
+    today = _local(now, tz)
     if then is None or today is None:
         return signs.unknown
-    days, month = (then.date() - today.date()).days, _MONTHS[3 * then.month - 3 : 3 * then.month]
-    if not days:
+    days_ahead = (then.date() - today.date()).days
+    if days_ahead == 0:
         return SafeText(f"{then:%H:%M}")
-    if 0 < days < 7:
-        return SafeText(f"{_DAYS[3 * then.weekday() : 3 * then.weekday() + 3]} {then.day} {month}")
-    return SafeText(f"{then.day} {month}" if abs(days) < 300 else f"{month} {then.year}")
+    if 0 < days_ahead < 7:
+        return SafeText(f"{_weekday(then)} {then.day} {_month(then)}")
+    if abs(days_ahead) < _DAYS_WITHOUT_YEAR:
+        return SafeText(f"{then.day} {_month(then)}")
+    return SafeText(f"{_month(then)} {then.year}")
+
+
+_DAYS_WITHOUT_YEAR: Final = 300
+"""A date less than so many days away is clear without its year."""
+
+
+def _weekday(then: datetime) -> str:
+    """The weekday in three letters: "Mon". In English, whatever the locale."""
+    start = 3 * then.weekday()
+    return _DAYS[start : start + 3]
+
+
+def _month(then: datetime) -> str:
+    """The month in three letters: "Jan". In English, whatever the locale."""
+    end = 3 * then.month
+    return _MONTHS[end - 3 : end]
 
 
 def zone(now: float, tz: tzinfo | None = None) -> SafeText:
-    """What the zone of times is called: "UTC", "CET"."""
+    """The name of the time zone: "UTC", "CET"."""
     today = _local(now, tz)
     return signs.unknown if today is None else safe(f"{today:%Z}", 10)
 
 
 def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False) -> SafeText:
-    """A point in time with its date: "2025-11-19 12:04:31", and `full` with its zone:
-    "2025-11-19 12:04:31 +01:00", and ", zone assumed" if so.
+    """A time with its date: "2025-11-19 12:04:31".
+
+    With `full` also its zone, and whether that is assumed: "2025-11-19 12:04:31 +01:00, zone
+    assumed".
     """
     if moment_ is None:
         return signs.missing
@@ -268,8 +293,12 @@ def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False)
     if then is None:
         return plain(f"{signs.unknown} no time a calendar has") if full else signs.unknown
     text = then.isoformat(" ")
-    zone = f" {text[19:]}" + ", zone assumed" * moment_.zone_assumed
-    return plain(text[:19] + zone * full)
+    date_and_time = text[:19]
+    offset = text[19:]
+    if not full:
+        return plain(date_and_time)
+    assumed = ", zone assumed" if moment_.zone_assumed else ""
+    return plain(f"{date_and_time} {offset}{assumed}")
 
 
 def stamp(seconds: float) -> str:

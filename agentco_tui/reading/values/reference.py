@@ -44,9 +44,10 @@ def to_id(raw: Json) -> Any:
             return EMPTY
         if len(raw) > _MAX_ID:
             return None
-        # an address for an identifier (JSON-LD): what the platform calls it is at its end
-        is_path = raw[0] in "/h" and raw.startswith(("/", "http")) and _PATH.match(raw)
-        return unquote(raw.rstrip("/").rpartition("/")[2]) if is_path else raw
+        # JSON-LD has an address for an identifier; the platform's own is at its end.
+        if raw[0] in "/h" and raw.startswith(("/", "http")) and _PATH.match(raw):
+            return unquote(raw.rstrip("/").rpartition("/")[2])
+        return raw
     if type(raw) is Decimal and raw.is_finite() and abs(raw.adjusted()) < 40:
         return str(int(raw)) if raw == raw.to_integral_value() else None
     if type(raw) is dict and len(raw) <= 4:
