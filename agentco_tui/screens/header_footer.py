@@ -1,11 +1,11 @@
-"""The header, the tabs, the footer, and what a list says of itself: their cells."""
+"""The cells of the header, the tabs and the footer, and of a list's notices."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
-from typing import Any
+from typing import Any, Final
 
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.config import DEFAULT_PROFILE, Settings
@@ -24,72 +24,101 @@ from agentco_tui.widgets.tones import Cell, Pressable, Tone, faded, total_width
 def header_cells(
     session: DashboardWorkspace, feeds: Iterable[FeedName], width: int
 ) -> tuple[list[Cell], list[Cell]]:
-    """Left program, profile and company scope, where what is not as usual stands out; right how
-    fresh these feeds are, and how much needs a person. Where it is narrow the profile comes first.
+    """Return the cells left and right in the header.
+
+    Left the program, the profile and the company in scope; right how fresh these feeds are, and
+    how many needs there are. On a narrow screen the program and the latency are left out.
     """
-    settings, scope = session.settings, session.names.scope(session.poller.query.company)
-    left = [
-        Cell(plain(" agentco "), Tone.STRONG),
-        environment(settings),
-        Cell(plain(f" {signs.vertical} ")),
-        Cell(scope, Tone.PLAIN if session.poller.query.company is None else Tone.ACCENT),
-    ]
-    if session.scope_phase() is Phase.FAILED:
-        left[-1] = Cell(plain(f"{signs.critical} {scope}"), Tone.CRITICAL)
-    if settings.read_only:
-        left.append(Cell(plain("  read-only"), Tone.ACCENT))
-    elif session.permissions.off is not None:
-        left.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
-    if session.thin:
-        left.append(Cell(plain("  thin"), Tone.ACCENT))
+    is_narrow = width < NARROW
+    left = _place_cells(session)
+    latency = session.client.transport.measured.steady_latency
     freshness = worst(session.store.freshness[feed] for feed in feeds)
-    latency, now = session.client.transport.measured.steady_latency, session.clock.monotonic()
-    if width < NARROW:
-        left, latency = left[1:], None
-    right = health_cells(freshness, latency, now, refresh=settings.refresh)
+    health = health_cells(
+        freshness,
+        None if is_narrow else latency,
+        session.clock.monotonic(),
+        refresh=session.settings.refresh,
+    )
+    right: list[Cell] = []
     slowed_to = session.poller.slowed_to
     if slowed_to is not None:
         # On the right, which is never cut for lack of room.
         words = f"{signs.warning} no focus: {fmt.age(slowed_to)}  "
-        right.insert(0, Cell(plain(words), Tone.WARNING))
-    levels, needs = session.needs.levels, list[Cell]()
-    if critical := levels[Level.CRITICAL]:
-        needs.append(Cell(plain("  ")))
-        needs.append(Cell(plain(f" {signs.critical} {fmt.count(critical)} "), Tone.ALARM))
-    if warning := levels[Level.WARNING]:
-        needs.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
-    phases = [session.store.freshness[feed].phase for feed in (FeedName.PENDING, FeedName.ALERTS)]
-    return left, [*right, *faded(needs, Phase.STALE in phases), Cell(plain(" "))]
+        right.append(Cell(plain(words), Tone.WARNING))
+    right += [*health, *_need_cells(session), Cell(plain(" "))]
+    return (left[1:] if is_narrow else left), right
 
 
-NARROW = 60  # columns
+def _place_cells(session: DashboardWorkspace) -> list[Cell]:
+    """Return the program, the profile and the scope, with what is unusual marked."""
+    settings = session.settings
+    company_id = session.poller.query.company
+    scope = session.names.scope(company_id)
+    scope_cell = Cell(scope, Tone.PLAIN if company_id is None else Tone.ACCENT)
+    if session.scope_phase() is Phase.FAILED:
+        scope_cell = Cell(plain(f"{signs.critical} {scope}"), Tone.CRITICAL)
+    cells = [
+        Cell(plain(" agentco "), Tone.STRONG),
+        environment(settings),
+        Cell(plain(f" {signs.vertical} ")),
+        scope_cell,
+    ]
+    if settings.read_only:
+        cells.append(Cell(plain("  read-only"), Tone.ACCENT))
+    elif session.permissions.off is not None:
+        cells.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
+    if session.thin:
+        cells.append(Cell(plain("  thin"), Tone.ACCENT))
+    return cells
 
 
-PRODUCTION = re.compile(r"(?i)\b(prod(uction)?|live)\b")
+def _need_cells(session: DashboardWorkspace) -> list[Cell]:
+    """Return how many needs are critical and how many are warnings, dim if that may be old."""
+    critical = session.needs.levels[Level.CRITICAL]
+    warning = session.needs.levels[Level.WARNING]
+    cells: list[Cell] = []
+    if critical:
+        cells.append(Cell(plain("  ")))
+        cells.append(Cell(plain(f" {signs.critical} {fmt.count(critical)} "), Tone.ALARM))
+    if warning:
+        cells.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
+    feeds = (FeedName.PENDING, FeedName.ALERTS)
+    is_old = any(session.store.freshness[feed].phase is Phase.STALE for feed in feeds)
+    return faded(cells, is_old)
+
+
+NARROW: Final = 60
+"""Columns below which the header leaves out the program and the latency."""
+PRODUCTION: Final = re.compile(r"(?i)\b(prod(uction)?|live)\b")
+"""Words in a platform's name that mean it is a production platform."""
 
 
 class Environment(Cell, frozen=True):
-    """Which platform it is; `filled` is the colour of all that must say so, None if nothing."""
+    """The name of the platform."""
 
     filled: Tone | None = None
+    """The colour in which whole lines are filled, because it is production; None otherwise."""
 
 
 def profile_name(settings: Settings) -> str:
-    """The profile's name; without a profile the host."""
+    """Return the profile's name; without a profile the host."""
     unnamed = settings.profile == DEFAULT_PROFILE
     return settings.base_url.host if unnamed else settings.profile
 
 
 def environment(settings: Settings) -> Environment:
-    """What a person calls the platform, in the colour chosen for it; all is filled with that where
-    it is production, by `danger` or by what it is called.
+    """Return the platform's name in the colour chosen for it.
+
+    A platform is production if `danger` says so, or else by its names.
     """
-    name, danger = profile_name(settings), settings.danger
+    name = profile_name(settings)
     words = settings.label or name
-    if danger is None:
-        danger = PRODUCTION.search(f"{words} {name}".replace("_", " ")) is not None
-    tone = Tone(settings.colour or (Tone.MAGENTA if danger else Tone.ACCENT))
-    return Environment(plain(f" {safe(words, 24)} "), tone, filled=tone if danger else None)
+    is_production = settings.danger
+    if is_production is None:
+        is_production = PRODUCTION.search(f"{words} {name}".replace("_", " ")) is not None
+    default = Tone.MAGENTA if is_production else Tone.ACCENT
+    tone = Tone(settings.colour or default)
+    return Environment(plain(f" {safe(words, 24)} "), tone, filled=tone if is_production else None)
 
 
 def tab_cells(
@@ -99,46 +128,64 @@ def tab_cells(
 
     `at` is the tab shown; `view_counts` has the counts of the views, by tab.
     """
-    store = session.store
-    keys = tab_keys(session.settings)
-    lengths = {"companies": len(store.companies), "agents": len(store.agents)}
-    counts = {tab: Cell(fmt.count(each), Tone.DIM) for tab, each in lengths.items() if each}
-    if store.freshness[FeedName.PENDING].answered_at is not None and session.is_scope_shown():
-        waiting = session.needs.queue.count
-        counts["tasks"] = Cell(fmt.count(waiting), Tone.ACCENT if waiting else Tone.DIM)
-    money = session.needs.money_levels
-    if critical := money[Level.CRITICAL]:
-        counts["budget"] = Cell(plain(f"{signs.critical}{critical}"), Tone.CRITICAL)
-    elif warning := money[Level.WARNING]:
-        counts["budget"] = Cell(plain(f"{signs.warning}{warning}"), Tone.WARNING)
-    for tab, feed in (("tasks", FeedName.PENDING), ("budget", FeedName.ALERTS)):
-        if tab in counts and store.freshness[feed].phase is Phase.STALE:
-            counts[tab] = Cell(counts[tab].text, Tone.DIM)
-    names = {str(tab): plain(tab.title()) for tab in SCREENS}
+    names = {str(screen): plain(screen.title()) for screen in SCREENS}
     for view in session.settings.views:
         names[view.tab] = safe(view.name, 24)
-        if view.tab in view_counts:
-            counts[view.tab] = view_counts[view.tab]
-    cells: list[Cell] = []
-    for longest in (None, 4, 3, 0):
-        cells = []
+    counts = {**_screen_counts(session), **view_counts}
+    keys = tab_keys(session.settings)
+    for longest in TAB_LENGTHS:
+        cells: list[Cell] = []
         for tab, name in names.items():
-            here, count = tab == at, counts.get(tab)
-            title = name if here else name[:longest]
-            words = "".join(f"{part} " for part in (keys.get(tab), title) if part)
-            cells += [
-                Pressable(signs.cursor if here else plain(" "), Tone.ACCENT, key=tab),
-                Pressable(plain(words), Tone.STRONG if here else Tone.DIM, key=tab),
-            ]
-            if count is not None:
-                cells.append(Pressable(plain(f"{count.text} "), count.tone, key=tab))
+            title = name if tab == at else name[:longest]
+            key = keys.get(tab)
+            cells += _tab_cells(tab, key, title, counts.get(tab), is_shown=tab == at)
         if sum(len(cell.text) for cell in cells) <= width:
             break
     return cells
 
 
+def _tab_cells(
+    tab: str, key: str | None, title: str, count: Cell | None, *, is_shown: bool
+) -> list[Cell]:
+    words = "".join(f"{part} " for part in (key, title) if part)
+    cells: list[Cell] = [
+        Pressable(signs.cursor if is_shown else plain(" "), Tone.ACCENT, key=tab),
+        Pressable(plain(words), Tone.STRONG if is_shown else Tone.DIM, key=tab),
+    ]
+    if count is not None:
+        cells.append(Pressable(plain(f"{count.text} "), count.tone, key=tab))
+    return cells
+
+
+def _screen_counts(session: DashboardWorkspace) -> dict[str, Cell]:
+    """Return the counts of the screens that are known, by tab; dim if they may be old."""
+    store = session.store
+    counts: dict[str, Cell] = {}
+    lengths = {"companies": len(store.companies), "agents": len(store.agents)}
+    for tab, length in lengths.items():
+        if length:
+            counts[tab] = Cell(fmt.count(length), Tone.DIM)
+    if store.freshness[FeedName.PENDING].answered_at is not None and session.is_scope_shown():
+        waiting = session.needs.queue.count
+        counts["tasks"] = Cell(fmt.count(waiting), Tone.ACCENT if waiting else Tone.DIM)
+    critical = session.needs.money_levels[Level.CRITICAL]
+    warning = session.needs.money_levels[Level.WARNING]
+    if critical:
+        counts["budget"] = Cell(plain(f"{signs.critical}{critical}"), Tone.CRITICAL)
+    elif warning:
+        counts["budget"] = Cell(plain(f"{signs.warning}{warning}"), Tone.WARNING)
+    for tab, feed in (("tasks", FeedName.PENDING), ("budget", FeedName.ALERTS)):
+        if tab in counts and store.freshness[feed].phase is Phase.STALE:
+            counts[tab] = Cell(counts[tab].text, Tone.DIM)
+    return counts
+
+
+TAB_LENGTHS: Final = (None, 4, 3, 0)
+"""Letters to which the names of other tabs are cut, until all tabs fit; None for whole names."""
+
+
 def tab_keys(settings: Settings) -> dict[str, str]:
-    """The key of each screen's and each view's tab, as it is bound now; none for one without."""
+    """Return the key of each tab that has one, as it is bound now."""
     bindings = {str(screen): f"screen.{screen}" for screen in SCREENS}
     for number, view in enumerate(settings.views, start=1):
         if f"view.{number}" in COMMANDS_BY_ID:
@@ -147,8 +194,12 @@ def tab_keys(settings: Settings) -> dict[str, str]:
     return {tab: key for tab, key in keys.items() if key}
 
 
-OPEN_DETAIL = ("list.open", "companies.scope", "budget.alerts")
-LONGEST_REASON = 30
+NOT_WHILE_OPEN: Final = ("list.open", "companies.scope", "budget.alerts", "app.back")
+"""Commands of a list that the footer does not repeat while a record is open."""
+LONGEST_REASON: Final = 30
+"""Columns of the reason why a command is refused."""
+MOST_WHILE_OPEN: Final = 3
+"""Commands of the list that the footer shows while a record is open."""
 
 
 def footer_cells(
@@ -159,22 +210,34 @@ def footer_cells(
     reading: bool,
     width: int,
 ) -> list[Cell]:
-    """The keys of what is offered, with other words than their labels where it has some, and why
-    not; where not all fit, those before help and quit give way from the right.
+    """Return the keys of some commands with their words, and why some are refused.
+
+    `offers` has the commands, the most useful first, with words that replace their labels; `keys`
+    is `Settings.keys`; `denied` has reasons by command. While a record is open (`reading`), only
+    the first of them are shown. If not all fit, those before help and quit are left out, the last
+    ones first.
     """
-    ids, reasons = [*offers, *FOOTER_EVERYWHERE], set[str]()
+    ids = [*offers, *FOOTER_EVERYWHERE]
     if reading:
-        first = [id_ for id_ in [*offers][:3] if id_ not in (*OPEN_DETAIL, "app.back")]
+        first = [each for each in [*offers][:MOST_WHILE_OPEN] if each not in NOT_WHILE_OPEN]
         ids = ["app.back", "list.open", *first, "list.raw", "list.copy_id", "app.help", "app.quit"]
         offers = {**offers, "app.back": ""}
     groups: list[list[Cell]] = []
-    for id_ in ids:
-        tones = (Tone.DIM, Tone.DIM) if id_ in denied else (Tone.ACCENT, Tone.PLAIN)
-        words = f" {offers.get(id_) or COMMANDS_BY_ID[id_].label.lower()}  "
-        if key := shown_key(id_, keys):
-            parts = zip((key, words), tones, strict=True)
-            groups.append([Pressable(plain(part), tone, key=id_) for part, tone in parts])
-        if (reason := denied.get(id_)) is not None and reason not in reasons:
+    reasons: set[str] = set()
+    for command_id in ids:
+        reason = denied.get(command_id)
+        key = shown_key(command_id, keys)
+        if key:
+            label = offers.get(command_id) or COMMANDS_BY_ID[command_id].label.lower()
+            key_tone = Tone.ACCENT if reason is None else Tone.DIM
+            tone = Tone.PLAIN if reason is None else Tone.DIM
+            groups.append(
+                [
+                    Pressable(plain(key), key_tone, key=command_id),
+                    Pressable(plain(f" {label}  "), tone, key=command_id),
+                ]
+            )
+        if reason is not None and reason not in reasons:
             reasons.add(reason)
             groups.append([Cell(plain(f"{safe(reason, LONGEST_REASON)}  "), Tone.DIM)])
     while len(groups) > 2 and sum(map(total_width, groups)) > width - 1:
@@ -183,7 +246,7 @@ def footer_cells(
 
 
 def key_advice(settings: Settings) -> SafeText | None:
-    """What to do when the API key is refused, after the words that tell of it; None for nothing."""
+    """Return what to do when the API key is refused; None if nothing can be done."""
     place = settings.key_location
     if place is not None and place.can_change:
         return plain(f"{shown_key('app.refresh', settings.keys)} reads the key again")
@@ -191,12 +254,13 @@ def key_advice(settings: Settings) -> SafeText | None:
 
 
 def without_lines(phase: Phase, none: SafeText) -> SafeText:
-    """What stands where there are no lines: nothing there is not the same as nothing read."""
+    """Return the words of an empty list: `none` only if it was read and is empty."""
     words = {Phase.LOADING: "loading…", Phase.FAILED: "nothing could be read yet"}
     return plain(words.get(phase, none))
 
 
-OLD_FILTER = 3_600.0  # seconds
+OLD_FILTER: Final = 3_600.0
+"""Seconds after which a list says since when it is filtered."""
 
 
 def misleads(
@@ -206,105 +270,134 @@ def misleads(
     since: float,
     recalled: bool,
 ) -> Iterator[Item]:
-    """What a list must say, lest it misleads: that what was asked for does not exist, and that a
-    filter of an earlier time hides something.
+    """Yield what a list must say so that it does not mislead.
+
+    That what was asked for does not exist (`error`), and that a filter hides rows which was set
+    long ago, at the time `since` (0 if unknown), or in an earlier run (`recalled`).
     """
     now = session.clock.now()
     if error is not None:
         yield Text(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
-    if not rows.filter or not (recalled or now - since >= OLD_FILTER):
+    is_old = recalled or now - since >= OLD_FILTER
+    if not rows.filter or not is_old:
         return
     when = f"of {fmt.clock(Moment(since), now)}" if since else "of an earlier run"
     number = f"{fmt.count(len(rows.shown))} of {fmt.count(len(rows.records))}"
-    parts = f"filter {when}: {number}", shown_key("app.back", session.settings.keys)
-    words = f" {signs.separator} ".join(filter(None, parts))
-    yield Text(plain(f"{signs.warning} {words}"), Tone.WARNING)
+    words = f"{signs.warning} filter {when}: {number}"
+    key = shown_key("app.back", session.settings.keys)
+    if key:
+        words += f" {signs.separator} {key}"
+    yield Text(plain(words), Tone.WARNING)
 
 
-def told_cells(told: Listing[Any], shown: int) -> list[Cell]:
-    """What a list says of itself: records that couldn't be read, and that more exist."""
-    words = []
-    if told.unread:
-        words.append(f"{fmt.count(told.unread)} could not be read")
-    if told.capped:
-        words.append(f"only the first {fmt.count(shown)} were fetched")
-    cells = [Cell(plain(f" {signs.warning} {each}"), Tone.WARNING) for each in words]
-    if told.more and not told.capped:
+def told_cells(listing: Listing[Any], shown: int) -> list[Cell]:
+    """Return that records of a list could not be read, or that there are more than `shown`."""
+    warnings: list[str] = []
+    if listing.unread:
+        warnings.append(f"{fmt.count(listing.unread)} could not be read")
+    if listing.capped:
+        warnings.append(f"only the first {fmt.count(shown)} were fetched")
+    cells = [Cell(plain(f" {signs.warning} {words}"), Tone.WARNING) for words in warnings]
+    if listing.more and not listing.capped:
         cells.append(Cell(plain(" and more"), Tone.DIM))
     return cells
 
 
-WORST_FIRST = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)
+WORST_FIRST: Final = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)
 
 
 def worst(freshnesses: Iterable[Freshness]) -> Freshness:
-    """The one to tell of: failed before stale before loading before live, then the oldest."""
+    """Return the worst: failed before stale before loading before live, then the oldest."""
     known = list(freshnesses) or [Freshness()]
-    ranks = [(WORST_FIRST.index(each.phase), each.answered_at or 0.0) for each in known]
-    return known[ranks.index(min(ranks))]
+    return min(known, key=lambda each: (WORST_FIRST.index(each.phase), each.answered_at or 0.0))
 
 
-# Two words for the header; the notice says it in full.
-REASONS = {
+REASONS: Final = {
     KeyRejected: "key rejected",
     NotAllowed: "not allowed",
     RateLimited: "asked to wait",
     TimedOut: "no answer",
     Unreachable: "unreachable",
 }
+"""The header's words for a failure; the notice has the whole sentence."""
 
 
 def health_cells(
     freshness: Freshness, latency: float | None, monotonic: float, *, refresh: float
 ) -> list[Cell]:
-    took = f" {signs.separator} {fmt.duration(latency)}" if latency is not None else ""
-    # What the age is below between two polls, with their jitter, in whole units upwards: a header
-    # that counts from 0 to 5 and back would cost more on a thin line than all else.
-    age, known = signs.missing, freshness.age(monotonic)
-    if known is not None:
-        step = ceil(refresh * 1.1 + 0.5)
-        most = max(1, ceil(known / step)) * step
-        unit = next((unit for unit in (86_400, 3_600, 60) if most >= unit), 1)
-        age = plain(f"<{fmt.age(ceil(most / unit) * unit)}")
-    found = (words for kind, words in REASONS.items() if isinstance(freshness.failure, kind))
-    reason = next(found, "failing" if freshness.failure else "no answer")
+    """Return how fresh the data are; times are in seconds, `monotonic` is now."""
+    age = _age_limit(freshness.age(monotonic), refresh)
     match freshness.phase:
+        case Phase.LOADING if freshness.late:
+            return [Cell(plain(f"{signs.unknown} no answer yet"), Tone.WARNING)]
         case Phase.LOADING:
-            if freshness.late:
-                return [Cell(plain(f"{signs.unknown} no answer yet"), Tone.WARNING)]
             return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]
         case Phase.LIVE:
             state = Cell(plain(f"{signs.good} live "), Tone.GOOD)
             if freshness.slowed:
                 state = Cell(plain(f"{signs.warning} slow "), Tone.WARNING)
+            took = "" if latency is None else f" {signs.separator} {fmt.duration(latency)}"
             return [state, Cell(plain(f"{age}{took}"), Tone.DIM)]
         case Phase.STALE:
-            return [Cell(plain(f"{signs.unknown} {reason} {age}"), Tone.WARNING)]
+            return [Cell(plain(f"{signs.unknown} {_reason(freshness)} {age}"), Tone.WARNING)]
         case Phase.FAILED:
-            return [Cell(plain(f"{signs.critical} {reason}"), Tone.CRITICAL)]
+            return [Cell(plain(f"{signs.critical} {_reason(freshness)}"), Tone.CRITICAL)]
+
+
+def _age_limit(age: float | None, refresh: float) -> SafeText:
+    """Return what the age is below between two polls: "<6s", in whole units.
+
+    An age that counts from 0 to 5 again and again would cost more on a slow line than all else.
+    """
+    if age is None:
+        return signs.missing
+    step = ceil(refresh * 1.1 + 0.5)  # seconds between two polls, with their jitter
+    most = max(1, ceil(age / step)) * step
+    unit = next((unit for unit in (86_400, 3_600, 60) if most >= unit), 1)
+    return plain(f"<{fmt.age(ceil(most / unit) * unit)}")
+
+
+def _reason(freshness: Freshness) -> str:
+    """Return why a feed fails, in two words."""
+    for kind, words in REASONS.items():
+        if isinstance(freshness.failure, kind):
+            return words
+    return "failing" if freshness.failure else "no answer"
 
 
 def notice(
     freshness: Freshness, monotonic: float, about: str = "", settings: Settings | None = None
 ) -> list[Item]:
-    """What is said of a feed that fails: age, next try, and why; `about` names what fails."""
+    """Return what is said of a feed that fails: its age, the next try, and why.
+
+    `about` names what fails; `settings` are for advice about a refused key.
+    """
     failure = freshness.failure
     if failure is None:
-        words = "asked, and no answer yet"
-        if freshness.phase is Phase.STALE:
-            words = f"{fmt.age(freshness.age(monotonic))} old {signs.separator} {words}"
-        late = Cell(plain(f"{signs.unknown} {about}{words}"), Tone.WARNING)
-        return [Cells((late,))] if freshness.late else []
-    wait, again = freshness.wait(monotonic), ""
+        return _late_notice(freshness, monotonic, about)
+    wait = freshness.wait(monotonic)
+    next_try = ""
     if wait is not None:
-        again = "asking again now" if wait <= 0 else f"again in {fmt.age(wait)}"
-        again = f" {signs.separator} {again}"
+        when = "asking again now" if wait <= 0 else f"again in {fmt.age(wait)}"
+        next_try = f" {signs.separator} {when}"
     if freshness.phase is Phase.STALE:
         age = fmt.age(freshness.age(monotonic))
-        head = Cell(plain(f"{signs.unknown} {about}{age} old{again}"), Tone.WARNING)
+        head = Cell(plain(f"{signs.unknown} {about}{age} old{next_try}"), Tone.WARNING)
     else:
-        head = Cell(plain(f"{signs.critical} {about}no data yet{again}"), Tone.CRITICAL)
-    words, refused = str(failure), isinstance(failure, KeyRejected)
-    if refused and settings is not None and (advice := key_advice(settings)) is not None:
-        words += f"; {advice}"
+        head = Cell(plain(f"{signs.critical} {about}no data yet{next_try}"), Tone.CRITICAL)
+    words = str(failure)
+    if isinstance(failure, KeyRejected) and settings is not None:
+        advice = key_advice(settings)
+        if advice is not None:
+            words += f"; {advice}"
     return [Cells((head,)), Text(plain(words), head.tone)]
+
+
+def _late_notice(freshness: Freshness, monotonic: float, about: str) -> list[Item]:
+    """Return that an answer is late; nothing if it is not."""
+    if not freshness.late:
+        return []
+    words = "asked, and no answer yet"
+    if freshness.phase is Phase.STALE:
+        words = f"{fmt.age(freshness.age(monotonic))} old {signs.separator} {words}"
+    return [Cells((Cell(plain(f"{signs.unknown} {about}{words}"), Tone.WARNING),))]

@@ -1,10 +1,11 @@
-"""What stands beneath the Overview's list: what its line is about, the money, the latest events."""
+"""The panels below the list of the Overview: its need in full, the money, the latest events."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -33,231 +34,330 @@ from agentco_tui.widgets.graph import Plot
 from agentco_tui.widgets.text_pane import Cells, Item, columns
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 
-LOOKED_THROUGH = 200  # entries that the latest are folded from
-NOISY, QUIET = 300.0, 600.0  # seconds of many entries, from which and to which only bad ones show
-A_LOT = 30
-ROOMIEST, ROOMY, ROOM = 110, 90, 46  # columns from which a line of money says more
-BESIDE_GAUGE = 9  # columns of the sign, the per cent and the blanks of a line of money
-FEW = 2_000  # budgets of agents up to which they are sorted here
-SPACIOUS = 150  # columns from which on nothing has to give way to a trend
-MOST_AHEAD = 34  # columns of what lies ahead
-LEAST_PLOT = 3  # lines of a graph, its axis not counted
-MOST = 600  # cells of a text that is shown in a line or two
+MOST_FOLDED: Final = 200
+"""Newest entries of the log that the panel of the latest events is made from."""
+NOISY_WITHIN: Final = 300.0
+"""Seconds within which so many entries are noise: only the bad ones are shown then."""
+QUIET_AFTER: Final = 600.0
+"""Seconds over which as many entries must be spread before all are shown again."""
+MANY_ENTRIES: Final = 30
+"""Entries that are noise if they came within `NOISY_WITHIN`."""
+ROOM: Final = 46
+"""Columns at or above which a budget's line shows what is spent, and a folded entry its times."""
+ROOMY: Final = 90
+"""Columns at or above which a budget's line shows its last day and its forecast."""
+ROOMIEST: Final = 110
+"""Columns at or above which a budget's line shows an agent's company beside all else."""
+SPACIOUS: Final = 150
+"""Columns at or above which a budget's line has room for everything."""
+LEVEL_COLUMNS: Final = 9
+"""Columns of the level's sign, the per cent and the blanks in a budget's line."""
+MOST_SORTED: Final = 2_000
+"""Budgets of agents up to which the worst of all are shown; of more, those among the needs."""
+MOST_FORECAST: Final = 34
+"""Columns of the forecast in a budget's line."""
+LEAST_PLOT: Final = 3
+"""Lines of a graph, without its axis, below which none is drawn."""
+LONGEST_LINE: Final = 600
+"""Cells of a text that is put in one line."""
 
 
 def one_line(*texts: SafeText | None) -> SafeText:
-    return plain("  ".join(" ".join(clip(text, MOST).split()) for text in texts if text))
+    """Return texts in one line, without breaks and repeated blanks; empty ones are left out."""
+    return plain("  ".join(" ".join(clip(text, LONGEST_LINE).split()) for text in texts if text))
 
 
 def preview_items(
     need: Need, words: NeedWords, session: DashboardWorkspace, width: int
 ) -> list[Item]:
-    """What follows if nobody acts and what ranks it here, and in two lines, of which the first says
-    most, what the record under the cursor is about.
+    """Return three lines about a need: what follows if it is ignored and why it ranks here, and
+    twice what its record is about, the more important first.
     """
-    look, names, first, second = session.look, session.names, plain(""), plain("")
-    facts = list[SafeText | None]()
-    match record := need.record:
-        case Task():
-            about = about_of(record, look) or plain("no description was sent")
-            first, second, *_ = (*wrap(about, max(1, width)), plain(""))
-            company = names.company(names.company_of(record))
-            trust = fmt.number(look.trust_of(record))
-            facts = [words.agent]
-            if not need.alike:
-                facts += [company, None if trust == signs.missing else plain(f"trust {trust}")]
-            trace = session.traces.get(record.id)
-            if isinstance(trace, Trace) and trace.steps:
-                step, second = trace.steps[-1], about
-                first = plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}")
-                ago = "" if step.at is None else f", {fmt.ago(look.clock.now() - step.at.at)}"
-                facts.append(plain(f"{fmt.count(len(trace.steps))} steps{ago}"))
-        case Budget():
-            first = joined([cells.spent_text(record), about_of(record, look)], ", ")
-            second = at_work(agent_of(record, session), session)
-        case model.Alert(threshold=threshold):
-            first = one_line(record.text)
-            second = plain("" if threshold is None else f"threshold {fmt.percent(threshold)}")
-        case Agent():
-            first = one_line(record.pause_reason or record.status)
-            second = at_work(record, session)
-        case model.Activity():
-            first = one_line(sentence(record, names))
-    left = [Cell(plain(" left alone: "), Tone.DIM), Cell(words.consequence)]
-    left += [Cell(plain(f"  {signs.separator}  ranked by {words.reason}"), Tone.DIM)]
-    known = (each for each in facts if each and each != signs.missing)
-    right = Cell(joined(known, f" {signs.separator} "), Tone.DIM)
-    left = left if words.consequence else left[2:]
+    first, second, facts = _preview(need, words, session, width)
+    left: list[Cell] = []
+    if words.consequence:
+        left += [Cell(plain(" left alone: "), Tone.DIM), Cell(words.consequence)]
+    left.append(Cell(plain(f"  {signs.separator}  ranked by {words.reason}"), Tone.DIM))
+    right = Cell(joined(facts, f" {signs.separator} "), Tone.DIM)
     return [Cells((*left,), (right,)), Cells((Cell(first),)), Cells((Cell(second, Tone.DIM),))]
 
 
-def about_of(record: model.Record, look: Look) -> SafeText:
-    """What a task is about, or what lies ahead of a budget."""
-    known = list[SafeText]()
+def _preview(
+    need: Need, words: NeedWords, session: DashboardWorkspace, width: int
+) -> tuple[SafeText, SafeText, list[SafeText]]:
+    """Return the two lines about a need's record, and facts for the right of the line above."""
+    record = need.record
     match record:
-        case Task(description=description):
-            return one_line(description)
-        case Budget(forecast=forecast, resets=resets):
-            if forecast is not None:
-                known.append(plain(f"platform's forecast {fmt.money(forecast)}"))
-            left = resets.at - look.clock.now() if resets else 0
-            if left > 0:
-                known.append(plain(f"resets in {fmt.age(left)}"))
-    return joined(known, ", ")
+        case Task():
+            first, second = _task_preview(record, session, width)
+            return first, second, _task_facts(record, need, words, session)
+        case Budget():
+            first = joined([cells.spent_text(record), about_of(record, session.look)], ", ")
+            return first, at_work(agent_of(record, session), session), []
+        case model.Alert(threshold=threshold):
+            limit = "" if threshold is None else f"threshold {fmt.percent(threshold)}"
+            return one_line(record.text), plain(limit), []
+        case Agent():
+            first = one_line(record.pause_reason or record.status)
+            return first, at_work(record, session), []
+        case model.Activity():
+            return one_line(sentence(record, session.names)), plain(""), []
+
+
+def _task_preview(task: Task, session: DashboardWorkspace, width: int) -> tuple[SafeText, SafeText]:
+    """Return the description in two lines, or the last step of the trace and the description."""
+    about = about_of(task, session.look) or plain("no description was sent")
+    trace = session.traces.get(task.id)
+    if isinstance(trace, Trace) and trace.steps:
+        step = trace.steps[-1]
+        return plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}"), about
+    first, second, *_ = (*wrap(about, max(1, width)), plain(""))
+    return first, second
+
+
+def _task_facts(
+    task: Task, need: Need, words: NeedWords, session: DashboardWorkspace
+) -> list[SafeText]:
+    """Return the agent, company and trust of a task, and how far its trace is, as far as known."""
+    names = session.names
+    facts = [words.agent]
+    if not need.alike:
+        facts.append(names.company(names.company_of(task)))
+        trust = fmt.number(session.look.trust_of(task))
+        if trust != signs.missing:
+            facts.append(plain(f"trust {trust}"))
+    trace = session.traces.get(task.id)
+    if isinstance(trace, Trace) and trace.steps:
+        at = trace.steps[-1].at
+        ago = "" if at is None else f", {fmt.ago(session.clock.now() - at.at)}"
+        facts.append(plain(f"{fmt.count(len(trace.steps))} steps{ago}"))
+    return [fact for fact in facts if fact and fact != signs.missing]
+
+
+def about_of(record: model.Record, look: Look) -> SafeText:
+    """Return what a task is about, or a budget's forecast and when it resets; "" if not known."""
+    if isinstance(record, Task):
+        return one_line(record.description)
+    if not isinstance(record, Budget):
+        return plain("")
+    words: list[SafeText] = []
+    if record.forecast is not None:
+        words.append(plain(f"platform's forecast {fmt.money(record.forecast)}"))
+    left = record.resets.at - look.clock.now() if record.resets else 0
+    if left > 0:
+        words.append(plain(f"resets in {fmt.age(left)}"))
+    return joined(words, ", ")
 
 
 def staff(states: Counter[AgentState | None]) -> SafeText:
-    """How many agents there are, and how many of them do not work: "8 agents, 1 paused"."""
-    words = [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
-    return plain(", ".join([f"{fmt.count(states.total())} agents", *words]) if states else "")
+    """Return how many agents there are and how many do not work: "8 agents, 1 paused".
+
+    Return "" if there are none.
+    """
+    if not states:
+        return plain("")
+    not_at_work = [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
+    return plain(", ".join([f"{fmt.count(states.total())} agents", *not_at_work]))
 
 
 def agent_of(budget: Budget, session: DashboardWorkspace) -> Agent | None:
-    is_one = budget.scope is BudgetScope.AGENT
-    return session.store.agents.get(budget.id) if is_one else None
+    """Return the agent whose budget it is; None for another budget, or an unknown agent."""
+    if budget.scope is not BudgetScope.AGENT:
+        return None
+    return session.store.agents.get(budget.id)
 
 
 def at_work(agent: Agent | None, session: DashboardWorkspace) -> SafeText:
-    """Whether an agent works, and how many of its tasks wait for a person."""
+    """Return whether an agent works and how many of its tasks wait: "paused, holds 2 tasks"."""
     if agent is None:
         return plain("")
-    idle = agent.state in NOT_AT_WORK
-    waits = session.needs.queue.waiting_by_owner[BudgetScope.AGENT, agent.id]
-    tasks = f"{fmt.count(waits)} {'task' if waits == 1 else 'tasks'}"
-    words = [agent.status or plain(str(agent.state))] * idle
-    words += [plain(f"{'holds' if idle else 'waits with'} {tasks}")] * (waits > 0)
+    is_idle = agent.state in NOT_AT_WORK
+    words: list[SafeText] = []
+    if is_idle:
+        words.append(agent.status or plain(str(agent.state)))
+    waiting = session.needs.queue.waiting_by_owner[BudgetScope.AGENT, agent.id]
+    if waiting > 0:
+        verb = "holds" if is_idle else "waits with"
+        noun = "task" if waiting == 1 else "tasks"
+        words.append(plain(f"{verb} {fmt.count(waiting)} {noun}"))
     return joined(words, ", ")
 
 
 def day_of(budget: Budget, now: float) -> SafeText:
-    """How far its period is, as it is sent."""
-    words, passed = budget.period or plain(""), insight.period_passed(budget, now)
-    if passed is None or budget.resets is None or not passed < 1:
-        return words
+    """Return a budget's period and its day: "monthly, day 9 of 30"; the day only if known."""
+    period = budget.period or plain("")
+    passed = insight.period_passed(budget, now)
+    if passed is None or budget.resets is None or passed >= 1:
+        return period
     days = (budget.resets.at - now) / (1 - passed) / 86_400
-    return joined([words, plain(f"day {int(passed * days) + 1} of {round(days)}")], ", ")
+    return joined([period, plain(f"day {int(passed * days) + 1} of {round(days)}")], ", ")
 
 
 def money_of(session: DashboardWorkspace, most: int) -> list[Budget]:
-    """The budgets to tell of in so many lines: the whole, companies, and the worst of agents."""
-    store, scope, look = session.store, session.poller.query.company, session.look
-    companies = [b for b in store.company_budgets if scope is None or b.id == scope]
-    companies.sort(key=look.badness, reverse=True)
+    """Return at most so many budgets: the total, the companies', and the worst of the agents'.
+
+    The agents' have a third of the lines, if there are so many.
+    """
+    store = session.store
+    scope = session.poller.query.company
+    companies = [budget for budget in store.company_budgets if scope in (None, budget.id)]
+    companies.sort(key=session.look.badness, reverse=True)
     head = [*store.budget, *companies] if scope is None else companies
-    needs = (need.record for need in session.needs.shown)
-    worst = [b for b in needs if isinstance(b, Budget) and b.scope is BudgetScope.AGENT]
-    rest = list(islice(session.needs.of_scope(store.agent_budgets), FEW + 1))
-    if len(rest) <= FEW:
-        worst = sorted(rest, key=look.badness, reverse=True)
+    worst = _worst_of_agents(session)
     kept = max(3, most - min(len(worst), most // 3))
     return [*head[:kept], *worst][:most]
 
 
+def _worst_of_agents(session: DashboardWorkspace) -> list[Budget]:
+    """Return the budgets of agents, the worst first; of very many, those among the needs."""
+    budgets = session.needs.of_scope(session.store.agent_budgets)
+    few = list(islice(budgets, MOST_SORTED + 1))
+    if len(few) <= MOST_SORTED:
+        return sorted(few, key=session.look.badness, reverse=True)
+    needs = (need.record for need in session.needs.shown)
+    return [each for each in needs if isinstance(each, Budget) and each.scope is BudgetScope.AGENT]
+
+
 def money_items(budgets: list[Budget], session: DashboardWorkspace, width: int) -> list[Item]:
-    """A line for each: how bad, whose it is, its gauge, its last day, its sums, and what lies ahead
-    of it.
-    """
-    look, names = session.look, session.names
-    left, right = list[list[Cell]](), list[list[Cell]]()
-    days = [session.outlook.of(b).spent_by_hour if width >= ROOMY else () for b in budgets]
+    """Return a line for each budget: its level, owner, gauge, last day, sums and forecast."""
+    look = session.look
+    is_roomy = width >= ROOMY
+    days = [session.outlook.of(each).spent_by_hour if is_roomy else () for each in budgets]
     sparks = [spark_cell(day) for day in days]
-    tight = any(each.text for each in sparks) and width < SPACIOUS
-    most = MOST_AHEAD if width < SPACIOUS else 2 * MOST_AHEAD
-    for budget, day in zip(budgets, sparks, strict=True):
-        of = sums = follows = ""
-        agent = agent_of(budget, session)
-        if width >= ROOMY:
-            if budget.scope is BudgetScope.AGENT and not (tight and width < ROOMIEST):
-                of = f"  {names.company(names.company_of(budget))}"
-            if agent is not None and agent.state in NOT_AT_WORK:
-                follows = f"  {at_work(agent, session)}"
-            elif ahead := ahead_in(budget, session, most - 2):
-                follows = f"  {ahead}"
-        if (
-            (tight or ROOMY <= width < ROOMIEST)
-            and budget.remaining is not None
-            and not budget.unlimited
-        ):
-            sums = f"  {fmt.money(budget.remaining, short=True)} left"
-        elif width >= ROOM or budget.unlimited:
-            sums = f"  {cells.spent_text(budget, short=True)}"
-        left.append([Cell(names.budget(budget)), Cell(plain(of))])
-        drawn = replace(day, text=plain(f"  {day.text}" * bool(day.text)))
-        right.append([drawn, Cell(plain(sums), Tone.DIM), Cell(plain(follows), Tone.DIM)])
-    right = columns(right, (width, width, most), "left", "right")
-    room = width - BESIDE_GAUGE - max(map(total_width, right), default=0)
-    left = columns(left, (max(1, min(18, room - cells.LEAST_GAUGE)), 20))
+    is_tight = any(spark.text for spark in sparks) and width < SPACIOUS
+    most = MOST_FORECAST if width < SPACIOUS else 2 * MOST_FORECAST
+    owners: list[list[Cell]] = []
+    figures: list[list[Cell]] = []
+    for budget, spark in zip(budgets, sparks, strict=True):
+        owners.append(_owner_cells(budget, session, width, is_tight=is_tight))
+        day = replace(spark, text=plain(f"  {spark.text}" if spark.text else ""))
+        sums = _sums_words(budget, width, is_tight=is_tight)
+        ahead = _ahead_words(budget, session, most - 2) if is_roomy else ""
+        figures.append([day, Cell(plain(sums), Tone.DIM), Cell(plain(ahead), Tone.DIM)])
+    right = columns(figures, (width, width, most), "left", "right")
+    room = width - LEVEL_COLUMNS - max(map(total_width, right), default=0)
+    left = columns(owners, (max(1, min(18, room - cells.LEAST_GAUGE)), 20))
     room -= max(map(total_width, left), default=0)
     room = max(cells.LEAST_GAUGE, min(cells.MOST_GAUGE, room))
-    used = columns([[look.used(b, room, track=not session.thin)] for b in budgets], (width,))
-    items = list[Item]()
-    for budget, before, gauge, after in zip(budgets, left, used, right, strict=True):
+    used = columns([[look.used(each, room, track=not session.thin)] for each in budgets], (width,))
+    items: list[Item] = []
+    for budget, owner, gauge, rest in zip(budgets, left, used, right, strict=True):
         level = look.level_of(budget)
         sign = Cell(plain(f"{cells.level_sign(level)} "), TONES[level])
-        items.append(Cells((sign, *before, Cell(plain(" ")), *gauge, *after)))
+        items.append(Cells((sign, *owner, Cell(plain(" ")), *gauge, *rest)))
     return items
 
 
+def _owner_cells(
+    budget: Budget, session: DashboardWorkspace, width: int, *, is_tight: bool
+) -> list[Cell]:
+    """Return whose budget it is, and the company of an agent where there is room."""
+    names = session.names
+    has_room = width >= (ROOMIEST if is_tight else ROOMY)
+    company = ""
+    if budget.scope is BudgetScope.AGENT and has_room:
+        company = f"  {names.company(names.company_of(budget))}"
+    return [Cell(names.budget(budget)), Cell(plain(company))]
+
+
+def _sums_words(budget: Budget, width: int, *, is_tight: bool) -> str:
+    """Return what is left where there is little room, else what is spent of the limit."""
+    has_little_room = is_tight or ROOMY <= width < ROOMIEST
+    if has_little_room and budget.remaining is not None and not budget.unlimited:
+        return f"  {fmt.money(budget.remaining, short=True)} left"
+    if width >= ROOM or budget.unlimited:
+        return f"  {cells.spent_text(budget, short=True)}"
+    return ""
+
+
+def _ahead_words(budget: Budget, session: DashboardWorkspace, most: int) -> str:
+    """Return that the agent does not work, else the forecast in so many columns."""
+    agent = agent_of(budget, session)
+    if agent is not None and agent.state in NOT_AT_WORK:
+        return f"  {at_work(agent, session)}"
+    ahead = ahead_in(budget, session, most)
+    return f"  {ahead}" if ahead else ""
+
+
 def trend_items(session: DashboardWorkspace, room: int) -> list[Item]:
-    """What waited and what happened in the last 24 hours, a line each; as graphs, and with where
-    the money goes, as far as there is room in so many lines; nothing of the unknown.
+    """Return what waited and what happened in the last 24 hours, in so many lines.
+
+    As graphs, and with what is spent, as far as there is room; nothing while nothing is known.
     """
-    outlook, store, scope = session.outlook, session.store, session.poller.query.company
+    outlook = session.outlook
+    scope = session.poller.query.company
     entries = outlook.of_agent(None).entries_by_hour
-    budgets = store.budgets_of_scope(scope)
-    if len(budgets) > 1:
-        budgets = []  # no total was sent
     if scope is not None:
-        ours = session.needs.of_scope(store.agents)
-        entries = together(outlook.of_agent(agent.id).entries_by_hour for agent in ours)
+        agents = session.needs.of_scope(session.store.agents)
+        entries = together(outlook.of_agent(agent.id).entries_by_hour for agent in agents)
     trends = {"WAITING": waiting_trend(session, scope), "EVENTS ": entries_trend(entries)}
-    money = [item for budget in budgets[:1] for item in spending_items(budget, session, "SPENT  ")]
-    high = sum(item.height + 1 if isinstance(item, Plot) else 1 for item in money)
+    spending: list[Item] = []
+    budgets = session.store.budgets_of_scope(scope)
+    if len(budgets) == 1:  # of several budgets no total was sent
+        spending = [*spending_items(budgets[0], session, "SPENT  ")]
     if room < len(trends) or not any(trends.values()):
         return []
-    if high > room - len(trends):
-        high, money = 0, []
-    room, items = (room - high) // len(trends) - 2, list[Item]()
+    height = sum(item.height + 1 if isinstance(item, Plot) else 1 for item in spending)
+    if height > room - len(trends):
+        spending = []
+        height = 0
+    plot_height = (room - height) // len(trends) - 2
+    items: list[Item] = []
     for name, trend in trends.items():
         items += trend.items(name)
-        items += [trend.plot(room)] * (room >= LEAST_PLOT and bool(trend))
-    return [*items, *money]
+        if trend and plot_height >= LEAST_PLOT:
+            items.append(trend.plot(plot_height))
+    return [*items, *spending]
 
 
-def is_noisy(activity: ActivityWindow, was: bool) -> bool:
-    """Whether so much happens that what went wrong is lost in it."""
-    newest = [entry.at for entry in islice(reversed(activity), A_LOT)]
-    if len(newest) < A_LOT or (first := newest[0]) is None or (last := newest[-1]) is None:
+def is_noisy(activity: ActivityWindow, was_noisy: bool) -> bool:
+    """Whether so much happens that what goes wrong is lost in it; `was_noisy` until it is quiet."""
+    newest = [entry.at for entry in islice(reversed(activity), MANY_ENTRIES)]
+    if len(newest) < MANY_ENTRIES:
         return False
-    return first.at - last.at < (QUIET if was else NOISY)
+    last = newest[0]
+    first = newest[-1]
+    if last is None or first is None:
+        return False
+    return last.at - first.at < (QUIET_AFTER if was_noisy else NOISY_WITHIN)
 
 
 def log_lines(folds: Sequence[Fold], look: Look, who: int) -> list[list[Cell]]:
-    """When, how bad, by whom in at most so many columns, and what was done."""
-    names, now, rows = look.names, look.clock.now(), list[list[Cell]]()
+    """Return a line for each fold: when, how bad, by whom in so many columns, and what was done."""
+    now = look.clock.now()
+    rows: list[list[Cell]] = []
     for fold in folds:
         entry = fold.entries[0]
-        what = Cell(plain(f" {deed(entry, names)}"), TONES[insight.SEVERITY_LEVELS[entry.severity]])
-        at = Cell(fmt.clock(entry.at, now), Tone.DIM)
-        rows.append([at, cells.severity_cell(entry), Cell(plain(f" {doer(entry, names)}")), what])
-    return columns(rows, (9, 2, who and who + 1))
+        tone = TONES[insight.SEVERITY_LEVELS[entry.severity]]
+        rows.append(
+            [
+                Cell(fmt.clock(entry.at, now), Tone.DIM),
+                cells.severity_cell(entry),
+                Cell(plain(f" {doer(entry, look.names)}")),
+                Cell(plain(f" {deed(entry, look.names)}"), tone),
+            ]
+        )
+    return columns(rows, (9, 2, who + 1 if who else 0))
 
 
 def latest_items(
     activity: ActivityWindow, look: Look, size: tuple[int, int], *, bad_only: bool
 ) -> list[Item]:
-    """The newest entries, or of those only the bad ones, what is alike in one line."""
+    """Return the newest entries, those that are alike in one line; with `bad_only` the bad ones.
+
+    `size` is the width and height of the panel.
+    """
     width, height = size
-    newest = islice(reversed(activity), LOOKED_THROUGH * (10 if bad_only else 1))
+    newest = islice(reversed(activity), MOST_FOLDED * (10 if bad_only else 1))
     chosen = (
         entry
         for entry in newest
         if not bad_only or is_gap(entry) or insight.SEVERITY_LEVELS[entry.severity] > Level.OK
     )
     folds = folded(chosen, look.names)[: max(1, height)]
-    often = [fold.times() if width >= ROOM else fold.count for fold in folds]
+    repeats = [fold.times() if width >= ROOM else fold.count for fold in folds]
     lines = log_lines(folds, look, max(6, width // 5))
     return [
         Cells(tuple(line), (Cell(words, Tone.DIM),))
-        for line, words in zip(lines, often, strict=True)
+        for line, words in zip(lines, repeats, strict=True)
     ]

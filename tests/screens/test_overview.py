@@ -297,13 +297,13 @@ async def test_of_a_noisy_log_the_latest_shows_what_went_wrong_and_all_by_a_key(
         await s.sees("✖ ▲ only  f all")
     activity = s.session.store.activity
     newest = [entry for entry in reversed(activity) if entry.at is not None]
-    assert is_noisy(activity, was=False)
+    assert is_noisy(activity, was_noisy=False)
     spread = ActivityWindow()
     apart = enumerate(newest[:40])
     records = [msgspec.structs.replace(e, at=Moment(NOW - at * 15)) for at, e in apart]
     spread.merge(Listing(records=tuple(records)))
-    assert not is_noisy(spread, was=False)
-    assert is_noisy(spread, was=True), "what shows doesn't change to and fro"
+    assert not is_noisy(spread, was_noisy=False)
+    assert is_noisy(spread, was_noisy=True), "what shows doesn't change to and fro"
 
 
 async def test_the_first_line_of_status_counts_what_the_header_counts(on: Staging) -> None:

@@ -1,4 +1,4 @@
-"""Which columns a list shows, and in what order; the list beside it changes at once."""
+"""The dialog for the columns of a list and their order; the list beside it changes at once."""
 
 from __future__ import annotations
 
@@ -32,9 +32,11 @@ class ColumnsScreen(Dialog[None]):
 
     def __init__(self, table: RecordTable[Any]) -> None:
         super().__init__([Cell(plain("Columns"), Tone.STRONG)])
-        self.table, self.pane = table, DetailPane(classes="dialog--body")
+        self.table = table
+        self.pane = DetailPane(classes="dialog--body")
         self.keys = {"space": " show ", " < >": " move ", " 0": " as usual ", " esc": " done"}
-        self._order: list[str] = []  # the keys of those that may be hidden
+        self._order: list[str] = []
+        """The keys of the columns that may be hidden, in their order."""
 
     @property
     def _shown(self) -> list[str]:
@@ -45,33 +47,40 @@ class ColumnsScreen(Dialog[None]):
 
     def _show(self, keys: Sequence[str]) -> None:
         self.table.show_columns(keys)
-        titles, lines = {one.key: one.title for one in self.table.rows.columns}, []
+        titles = {column.key: column.title for column in self.table.rows.columns}
+        lines: list[Cells] = []
         for key in self._order:
-            mark, tone = ("x", Tone.PLAIN) if key in self._shown else (" ", Tone.DIM)
+            is_shown = key in self._shown
+            mark = "x" if is_shown else " "
+            tone = Tone.PLAIN if is_shown else Tone.DIM
             words = plain(f"[{mark}] {titles[key].strip():<16} ")
             name = Cell(plain(key), Tone.DIM)
             lines.append(Cells((Cell(plain(" ")), Pressable(words, tone, key=key), name)))
         self.pane.show(lines)
 
     def action_usual(self, keys: Sequence[str] = ()) -> None:
-        """Show these, or those that show as usual; the others come last."""
+        """Show the columns with these keys, by default the usual ones; offer the others last."""
         self.table.show_columns(keys)
         columns = self.table.rows.columns
-        known = dict.fromkeys((*self._shown, *(one.key for one in columns)))
-        self._order = [key for key in known if key not in {c.key for c in columns if c.stays}]
+        always_shown = {column.key for column in columns if column.stays}
+        ordered = dict.fromkeys((*self._shown, *(column.key for column in columns)))
+        self._order = [key for key in ordered if key not in always_shown]
         self._show(keys)
 
     def action_flip(self) -> None:
-        here, shown = self.pane.here, self._shown
-        self._show([key for key in self._order if (key in shown) is not (key == here)])
+        """Show the column under the cursor, or hide it."""
+        shown = set(self._shown)
+        shown ^= {self.pane.here}
+        self._show([key for key in self._order if key in shown])
 
     def action_shift(self, by: int) -> None:
-        key, order = self.pane.here, self._order
-        to = max(0, order.index(key) + by)
-        order.remove(key)
-        order.insert(to, key)
-        self.pane.first = key
-        self._show([key for key in order if key in self._shown])
+        """Move the column under the cursor by so many places."""
+        moved = self.pane.here
+        place = max(0, self._order.index(moved) + by)
+        self._order.remove(moved)
+        self._order.insert(place, moved)
+        self.pane.first = moved
+        self._show([key for key in self._order if key in self._shown])
 
     @on(DetailPane.Entered)
     def _done(self) -> None:

@@ -1,9 +1,10 @@
-"""The forms of a shift: to put a need off, and to hand over."""
+"""The forms of a shift: to snooze a need, and to hand over."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from agentco_tui.actions.handover import markdown
 from agentco_tui.config.validators import parse_duration
@@ -26,13 +27,15 @@ from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.screens.targets import completed
 from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
 
-LONGEST = 30 * 86_400.0  # seconds of a snooze
-CLIPBOARD = "clipboard"
-SPANS = ("1h", "15m", "4h", "worse")
+LONGEST: Final = 30 * 86_400.0
+"""Seconds of the longest snooze."""
+CLIPBOARD: Final = "clipboard"
+SPANS: Final = ("1h", "15m", "4h", "worse")
+"""Completions for how long a need is snoozed; the first is the default."""
 
 
 def snooze(ask: FormRequest) -> FormPlan | SafeText:
-    """For how long a need of the Overview is put off, and what is promised."""
+    """Return the form for how long the need under the cursor is snoozed, and why."""
     view = ask.frame.view
     assert isinstance(view, OverviewView)
     session = ask.frame.session
@@ -42,7 +45,8 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
     what = words_of(need, session.names, session.outlook, session.clock.now()).what
 
     def read(values: Values) -> Snooze:
-        typed, until = values["for"].casefold() or SPANS[0], None
+        typed = values["for"].casefold() or SPANS[0]
+        until = None
         if typed != "worse":
             seconds = parse_duration(typed) or 0.0
             if not 0 < seconds <= LONGEST:
@@ -66,9 +70,11 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
 
 
 def hand_over(ask: FormRequest) -> FormPlan:
-    """Where the hand-over of the shift goes to: a new file, or the clipboard."""
-    frame, session = ask.frame, ask.frame.session
-    now, since = session.clock.now(), frame.idle_tracker.shift_since
+    """Return the form for where the hand-over of the shift goes: a new file or the clipboard."""
+    frame = ask.frame
+    session = frame.session
+    now = session.clock.now()
+    since = frame.idle_tracker.shift_since
 
     async def send(to: str, _: Form) -> None:
         text = await handover_of(frame, since)
@@ -80,24 +86,27 @@ def hand_over(ask: FormRequest) -> FormPlan:
         frame.say(f"{signs.good} the hand-over was written to {path}")
 
     stamp = fmt.moment(Moment(now))[:16].replace(" ", "-").replace(":", "")
-    told = f"{HERE}. Or: clipboard"
     name = f"handover-{stamp}.md"
-    fields = [FormField("to", "to", name, told)]
+    fields = [FormField("to", "to", name, f"{HERE}. Or: clipboard")]
     what = plain(f"what happened since {to_minute(since, now)}")
-    return FormPlan(ask.title("HAND OVER", what), fields, lambda told: told["to"] or name, send)
+    title = ask.title("HAND OVER", what)
+    return FormPlan(title, fields, lambda values: values["to"] or name, send)
 
 
 async def handover_of(frame: BaseFrame, since: float) -> str:
-    """The state, open needs and promises of now, and what happened since then, in Markdown."""
-    session, names, now = frame.session, frame.session.names, frame.session.clock.now()
-    needs, promised = list[ChangeEvent](), list[ChangeEvent]()
+    """Return the state, the open and snoozed needs and what happened since then, in Markdown."""
+    session = frame.session
+    names = session.names
+    now = session.clock.now()
+    needs: list[ChangeEvent] = []
+    promised: list[ChangeEvent] = []
     for need in session.needs.shown:
         words = sentence_of(need, names, session.outlook, now)
         if need.snooze is None:
             needs.append(ChangeEvent(None, words, level=need.level))
         else:
             promised.append(ChangeEvent(None, words, need.snooze.told(now)))
-    chapters = [
+    sections = [
         Section(plain("State"), [ChangeEvent(None, words) for words in state_of(session)]),
         Section(plain("Open"), needs),
         Section(plain("Promised"), promised),
@@ -106,14 +115,18 @@ async def handover_of(frame: BaseFrame, since: float) -> str:
     scope = names.scope(session.poller.query.company)
     about = f"{fmt.moment(Moment(now), full=True)}, of {safe(session.origin, 100)}; the shift since"
     about += f" {fmt.moment(Moment(since))} ({fmt.duration(now - since)})"
-    return markdown(joined([safe(session.profile, 60), scope], ", "), plain(about), chapters, now)
+    return markdown(joined([safe(session.profile, 60), scope], ", "), plain(about), sections, now)
 
 
 def state_of(session: DashboardWorkspace) -> list[SafeText]:
-    """How things are: what needs a person, what waits, and who works."""
-    needs, store, look = session.needs, session.store, session.look
-    critical, warning = needs.levels[Level.CRITICAL], needs.levels[Level.WARNING]
-    oldest = f", the oldest {look.wait(needs.queue.oldest)}" if needs.queue.oldest else ""
+    """Return how many needs there are, how many tasks wait, and who works."""
+    needs = session.needs
+    store = session.store
+    critical = needs.levels[Level.CRITICAL]
+    warning = needs.levels[Level.WARNING]
+    oldest = ""
+    if needs.queue.oldest:
+        oldest = f", the oldest {session.look.wait(needs.queue.oldest)}"
     state = [
         f"{fmt.count(critical)} critical, {fmt.count(warning)} warnings, "
         f"{fmt.count(len(needs.snoozed))} snoozed",
@@ -131,4 +144,4 @@ SHIFT_FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {
     "overview.snooze": snooze,
     "app.handover": hand_over,
 }
-"""By the command that opens each, as `form_definitions.FORMS`."""
+"""The forms by the command that opens them, as in `form_definitions.FORMS`."""

@@ -1,11 +1,11 @@
-"""What happened since a moment, over the whole screen; each line opens what it is about."""
+"""The page of what happened since a moment; each line opens what it is about."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -26,16 +26,28 @@ from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, colum
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 from agentco_tui.widgets.workers import start_worker
 
-SPANS = (1, 2, 4, 8, 12, 24, 72, 168)  # hours to look back
-FIRST, MOST = 5, 500  # lines of one chapter, and when all of it is asked for
-MORE = "more:"  # before the name of a chapter: where the line leads that stands for its rest
-WHO = 24  # columns of when and who
+SPANS: Final = (1, 2, 4, 8, 12, 24, 72, 168)
+"""Hours to look back."""
+FIRST: Final = 5
+"""Events of each section that are shown at first."""
+MOST: Final = 500
+"""Events of each section that are shown on request."""
+MORE: Final = "more:"
+"""Key of the line that shows the rest of a section: `more:NAME`."""
+WHO: Final = 24
+"""Columns of when and by whom."""
 
 
 async def gather(frame: BaseFrame, since: float) -> list[Section]:
-    """What happened since then, by the history or the log that is held; off the event loop."""
-    session, store, now = frame.session, frame.session.store, frame.session.clock.now()
-    why, past = plain("without a history only what the log still holds is known"), None
+    """Return what happened since then, by the history, or without one by the log in memory.
+
+    Both are read off the event loop.
+    """
+    session = frame.session
+    store = session.store
+    now = session.clock.now()
+    why = plain("without a history only what the log still holds is known")
+    past = None
     if session.history is not None:
         try:
             read = partial(remembered, since, tuple(store.companies.records))
@@ -46,12 +58,13 @@ async def gather(frame: BaseFrame, since: float) -> list[Section]:
         read_to = began_at(store.freshness[FeedName.ACTIVITY], session.clock)
         past = held(tuple(store.activity), since, read_to, why)
     journal = await session.services.journaled(session.services.journal.latest, session.origin)
-    sent, limits = sent_from_here(journal, since, now - time.time()), session.settings.alerts
+    sent = sent_from_here(journal, since, now - time.time())
+    limits = session.settings.alerts
     return await beside(lambda: happened(past, store, limits, (since, now), sent))
 
 
 class SinceScreen(WholeScreen[str]):
-    """Comes to the key of the line that was opened."""
+    """Returns the key of the line that was opened; None if none was."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("L", "dismiss", "Back", show=False, id="app.since"),
@@ -61,28 +74,37 @@ class SinceScreen(WholeScreen[str]):
     ]
 
     def __init__(self, frame: BaseFrame, at: str) -> None:
+        """`at` is the key of the line to put the cursor on, "" for the first."""
         super().__init__([])
-        self.frame, self.pane = frame, DetailPane(classes="dialog--body")
+        self.frame = frame
+        self.pane = DetailPane(classes="dialog--body")
         self.pane.first = at
-        keys = {" esc": " back ", " enter": " open ", " + -": " further, less far back "}
-        self.keys = {**keys, " H": " hand over "}
-        self._found: Sequence[Section] = ()
-        self._is_whole = False  # whether all of each chapter is shown
+        self.keys = {
+            " esc": " back ",
+            " enter": " open ",
+            " + -": " further, less far back ",
+            " H": " hand over ",
+        }
+        self._sections: Sequence[Section] = ()
+        self._shows_all = False
+        """Whether sections are shown with up to `MOST` events."""
 
     def on_mount(self) -> None:
-        self._read_anew()
+        self._read_again()
 
     def action_look_back(self, way: int) -> None:
         """Show the next longer time, or (-1) the next shorter one."""
-        tracker, now = self.frame.idle_tracker, self.frame.session.clock.now()
+        tracker = self.frame.idle_tracker
+        now = self.frame.session.clock.now()
         span = round((now - tracker.shift_since) / HOUR, 1)
         beyond = [each for each in SPANS[::way] if (each - span) * way > 0]
         if beyond:
             tracker.since = now - beyond[0] * HOUR
-            self._read_anew()
+            self._read_again()
 
-    def _read_anew(self) -> None:
-        now, since = self.frame.session.clock.now(), self.frame.idle_tracker.shift_since
+    def _read_again(self) -> None:
+        now = self.frame.session.clock.now()
+        since = self.frame.idle_tracker.shift_since
         words = plain(f" SINCE {to_minute(since, now)} ")
         span = Cell(plain(f"({fmt.duration(now - since)})"))
         zone = Cell(plain(f"{fmt.zone(now)} "), Tone.DIM)
@@ -91,12 +113,12 @@ class SinceScreen(WholeScreen[str]):
         start_worker(self, self._read, "read what happened", exclusive=True)
 
     async def _read(self) -> None:
-        self._found = await gather(self.frame, self.frame.idle_tracker.shift_since)
-        self._show_found()
+        self._sections = await gather(self.frame, self.frame.idle_tracker.shift_since)
+        self._show_sections()
 
-    def _show_found(self) -> None:
+    def _show_sections(self) -> None:
         now = self.frame.session.clock.now()
-        self.pane.show(item for each in self._found for item in self._chapter(each, now))
+        self.pane.show(item for each in self._sections for item in self._items_of(each, now))
 
     def action_handover(self) -> None:
         self.frame.action_form("app.handover")
@@ -104,27 +126,33 @@ class SinceScreen(WholeScreen[str]):
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
         if message.key.startswith(MORE):
-            self._is_whole = True
-            self._show_found()
+            self._shows_all = True
+            self._show_sections()
         else:
             self.dismiss(message.key)
 
-    def _chapter(self, chapter: Section, now: float) -> Iterable[Item]:
-        found, rows = chapter.happenings, list[list[Cell]]()
-        shown = found[: MOST if self._is_whole else FIRST]
-        count = fmt.count(len(found)) if found else ""
-        yield from (Gap(), Heading(plain(f"{chapter.name} {count}")))
-        for note in chapter.notes:
+    def _items_of(self, section: Section, now: float) -> Iterable[Item]:
+        """Yield the heading of a section, its notes, and a line for each event."""
+        events = section.happenings
+        shown = events[: MOST if self._shows_all else FIRST]
+        count = fmt.count(len(events)) if events else ""
+        yield Gap()
+        yield Heading(plain(f"{section.name} {count}"))
+        for note in section.notes:
             yield Text(plain(f"  {note}"), Tone.DIM)
-        for each in shown:
-            (who, what), tone = each.said(now), TONES[each.level]
-            sign = Cell(plain(f"{level_sign(each.level)} "), tone)
+        rows: list[list[Cell]] = []
+        for event in shown:
+            who, what = event.said(now)
+            tone = TONES[event.level]
+            sign = Cell(plain(f"{level_sign(event.level)} "), tone)
             rows.append([sign, Cell(who, Tone.DIM), Cell(plain("  ")), Cell(what, tone)])
-        for each, row in zip(shown, columns(rows, (2, WHO)), strict=True):
-            there = (Pressable(cell.text, cell.tone, each.key) for cell in row)
-            yield Cells((Cell(plain(" ")), *(there if each.key else row)))
-        if len(found) > len(shown):
-            more = plain(f"  and {fmt.count(len(found) - len(shown))} more")
-            yield Cells((Cell(plain(" ")), Pressable(more, Tone.DIM, f"{MORE}{chapter.name}")))
-        elif not found:
-            yield Text(plain(f"  {chapter.none}"), Tone.DIM)
+        for event, row in zip(shown, columns(rows, (2, WHO)), strict=True):
+            cells = row
+            if event.key:
+                cells = [Pressable(cell.text, cell.tone, event.key) for cell in row]
+            yield Cells((Cell(plain(" ")), *cells))
+        if len(events) > len(shown):
+            more = plain(f"  and {fmt.count(len(events) - len(shown))} more")
+            yield Cells((Cell(plain(" ")), Pressable(more, Tone.DIM, f"{MORE}{section.name}")))
+        elif not events:
+            yield Text(plain(f"  {section.none}"), Tone.DIM)
