@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -26,40 +27,42 @@ from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 
-MOST_TASKS = 5_000  # that are looked through for those of one page
-MOST_ENTRIES = 200  # that a page folds its log from
-MOST_LINES = 8  # of one part; what is beyond them is counted
-GAUGE, SMALL_GAUGE = 24, 15
-BLANK = Cell(plain(" "))  # the cursor's place
+MOST_TASKS: Final = 5_000
+"""Waiting tasks among which those of one page are looked for."""
+MOST_ENTRIES: Final = 200
+"""Entries of the log that a page folds."""
+MOST_LINES: Final = 8
+"""Lines of one part; the rest is counted."""
+GAUGE: Final = 24
+"""Columns of the gauge of a page's own budget."""
+SMALL_GAUGE: Final = 15
+"""Columns of the gauge of an agent in a company's page."""
+BLANK: Final = Cell(plain(" "))
+"""The column before a line, where the cursor is drawn."""
 
 
 def company_page(company: Company, session: DashboardWorkspace) -> list[Item]:
-    look, names, outlook = session.look, session.names, session.outlook
-    of = company.id
+    """Return the page of a company: what waits, its money, its agents, and what failed."""
+    look = session.look
+    names = session.names
 
-    def is_ours(record: Task | Activity) -> bool:
+    def is_of_company(record: Task | Activity) -> bool:
         owner = names.company_of(record)
-        return owner is not None and owner.id == of
+        return owner is not None and owner.id == company.id
 
-    tasks = list(filter(is_ours, _waiting(look)))
-    agents = [a for a in look.store.agents if a.company is not None and a.company.id == of]
-    about = [company.status, company.template, f"{fmt.count(len(agents))} agents" * bool(agents)]
-    words = f" {signs.separator} ".join(word for word in about if word)
-    entries = filter(is_ours, reversed(look.store.activity))
+    tasks = list(filter(is_of_company, _waiting(look)))
+    agents = [a for a in look.store.agents if a.company is not None and a.company.id == company.id]
+    entries = filter(is_of_company, reversed(look.store.activity))
     bad = (entry for entry in entries if insight.SEVERITY_LEVELS[entry.severity] > Level.OK)
+    hours = (session.outlook.of_agent(agent.id).entries_by_hour for agent in agents)
     return [
-        Text(company.name or safe(company.sent_id), Tone.STRONG),
-        *about_the_id(company),
-        *([Text(plain(words))] if words else []),
-        *([Text(company.mission, Tone.DIM)] if company.mission else []),
+        *_company_head(company, agents),
         *_waiting_part(tasks, look, "tasks"),
-        *waiting_trend(session, of).items(),
+        *waiting_trend(session, company.id).items(),
         *_money_part(look.budget_of(company), session),
-        *_people_part(agents, tasks, look),
+        *_agents_part(agents, tasks, look),
         *_log_part("Failures", bad, look, 10, "none in the part of the log that is known"),
-        *entries_trend(
-            together(outlook.of_agent(each.id).entries_by_hour for each in agents)
-        ).items(),
+        *entries_trend(together(hours)).items(),
         Gap(),
         field("tasks", fmt.count(company.task_count)),
         field("created", when(company.created, look)),
@@ -67,12 +70,28 @@ def company_page(company: Company, session: DashboardWorkspace) -> list[Item]:
     ]
 
 
+def _company_head(company: Company, agents: list[Agent]) -> list[Item]:
+    """Return the name of a company, and what it is for."""
+    items: list[Item] = [
+        Text(company.name or safe(company.sent_id), Tone.STRONG),
+        *about_the_id(company),
+    ]
+    facts = [company.status, company.template, f"{fmt.count(len(agents))} agents" if agents else ""]
+    words = f" {signs.separator} ".join(fact for fact in facts if fact)
+    if words:
+        items.append(Text(plain(words)))
+    if company.mission:
+        items.append(Text(company.mission, Tone.DIM))
+    return items
+
+
 def agent_page(agent: Agent, session: DashboardWorkspace) -> list[Item]:
-    look, of = session.look, agent.id
-    status, budget = cells.agent_status_cell(agent), look.budget_of(agent)
-    tasks = [t for t in _waiting(look) if t.agent is not None and t.agent.id == of]
-    log = reversed(look.store.activity)
-    own = (entry for entry in log if is_about_agent(entry, of, look.names))
+    """Return the page of an agent: what waits, its money, and the newest of its log."""
+    look = session.look
+    status = cells.agent_status_cell(agent)
+    tasks = [t for t in _waiting(look) if t.agent is not None and t.agent.id == agent.id]
+    newest = reversed(look.store.activity)
+    entries = (entry for entry in newest if is_about_agent(entry, agent.id, look.names))
     return [
         Text(agent.name or safe(agent.sent_id), Tone.STRONG),
         *about_the_id(agent),
@@ -81,9 +100,9 @@ def agent_page(agent: Agent, session: DashboardWorkspace) -> list[Item]:
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
         *_waiting_part(tasks, look),
-        *_money_part(budget, session),
-        *_agent_log_part(of, own, look),
-        *entries_trend(session.outlook.of_agent(of).entries_by_hour).items(),
+        *_money_part(look.budget_of(agent), session),
+        *_agent_log_part(agent.id, entries, look),
+        *entries_trend(session.outlook.of_agent(agent.id).entries_by_hour).items(),
         Gap(),
         field("left", look.left_cell(agent).text),
         field("model", agent.model),
@@ -95,20 +114,24 @@ def agent_page(agent: Agent, session: DashboardWorkspace) -> list[Item]:
 
 
 def _line(key: str, left: Iterable[Cell], right: str = "") -> Cells:
-    """A line that leads somewhere."""
-    there = (Pressable(cell.text, cell.tone, key) for cell in left)
-    return Cells((BLANK, *there), (Cell(plain(right), Tone.DIM),))
+    """Return a line that leads where `key` says."""
+    linked = (Pressable(cell.text, cell.tone, key) for cell in left)
+    return Cells((BLANK, *linked), (Cell(plain(right), Tone.DIM),))
 
 
 def _part(
-    words: str, lines: Sequence[Item], most: int = MOST_LINES, more: str = "", none: str = ""
+    heading: str, lines: Sequence[Item], most: int = MOST_LINES, more: str = "", none: str = ""
 ) -> list[Item]:
-    """A heading and its lines, and how many there are beyond the most that are shown."""
+    """Return a heading and its first lines, and how many more there are.
+
+    `more` is where the line with that number leads; `none` is said if there are no lines.
+    """
     items = [*lines[:most]] or [Text(plain(f" {none}"), Tone.DIM)]
-    if (beyond := len(lines) - most) > 0:
-        told = Cell(plain(f"{fmt.count(beyond)} more"), Tone.DIM)
-        items.append(_line(more, [told]) if more else Cells((BLANK, told)))
-    return [Gap(), Heading(plain(words)), *items]
+    left_out = len(lines) - most
+    if left_out > 0:
+        number = Cell(plain(f"{fmt.count(left_out)} more"), Tone.DIM)
+        items.append(_line(more, [number]) if more else Cells((BLANK, number)))
+    return [Gap(), Heading(plain(heading)), *items]
 
 
 def _waiting(look: Look) -> Iterator[Task]:
@@ -116,96 +139,108 @@ def _waiting(look: Look) -> Iterator[Task]:
 
 
 def _waiting_part(tasks: list[Task], look: Look, more: str = "") -> list[Item]:
-    now, limits = look.clock.now(), look.limits
-    ages = {id(task): insight.waiting_since(task) or now for task in tasks}
-    levels = {id(task): insight.task_level(task, now, limits) for task in tasks}
-    tasks.sort(key=lambda task: (-levels[id(task)], ages[id(task)]))
+    """Return the tasks that wait, the worst and oldest first; in a company's page with agents.
 
-    def line(task: Task) -> list[Cell]:
-        level, priority = levels[id(task)], Cell(task.priority or signs.missing)
-        age = f"{cells.level_sign(level)} {look.wait(insight.waiting_since(task)):>5}  "
-        return [Cell(plain(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
-
-    words = f"Waiting {fmt.count(len(tasks))}"
-    if tasks:
-        words += f", the oldest {look.wait(min(ages.values()))}"
-    if critical := [*levels.values()].count(Level.CRITICAL):
-        words += f", {fmt.count(critical)} critical"
-    if len(look.store.pending) > MOST_TASKS:
-        words += f" (of the first {fmt.count(MOST_TASKS)} tasks)"
-    none = "nothing waits for a person"
+    `more` is where the line with the number of further tasks leads.
+    """
+    now = look.clock.now()
+    since = {id(task): insight.waiting_since(task) or now for task in tasks}
+    levels = {id(task): insight.task_level(task, now, look.limits) for task in tasks}
+    tasks.sort(key=lambda task: (-levels[id(task)], since[id(task)]))
+    rows = columns([_waiting_cells(task, levels[id(task)], look) for task in tasks], (9, 11))
+    lines: list[Item] = []
+    for task, row in zip(tasks, rows, strict=True):
+        agent = look.names.agent(task.agent) if more else ""
+        lines.append(_line(f"tasks:{task.id}", row, agent))
     if look.store.freshness[FeedName.PENDING].answered_at is None:
-        words, none = "Waiting", "not read yet"
-    rows = columns([line(task) for task in tasks], (9, 11))
-    lines = [
-        _line(f"tasks:{task.id}", row, look.names.agent(task.agent) * bool(more))
-        for task, row in zip(tasks, rows, strict=True)
-    ]
-    return _part(words, lines, more=more, none=none)
+        return _part("Waiting", lines, more=more, none="not read yet")
+    heading = f"Waiting {fmt.count(len(tasks))}"
+    if tasks:
+        heading += f", the oldest {look.wait(min(since.values()))}"
+    critical = [*levels.values()].count(Level.CRITICAL)
+    if critical:
+        heading += f", {fmt.count(critical)} critical"
+    if len(look.store.pending) > MOST_TASKS:
+        heading += f" (of the first {fmt.count(MOST_TASKS)} tasks)"
+    return _part(heading, lines, more=more, none="nothing waits for a person")
+
+
+def _waiting_cells(task: Task, level: Level, look: Look) -> list[Cell]:
+    age = f"{cells.level_sign(level)} {look.wait(insight.waiting_since(task)):>5}  "
+    priority = Cell(task.priority or signs.missing)
+    return [Cell(plain(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
 
 
 def _money_part(budget: Budget | None, session: DashboardWorkspace) -> list[Item]:
-    look, items = session.look, list[Item]()
-    if budget is not None:
-        if (used := look.used(budget, GAUGE)).text:
-            sign = Cell(plain(f" {cells.level_sign(look.level_of(budget))}"), used.tone)
-            items.append(Cells((BLANK, used, sign)))
-        left = "" if budget.remaining is None else f", {fmt.money(budget.remaining)} left"
-        said = plain(cells.spent_text(budget) + left * (not budget.unlimited))
-        items.append(replace(field("spent", said), key=f"budget:{budget.scope}:{budget.id}"))
-        if budget.resets is not None:
-            items.append(field("resets", when(budget.resets, look)))
-        items += spending_items(budget, session)
-    known = budget and insight.period_passed(budget, look.clock.now())
-    today = "" if known is None else f"   {signs.vertical} = today"
+    """Return a budget's gauge, what is spent and left, when it resets, and its forecast."""
+    if budget is None:
+        return _part("Money", [], 0, none="no budget is known")
+    look = session.look
+    items: list[Item] = []
+    used = look.used(budget, GAUGE)
+    if used.text:
+        sign = Cell(plain(f" {cells.level_sign(look.level_of(budget))}"), used.tone)
+        items.append(Cells((BLANK, used, sign)))
+    words = cells.spent_text(budget)
+    if budget.remaining is not None and not budget.unlimited:
+        words = plain(f"{words}, {fmt.money(budget.remaining)} left")
+    spent = field("spent", plain(words))
+    items.append(replace(spent, key=f"budget:{budget.scope}:{budget.id}"))
+    if budget.resets is not None:
+        items.append(field("resets", when(budget.resets, look)))
+    items += spending_items(budget, session)
+    is_period_known = insight.period_passed(budget, look.clock.now()) is not None
+    today = f"   {signs.vertical} = today" if is_period_known else ""
     return _part(f"Money{today}", items, len(items), none="no budget is known")
 
 
-def _people_part(agents: list[Agent], waiting: Iterable[Task], look: Look) -> list[Item]:
-    counts = Counter(task.agent.id for task in waiting if task.agent)
+def _agents_part(agents: list[Agent], waiting: Iterable[Task], look: Look) -> list[Item]:
+    """Return the agents of a company, the worst first, with what is spent and what waits."""
+    waiting_by_agent = Counter(task.agent.id for task in waiting if task.agent)
     agents.sort(key=lambda agent: (agent.name or "").casefold())
     agents.sort(key=look.agent_badness, reverse=True)
-    rows = list[list[Cell]]()
-    for agent in agents:
-        level, waits = look.agent_badness(agent)[0], counts[agent.id]
-        status = cells.agent_status_cell(agent)
-        rows.append(
-            [
-                Cell(plain(f"{cells.level_sign(level)} "), TONES[level]),
-                Cell(agent.name or safe(agent.id)),
-                BLANK,
-                look.used(look.budget_of(agent), SMALL_GAUGE),
-                Cell(plain(f"  {status.text}"), status.tone),
-                Cell(plain(f"  {fmt.count(waits)} wait" * bool(waits))),
-                Cell(plain(f"  {agent.role or ''}"), Tone.DIM),
-            ]
-        )
-    lines = [
-        _line(f"agents:{agent.id}", row)
-        for agent, row in zip(agents, columns(rows, (2, 14, 1, 21, 20, 12)), strict=True)
+    cells_by_agent = [_agent_cells(agent, waiting_by_agent[agent.id], look) for agent in agents]
+    rows = columns(cells_by_agent, (2, 14, 1, 21, 20, 12))
+    lines = [_line(f"agents:{agent.id}", row) for agent, row in zip(agents, rows, strict=True)]
+    heading = f"Agents {fmt.count(len(agents))}, worst first"
+    return _part(heading, lines, MOST_LINES + 2, more="agents", none="no agents are known")
+
+
+def _agent_cells(agent: Agent, waiting: int, look: Look) -> list[Cell]:
+    level = look.agent_badness(agent)[0]
+    status = cells.agent_status_cell(agent)
+    return [
+        Cell(plain(f"{cells.level_sign(level)} "), TONES[level]),
+        Cell(agent.name or safe(agent.id)),
+        BLANK,
+        look.used(look.budget_of(agent), SMALL_GAUGE),
+        Cell(plain(f"  {status.text}"), status.tone),
+        Cell(plain(f"  {fmt.count(waiting)} wait" if waiting else "")),
+        Cell(plain(f"  {agent.role or ''}"), Tone.DIM),
     ]
-    words = f"Agents {fmt.count(len(agents))}, worst first"
-    return _part(words, lines, MOST_LINES + 2, more="agents", none="no agents are known")
 
 
-def _agent_log_part(agent_id: str, own: Iterable[Activity], look: Look) -> list[Item]:
-    """The agent's entries among those that were read, and the way to its log: the log that all
-    screens share holds the newest entries of all agents, so an agent may have many more.
+def _agent_log_part(agent_id: str, entries: Iterable[Activity], look: Look) -> list[Item]:
+    """Return the agent's entries among those that were read, and a line that leads to its log.
+
+    The log that all screens share holds the newest entries of all agents: an agent may have many
+    more.
     """
     none = f"none among the newest {fmt.count(len(look.store.activity))} entries of the log"
     if look.store.freshness[FeedName.ACTIVITY].answered_at is None:
         none = "not read yet"
-    way = f"{AGENT_LOG}:{agent_id}"
-    items = _log_part("Latest", own, look, 0, none, more=way)
+    log_key = f"{AGENT_LOG}:{agent_id}"
+    items = _log_part("Latest", entries, look, 0, none, more=log_key)
     last = items[-1]
-    cells_of_last = last.left if isinstance(last, Cells) else ()
-    if not any(isinstance(cell, Pressable) and cell.key == way for cell in cells_of_last):
-        items.append(_line(way, [Cell(plain("all of its log"), Tone.DIM)]))
+    last_cells = last.left if isinstance(last, Cells) else ()
+    leads_to_log = any(isinstance(c, Pressable) and c.key == log_key for c in last_cells)
+    if not leads_to_log:
+        items.append(_line(log_key, [Cell(plain("all of its log"), Tone.DIM)]))
     return items
 
 
 def _log_part(
-    words: str,
+    heading: str,
     entries: Iterable[Activity],
     look: Look,
     who: int,
@@ -213,12 +248,13 @@ def _log_part(
     *,
     more: str = "activity",
 ) -> list[Item]:
+    """Return entries of the log, those that are alike in one line; `who` is the columns of whom."""
     folds = folded(islice(entries, MOST_ENTRIES), look.names)
-    lines = list[Item]()
+    lines: list[Item] = []
     for fold, line in zip(folds, log_lines(folds, look, who), strict=True):
         entry = fold.entries[0]
         key = f"activity:{entry.id}"
         if entry.task and is_listed(entry.task, look):
             key = f"tasks:{entry.task.id}"
         lines.append(_line(key, line, fold.times()))
-    return _part(words, lines, more=more, none=none)
+    return _part(heading, lines, more=more, none=none)
