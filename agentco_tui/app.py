@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from agentco_tui.config import Settings, Switch
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen

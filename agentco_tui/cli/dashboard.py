@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp
 from agentco_tui.config import Settings, Switch
-from agentco_tui.keys.commands import SCREENS, Place
+from agentco_tui.keys.places import SCREENS, Place
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace, write_permissions
 from agentco_tui.system.state_folder import (
     JOURNAL_FILE,

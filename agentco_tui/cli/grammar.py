@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.keys.commands import SCREENS
+from agentco_tui.keys.places import SCREENS
 from agentco_tui.text import is_blank, safe
 
 PROG: Final = "agentco-tui"

@@ -1,168 +1,45 @@
-"""The command `agentco-tui`: from its arguments to the dashboard or to one of the commands.
+"""The command `agentco-tui`: parses its arguments and hands them to what runs for them.
 
-No traceback is ever printed. Each part is imported when it is needed, so that `--help`, `status`
-and `tail` never wait for Textual.
+Only the grammar is imported for `--help` and `version`, which are answered at once.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from functools import partial
-from importlib import import_module
-from typing import Final
+from collections.abc import Sequence
 
-from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError, parse
-from agentco_tui.cli.launch import launch_dashboards, launch_replay
-from agentco_tui.commands.running import Exit, OutputError, ask, complain, write
-from agentco_tui.config import (
-    NothingSetError,
-    SettingsError,
-    ViewSettings,
-)
-from agentco_tui.config.resolve import load, load_any
-from agentco_tui.system.atomic_write import AtomicWriteError
-from agentco_tui.terminal.fitness import check
 from agentco_tui.text.signs import ascii_wanted, use_ascii
-
-MODULES: Final = {
-    "approve": "writing",
-    "create-task": "writing",
-    "set-limit": "writing",
-    "history": "history_command",
-    "journal": "journal_command",
-    "logout": "login",
-}
-"""The modules of the commands whose module has another name."""
-
-_WELCOME = """\
-agentco-tui has no platform to show yet. To start:
-
-  d   agentco-tui demo    see it at once, on a platform of its own
-  l   agentco-tui login   a platform of yours: its address and key are asked for and tried
-  e                       how to set both in the environment or a file
-  q                       quit
-"""
-_BY_HAND = """\
-  AGENTCO_BASE_URL=https://platform.example.com AGENTCO_API_KEY=… agentco-tui
-  (the key: Settings, API Keys); or, for good, in a file of profiles: agentco-tui config init
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: the process's own); returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    _prepare_output()
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv), os.environ)
-        write("")
-    except (UsageError, AtomicWriteError) as error:
-        complain(str(error))
-        return Exit.USAGE
-    except SettingsError as error:
-        complain(*map(str, error.problems))
-        return Exit.USAGE
-    except ApiError as error:
-        complain(str(error))
-        return Exit.NO_ANSWER
+        given = parse(words)
+    except SystemExit as shown:  # help, a page of the manual, or the version
+        return shown.code if isinstance(shown.code, int) else int(shown.code is not None)
+    except UsageError as error:
+        from agentco_tui.cli.dispatch import report_usage
+
+        return report_usage(str(error))
     except BrokenPipeError:
         # The reader (`head`, a closed pager) has what it wanted.
-        _drop_stdout()
-        return Exit.OK
-    except OutputError as error:
-        _drop_stdout()
-        complain(str(error))
-        return Exit.FAILED
-    except EOFError:  # the end of input at a question
-        return Exit.USAGE
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
-    except SystemExit as error:
-        return error.code if isinstance(error.code, int) else int(error.code is not None)
-    except Exception as error:  # the last door: nothing may print a traceback at a person
-        from agentco_tui.terminal.crash import Crash
+        from agentco_tui.cli.dispatch import drop_stdout
 
-        # What and where, without the error's own text, which may quote anything.
-        complain(
-            f"stopped by an error in the program: {Crash((error,)).told()}",
-            "to report it, run it again with --log-file FILE: the details are written there",
-        )
-        return Exit.FAILED
-    return code
+        drop_stdout()
+        return 0
+    from agentco_tui.cli.dispatch import run
+
+    return run(words, given, os.environ)
 
 
-def _run(argv: list[str], env: Mapping[str, str]) -> int:
-    # ASCII signs where others would arrive as rubbish; nothing printed may fail on its way.
-    use_ascii(ascii_wanted(getattr(sys.stdout, "encoding", None), env))
+def _prepare_output() -> None:
+    """Write ASCII signs where others would arrive damaged; nothing printed may fail on its way."""
+    use_ascii(ascii_wanted(getattr(sys.stdout, "encoding", None), os.environ))
     for stream in (sys.stdout, sys.stderr):
-        if reconfigure := getattr(stream, "reconfigure", None):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    if not logging.getLogger().handlers:
-        # Else Python puts warnings that nobody handles on the terminal.
-        logging.getLogger().addHandler(logging.NullHandler())
-    given = parse(argv)
-    command: str | None = given["command"]
-    if command == "config":
-        from agentco_tui.commands import config
-
-        return config.run(given, env, _wrong_in_views)
-    if command not in (None, "demo", "replay"):
-        module = import_module(f"agentco_tui.commands.{MODULES.get(command, command)}")
-        code: int = module.run(given, env)
-        return code
-    if command == "demo" and given["serve"]:
-        from agentco_tui.commands import demo
-
-        return demo.serve(given)
-    if command == "replay":
-        from agentco_tui.commands import replay_command
-
-        return replay_command.run(given, env, launch_replay)
-    if given.get("plain"):
-        from agentco_tui.commands import plain
-
-        return plain.run(given, env)
-    if refusal := check(env).refusal:
-        complain(refusal)
-        return Exit.USAGE
-    if command == "demo":
-        from agentco_tui.commands import demo
-
-        return demo.run(given, env, partial(launch_dashboards, given, env))
-    try:
-        settings = (load_any if given.get("all_profiles") else load)(given, env)
-    except NothingSetError:
-        return _welcome(argv, env)
-    return launch_dashboards(given, env, settings)
-
-
-def _welcome(argv: list[str], env: Mapping[str, str]) -> int:
-    """Say how to start, and do what the user chooses; returns the exit code."""
-    write(f"{_WELCOME}\n")
-    choice = ""
-    while choice not in ("d", "l", "e", "q"):
-        choice = ask("d, l, e or q, then enter:").lower()
-    if choice == "d":
-        return _run([*argv, "demo"], env)
-    if choice == "l":
-        return _run([*argv, "login"], env)
-    if choice == "e":
-        write(_BY_HAND)
-    return Exit.USAGE
-
-
-def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
-    """As `wrong_in_views`; the screens are imported only where there is a view to check."""
-    if not views:
-        return []
-    from agentco_tui.screens.view_check import wrong_in_views
-
-    return wrong_in_views(views)
-
-
-def _drop_stdout() -> None:
-    """Python flushes stdout once more at its end, and would complain about the same again."""
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -26,7 +26,8 @@ from agentco_tui.config.declaration import (
     TakesEffect,
     declared_settings,
 )
-from agentco_tui.keys.commands import PLACE_OF, UNBOUND, Command
+from agentco_tui.keys.commands import UNBOUND, Command
+from agentco_tui.keys.places import PLACE_OF
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.reading.mapping import AS_SENT, OPEN, ProfileMapping
 from agentco_tui.text import safe

@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from agentco_tui.keys.commands import PLACE_OF, SCREENS
+from agentco_tui.keys.places import PLACE_OF, SCREENS
 from agentco_tui.reading.field_path import FieldPathError, parse_field_path
 from agentco_tui.reading.mapping import NULL, UNITS
 from agentco_tui.text.patterns import lazy_pattern

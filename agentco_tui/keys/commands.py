@@ -9,24 +9,10 @@ for one command are separated by commas.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 import msgspec
 
-Place = Literal[
-    "every",
-    "table",
-    "overview",
-    "companies",
-    "agents",
-    "tasks",
-    "budget",
-    "activity",
-    "dialog",
-    "replay",
-]
-"""Where a key works: "table" is any screen with a list, "every" any screen at all, "replay" any
-screen that shows a recording."""
+from agentco_tui.keys.places import SCREENS, Place
 
 UNBOUND = "unbound"
 """The key of a command that has none: a name that no terminal sends."""
@@ -83,17 +69,6 @@ class Command(msgspec.Struct, frozen=True):
             for place in (SCREENS if one in ("every", "table") else (one,))
         )
 
-
-SCREENS: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
-PLACE_OF: Mapping[str, Place] = {
-    "company": "companies",
-    "agent": "agents",
-    "task": "tasks",
-    "budget": "budget",
-    "alert": "budget",
-    "activity": "activity",
-}
-"""The screen that lists a kind of record."""
 
 # fmt: off
 COMMANDS: tuple[Command, ...] = (

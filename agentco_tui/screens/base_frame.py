@@ -7,7 +7,7 @@ from typing import Any, Literal
 from textual.containers import Container
 from textual.widget import AwaitMount
 
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Task
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace

@@ -13,7 +13,8 @@ from textual.binding import BindingType
 from textual.widget import AwaitMount
 
 from agentco_tui.actions.outcome import Step, Verb
-from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID, Place
+from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
 from agentco_tui.live.store import Change
 from agentco_tui.screens.base_frame import BaseFrame

@@ -10,7 +10,7 @@ from textual.widget import AwaitMount
 from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import Outcome
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Task
 from agentco_tui.screens.navigation import Navigation

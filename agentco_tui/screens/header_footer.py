@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.config import DEFAULT_PROFILE, Settings
-from agentco_tui.keys.commands import COMMANDS_BY_ID, FOOTER_EVERYWHERE, SCREENS, shown_key
+from agentco_tui.keys.commands import COMMANDS_BY_ID, FOOTER_EVERYWHERE, shown_key
+from agentco_tui.keys.places import SCREENS
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.model import Listing, Moment

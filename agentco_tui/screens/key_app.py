@@ -12,7 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 
 from agentco_tui.config import Switch
-from agentco_tui.keys.commands import COMMANDS, Place
+from agentco_tui.keys.commands import COMMANDS
+from agentco_tui.keys.places import Place
 from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.widgets.link_pane import LinkPane
 from agentco_tui.widgets.table.layout import R

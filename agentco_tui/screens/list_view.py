@@ -15,7 +15,8 @@ from textual.widget import Widget
 
 from agentco_tui.api.errors import ApiError
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys.commands import FOOTER, FOR_A_LINE, Place
+from agentco_tui.keys.commands import FOOTER, FOR_A_LINE
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import (
     NAMES,
     NO_LOG_FILTER,

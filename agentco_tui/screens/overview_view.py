@@ -14,7 +14,8 @@ from textual.timer import Timer
 from agentco_tui import model
 from agentco_tui.config import ViewSettings
 from agentco_tui.history.snooze import Snooze
-from agentco_tui.keys.commands import PLACE_OF, shown_key
+from agentco_tui.keys.commands import shown_key
+from agentco_tui.keys.places import PLACE_OF
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, cast
 
-from agentco_tui.keys.commands import PLACE_OF, Command, Place, shown_key
+from agentco_tui.keys.commands import Command, shown_key
+from agentco_tui.keys.places import PLACE_OF, Place
 from agentco_tui.model import Agent, Company, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import targets

@@ -9,7 +9,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from agentco_tui.keys.commands import COMMANDS, Place, shown_key
+from agentco_tui.keys.commands import COMMANDS, shown_key
+from agentco_tui.keys.places import Place
 from agentco_tui.live.insight import Level
 from agentco_tui.live.replay import SPEEDS, ReplayClock, ReplayPoller
 from agentco_tui.model import Moment

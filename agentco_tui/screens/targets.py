@@ -9,7 +9,8 @@ from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
 from agentco_tui.config.validators import THEMES
-from agentco_tui.keys.commands import COMMANDS, Command, Place
+from agentco_tui.keys.commands import COMMANDS, Command
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import is_open
 from agentco_tui.live.store import Store

@@ -32,8 +32,6 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
-from msgspec.structs import astuple
-
 from agentco_tui.text.patterns import lazy_pattern
 from agentco_tui.text.signs import ASCII, OWN, UNICODE, SafeText, in_ascii, signs
 from agentco_tui.text.width import CELLS, MARK, MARKS, cell_width, clip, head, one_of
@@ -81,7 +79,7 @@ _ASCII_FOR: Final[dict[str, str]] = {
     **{"£": "GBP", "¥": "JPY", "©": "(c)", "®": "(r)", "°": "deg", "␡": "^?"},
     **{chr(0x2400 + code): "^" + chr(0x40 + code) for code in range(32)},
     # Backwards, so that ▲ is the warning and not the sort order.
-    **dict(zip(astuple(UNICODE)[::-1], astuple(ASCII)[::-1], strict=True)),
+    **dict(zip(reversed(vars(UNICODE).values()), reversed(vars(ASCII).values()), strict=True)),
 }
 
 

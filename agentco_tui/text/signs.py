@@ -5,70 +5,78 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NewType
 
-import msgspec
-from msgspec.structs import astuple, force_setattr, replace
-
 SafeText = NewType("SafeText", str)
 """Text that may be shown as it is; see `text`, which is where to import it from."""
 
-_ascii: list[SafeText] = []
+_ascii_signs: list[SafeText] = []
 
 
 def _sign(unicode: str, ascii_: str) -> SafeText:
-    _ascii.append(SafeText(ascii_))
+    _ascii_signs.append(SafeText(ascii_))
     return SafeText(unicode)
 
 
-class Signs(msgspec.Struct, frozen=True):
-    """One set of signs; each takes one cell."""
+class Signs:
+    """One set of signs; each takes one cell.
 
-    warning: SafeText = _sign("▲", "!")
-    critical: SafeText = _sign("✖", "x")
-    good: SafeText = _sign("●", "*")
-    unknown: SafeText = _sign("◌", "?")
-    waiting: SafeText = _sign("○", "o")  # stands for what waits for a person, which is known well
-    derived: SafeText = _sign("~", "~")  # stands before a figure that was worked out here
-    missing: SafeText = _sign("–", "-")  # stands for a field that was not sent
-    ellipsis: SafeText = _sign("…", "~")
-    cursor: SafeText = _sign("▌", ">")
-    mark: SafeText = _sign("■", "#")  # stands before a marked row
-    newline: SafeText = _sign("⏎", "|")
-    tab: SafeText = _sign("⇥", ">")
-    replaced: SafeText = _sign("\ufffd", "?")
+    A plain class, because `--help` imports it, which must not wait for the records' library.
+    """
+
+    warning: Final = _sign("▲", "!")
+    critical: Final = _sign("✖", "x")
+    good: Final = _sign("●", "*")
+    unknown: Final = _sign("◌", "?")
+    waiting: Final = _sign("○", "o")  # stands for what waits for a person, which is known well
+    derived: Final = _sign("~", "~")  # stands before a figure that was worked out here
+    missing: Final = _sign("–", "-")  # stands for a field that was not sent
+    ellipsis: Final = _sign("…", "~")
+    cursor: Final = _sign("▌", ">")
+    mark: Final = _sign("■", "#")  # stands before a marked row
+    newline: Final = _sign("⏎", "|")
+    tab: Final = _sign("⇥", ">")
+    replaced: Final = _sign("\ufffd", "?")
     """Stands for a character that is not shown, and for a run of removed ones."""
-    bar_full: SafeText = _sign("█", "#")
-    bar_parts: SafeText = _sign("▏▎▍▌▋▊▉", "")
+    bar_full: Final = _sign("█", "#")
+    bar_parts: Final = _sign("▏▎▍▌▋▊▉", "")
     """One eighth to seven eighths of a cell; empty where the terminal has no such signs."""
-    bar_empty: SafeText = _sign("─", "-")
-    bar_over: SafeText = _sign("▶", ">")  # what is above the whole sticks out of a bar
-    up: SafeText = _sign("↑", "^")
-    down: SafeText = _sign("↓", "v")
-    separator: SafeText = _sign("·", "-")
-    arrow: SafeText = _sign("→", ">")
-    inward: SafeText = _sign("›", ">")  # stands between a spot and what was entered from there
-    vertical: SafeText = _sign("│", "|")
-    heights: SafeText = _sign("▁▂▃▄▅▆▇█", "_.:=+*%#")  # nothing, and more and more of it
-    spread: SafeText = _sign("░", "/")  # between the least and the most that may come
+    bar_empty: Final = _sign("─", "-")
+    bar_over: Final = _sign("▶", ">")  # what is above the whole sticks out of a bar
+    up: Final = _sign("↑", "^")
+    down: Final = _sign("↓", "v")
+    separator: Final = _sign("·", "-")
+    arrow: Final = _sign("→", ">")
+    inward: Final = _sign("›", ">")  # stands between a spot and what was entered from there
+    vertical: Final = _sign("│", "|")
+    heights: Final = _sign("▁▂▃▄▅▆▇█", "_.:=+*%#")  # nothing, and more and more of it
+    spread: Final = _sign("░", "/")  # between the least and the most that may come
+
+    def __init__(self, texts: Mapping[str, SafeText]) -> None:
+        """`texts`: every sign by its name; UNICODE and ASCII have them all."""
+        vars(self).update(texts)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: only `use_ascii` changes the set in use."""
+        raise AttributeError(f"the sign {name} cannot be set")
 
 
-UNICODE: Final = Signs()
-ASCII: Final = Signs(*_ascii)
+_NAMES: Final = tuple(Signs.__annotations__)
+UNICODE: Final = Signs({name: getattr(Signs, name) for name in _NAMES})
+ASCII: Final = Signs(dict(zip(_NAMES, _ascii_signs, strict=True)))
 
-signs: Final = replace(UNICODE)
+signs: Final = Signs(vars(UNICODE))
 """The set in use. Read its fields when painting, not when importing: `use_ascii` changes them."""
 
 OWN: Final = frozenset(
-    "".join(["\n", *map(chr, range(0x20, 0x7F)), *astuple(UNICODE), *astuple(ASCII)])
+    "".join(["\n", *map(chr, range(0x20, 0x7F)), *vars(UNICODE).values(), *vars(ASCII).values()])
 )
 """What our own words are made of: safe to show, each in one cell (a newline apart)."""
 
 
 def use_ascii(wanted: bool = True) -> None:
-    """Chooses the set for the whole process, once, before anything is drawn."""
+    """Choose the set for the whole process, once, before anything is drawn."""
     chosen = ASCII if wanted else UNICODE
-    for name in Signs.__struct_fields__:
-        # Frozen for everybody else: this is the one place where the set in use may change.
-        force_setattr(signs, name, getattr(chosen, name))
+    # The signs are Final for everybody else: only here may the set in use change.
+    vars(signs).update(vars(chosen))
 
 
 def in_ascii() -> bool:

@@ -29,8 +29,8 @@ from agentco_tui.api.measurements import Measurements
 from agentco_tui.api.recorder import Recorder
 from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp
 from agentco_tui.config import Settings
-from agentco_tui.keys.commands import Place
 from agentco_tui.keys.key_arrivals import KeyArrivals
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace, write_permissions

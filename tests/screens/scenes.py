@@ -11,7 +11,7 @@ from typing import Any
 from textual.widgets import Input
 
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.screens.dialogs.base import Question
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import NARROW, PATIENT, WIDE, Stage, settings_for, stage

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from textual._compositor import CompositorUpdate
 
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing
 from agentco_tui.screens.overview_view import OverviewView

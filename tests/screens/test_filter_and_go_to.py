@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.screens.targets import MOST, Meant, Target, search
 from agentco_tui.screens.views import recall
 from agentco_tui.system.background import at_once

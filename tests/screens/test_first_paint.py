@@ -10,7 +10,7 @@ import pytest
 from textual.events import Resize
 from textual.geometry import Size
 
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName, Phase
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import WIDE, Staging, stage

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from tests.embedded import EmbeddedPlatform
 from tests.screens.harness import WIDE, Stage, Staging, text_of

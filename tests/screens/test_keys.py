@@ -11,7 +11,8 @@ from textual.events import AppBlur
 
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys.commands import COMMANDS, RESERVED_KEYS, UNBOUND, Place
+from agentco_tui.keys.commands import COMMANDS, RESERVED_KEYS, UNBOUND
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.dialogs.base import Question
 from agentco_tui.screens.dialogs.form_definitions import FORMS

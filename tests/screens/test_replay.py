@@ -10,7 +10,8 @@ from agentco_tui.api.recorder import Recorder
 from agentco_tui.api.recording import Recording
 from agentco_tui.cli.replay_dashboard import replay_app
 from agentco_tui.commands.replay_command import begun, settings_for
-from agentco_tui.keys.commands import COMMANDS, Place
+from agentco_tui.keys.commands import COMMANDS
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.replay import ReplayPoller
 from agentco_tui.screens.replay_screen import MOVING, ReplayScreen

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.demo.world_state import DemoCompany
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing
 from agentco_tui.screens.budget_view import BudgetView

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing, Moment, Money, Trace, TraceStep
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, step_items

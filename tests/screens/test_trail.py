@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.model.format import age
 from agentco_tui.widgets.link_pane import LinkPane

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.history.forecast_service import SubjectForecast
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.model import Budget
 from agentco_tui.text.signs import signs
 from agentco_tui.textual_patches import compositor

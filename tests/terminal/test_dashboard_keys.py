@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.keys.commands import COMMANDS, UNBOUND, Place
+from agentco_tui.keys.commands import COMMANDS, UNBOUND
+from agentco_tui.keys.places import Place
 from tests.terminal.dashboard import assert_restored, back, dashboard, leave, ready, show
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession

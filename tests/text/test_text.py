@@ -14,7 +14,6 @@ import pytest
 import wcwidth
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import astuple
 from rich.cells import cell_len
 
 from agentco_tui.text import (
@@ -348,7 +347,7 @@ def test_safe_pieces_together_are_safe(parts: list[str]) -> None:
 
 
 def each(which: Signs) -> list[str]:
-    return [*which.bar_parts, *(sign for sign in astuple(which) if len(sign) == 1)]
+    return [*which.bar_parts, *(sign for sign in vars(which).values() if len(sign) == 1)]
 
 
 @pytest.mark.parametrize("which", [UNICODE, ASCII])

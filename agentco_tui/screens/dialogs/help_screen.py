@@ -10,7 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from agentco_tui.config import Settings
-from agentco_tui.keys.commands import COMMANDS, SHOWN_KEYS, Command, Place, keys_of
+from agentco_tui.keys.commands import COMMANDS, SHOWN_KEYS, Command, keys_of
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Pace, interval, paces
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dialogs.base import Searched

@@ -29,7 +29,8 @@ from agentco_tui.actions.outcome import (
 from agentco_tui.actions.outcome_words import sentence_with_platform_words
 from agentco_tui.actions.recovery import recover
 from agentco_tui.config import Switch
-from agentco_tui.keys.commands import COMMANDS_BY_ID, Place
+from agentco_tui.keys.commands import COMMANDS_BY_ID
+from agentco_tui.keys.places import Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
