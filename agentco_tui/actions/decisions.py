@@ -136,6 +136,8 @@ class Decisions:
     async def hold(self, task: Task) -> bool:
         """Wait for the undo window of a yes to a task; False if it was taken back."""
         timing = self._services.timing
+        if timing.hold_one <= 0:
+            return True
         hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
         self.tell(task, Step.HELD)
         try:

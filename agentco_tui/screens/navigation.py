@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui import model
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.names import Names
 from agentco_tui.live.sentences import sentence

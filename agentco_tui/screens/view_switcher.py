@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.widget import AwaitMount
 
-from agentco_tui.keys.commands import Place
+from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.list_view import ListView
