@@ -69,6 +69,7 @@ class DashboardWorkspace(Workspace):
             poller_class=poller_class,
         )
         self.permissions = permissions or Permissions()
+        timing = timing or Timing(hold_one=settings.hold)
         self.services = self.open_services(journal_path, self.permissions, timing)
         self.decisions = Decisions(self.services)
         self.look = Look(self.store, self.names, self.clock, settings.alerts)
