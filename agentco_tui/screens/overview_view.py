@@ -1,9 +1,11 @@
-"""What needs a person, in five seconds; beneath it the money and what happened last."""
+"""The Overview: the needs, the worst first; below them the money and the latest events."""
 
 from __future__ import annotations
 
 import re
 from functools import partial
+from math import ceil
+from typing import Final
 
 from msgspec.structs import replace
 from textual import events
@@ -51,22 +53,36 @@ from agentco_tui.widgets.text_pane import Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
-PARTS = re.compile(" of | in | its ")  # between the parts of a figure
-FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
-LARGE = 36  # lines from which on trends have a line
-LEAST = 4  # lines of the list, its titles counted
-MOST_BENEATH, BENEATH = 16, 0.38  # lines of the panels beneath, and their part of the screen
-LOW = 20  # lines of a terminal below which no preview takes two of them
-STEP = 3  # lines by which a list grows that is short
-ROOMY = 30  # lines from which on there is room for all of it
-REST = 0.6  # seconds that the cursor stands before more than the list is read for its line
-STACKED, BESIDE = 100, 150  # columns from which panels stand one below the other, and beside
+FIGURE_PARTS: Final = re.compile(" of | in | its ")
+"""What separates the parts of a figure; where it is narrow the first part is shown."""
+WORST_PHASE_FIRST: Final = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)
+"""The rows are as old as the worse of the two feeds that most needs come from."""
+LARGE: Final = 36
+"""Lines of a terminal at or above which trends always have lines."""
+LEAST_LIST: Final = 4
+"""Lines of the list at least, with its titles."""
+MOST_PANELS: Final = 16
+"""Lines of the panels at most."""
+PANELS_SHARE: Final = 0.38
+"""The share of the screen's lines that the panels take."""
+LOW: Final = 20
+"""Lines of a terminal below which there is no preview."""
+ROOMY: Final = 30
+"""Lines of a terminal at or above which the preview has three lines, else two."""
+GROWTH: Final = 3
+"""Lines by which a short list grows at a time, so that the panels seldom move."""
+REST_DELAY: Final = 0.6
+"""Seconds after the cursor's last move until the trace of its task is read."""
+STACKED: Final = 100
+"""Columns at or above which the panels are one above the other, not side by side."""
+SIDE_BY_SIDE: Final = 150
+"""Columns at or above which the panels are side by side again."""
 
 
 class OverviewView(TaskLines[Need]):
     place = "overview"
     empty = "nothing needs you"
-    keeps_filter = False  # so that none of yesterday hides what is critical today
+    keeps_filter = False  # so that a filter of yesterday does not hide what is critical today
     lists = (
         FeedName.PENDING,
         FeedName.ALERTS,
@@ -101,30 +117,41 @@ class OverviewView(TaskLines[Need]):
         super().__init__(session, shown_as)
         self.spend_title = StatusLine(classes="view--title")
         self.latest_title = StatusLine(classes="view--title")
-        self.spend, self.latest, self.panels = TextPane(), TextPane(), Horizontal()
+        self.spend = TextPane()
+        self.latest = TextPane()
+        self.panels = Horizontal()
         self.trends = TextPane(classes="overview--trends")
         self.trends.can_focus = False
         self.detail.add_class("overview--preview")
-        self.detail.can_focus = self.spend.can_focus = self.latest.can_focus = False
-        self.spend.fitted, self.latest.fitted = self._show_spend, self._show_latest
-        self._rest: Timer | None = None
+        for pane in (self.detail, self.spend, self.latest):
+            pane.can_focus = False
+        self.spend.fitted = self._show_spend
+        self.latest.fitted = self._show_latest
+        self._rest_timer: Timer | None = None
+        """Runs from the cursor's last move until the trace of its task is read."""
         self.needs = session.needs
-        self._shown_by: tuple[object, ...] = ()
-        self._noisy = False
-        self._budgets: list[Budget] = []  # of which lines tell
-        self._bad_only: bool | None = None  # None: while so much happens
+        self._shown_with: tuple[object, ...] = ()
+        """What the panels were last drawn with: the speed of the line and the feeds' phases."""
+        self._is_noisy = False
+        """Whether so much happens that only what went wrong is shown by default."""
+        self._budgets: list[Budget] = []
+        """The budgets shown."""
+        self._bad_only: bool | None = None
+        """Whether the user chose to see only what went wrong; None for the default."""
 
     def words(self, need: Need) -> NeedWords:
-        """What is snoozed says when it returns, and what is promised, in place of what follows."""
+        """Return a need in words; a snoozed one says when it returns, and its note."""
         now = self.look.clock.now()
         words = words_of(need, self.look.names, self.session.outlook, now)
         if need.snooze is None:
             return words
-        told = need.snooze.told(now)
-        return replace(words, why=plain("snoozed"), consequence=told, brief_consequence=None)
+        until = need.snooze.told(now)
+        return replace(words, why=plain("snoozed"), consequence=until, brief_consequence=None)
 
     def columns(self) -> list[Column[Need]]:
-        look, names, words = self.look, self.look.names, self.words
+        look = self.look
+        names = look.names
+        words = self.words
 
         def level(need: Need) -> Level:
             return need.level if need.snooze is None else Level.OK
@@ -139,29 +166,32 @@ class OverviewView(TaskLines[Need]):
             return dim(need, Tone.STRONG if need.level >= Level.CRITICAL else Tone.PLAIN)
 
         def drawn(need: Need, width: int) -> Cell:
-            """A title that is too long gives way to the number of its tasks."""
+            """Cut a title that is too long in the middle, if the number of its tasks follows."""
             what = words(need).what
             return Cell(fit_ends(what, width) if need.alike else what, tone(need))
 
         def consequence(need: Need, width: int) -> Cell:
-            """Where it is narrow, what comes first of it; but a promise is a person's words."""
-            found = words(need)
-            told = found.consequence
-            while need.snooze is None and cell_width(told) > width and ", " in told:
-                told = plain(told.rpartition(", ")[0])
-            if cell_width(told) > width and found.brief_consequence is not None:
-                told = found.brief_consequence
-            return Cell(told, dim(need))
+            """Leave out its last parts where it is narrow, except of a snooze's note."""
+            need_words = words(need)
+            shown = need_words.consequence
+            while need.snooze is None and cell_width(shown) > width and ", " in shown:
+                shown = plain(shown.rpartition(", ")[0])
+            if cell_width(shown) > width and need_words.brief_consequence is not None:
+                shown = need_words.brief_consequence
+            return Cell(shown, dim(need))
 
         def figure(need: Need, width: int) -> Cell:
-            """Where it is narrow, its first part."""
+            """Show its first part where it is narrow."""
             figure = words(need).figure
             fits = cell_width(figure) <= width
-            return Cell(figure if fits else plain(PARTS.split(figure)[0]))
+            return Cell(figure if fits else plain(FIGURE_PARTS.split(figure)[0]))
 
         def company(need: Need) -> SafeText:
-            found = {names.company(names.company_of(r)) for r in need.alike or (need.record,)}
-            return next(iter(found)) if len(found) == 1 else plain(f"{len(found)} companies")
+            records = need.alike or (need.record,)
+            companies = {names.company(names.company_of(record)) for record in records}
+            if len(companies) > 1:
+                return plain(f"{len(companies)} companies")
+            return companies.pop()
 
         # fmt: off
         return [
@@ -208,35 +238,47 @@ class OverviewView(TaskLines[Need]):
                 yield self.latest
 
     def on_resize(self, event: events.Resize) -> None:
-        self.set_class(STACKED <= self.app.size.width < BESIDE, "-stacked")
+        self.set_class(STACKED <= self.app.size.width < SIDE_BY_SIDE, "-stacked")
         self.set_class(LOW <= self.app.size.height < ROOMY, "-low")
         self.detail.display = self.app.size.height >= LOW and not self.session.settings.thin
         self._lay_out()
 
     def _lay_out(self) -> None:
-        self._shown_by = ()
+        self._shown_with = ()
         self.call_after_refresh(self.show_head)
 
     def _give_room(self) -> None:
-        """The list has as many lines as it needs, where there are so many; what it leaves free is
-        for trends, which have a little of a large terminal in any case, and the panels beneath.
+        """Divide the lines: the list gets as many as it needs, trends what it leaves free.
+
+        A large terminal always has lines for trends.
         """
-        size, room = self.app.size, self.size.height
-        if not room:
-            return  # hidden: when it is shown again
-        is_low, is_large = self.has_class("-low"), size.width >= ROOMIEST and size.height >= LARGE
-        room -= sum(each.size.height for each in (self.title_line, self.notice) if each.display)
-        room -= (2 if is_low else 3) * self.detail.display
-        if self.panels.display:
-            room -= 5 if is_low else max(6, min(MOST_BENEATH, int(self.size.height * BENEATH)))
+        if not self.size.height:
+            return  # it is hidden; this is done when it is shown again
+        room = self._lines_of_list_and_trends()
+        is_large = self.app.size.width >= ROOMIEST and self.app.size.height >= LARGE
         trends = trend_items(self.session, 2) if is_large else []
-        rows = -(-(len(self.table.rows.shown) + 1) // STEP) * STEP + 1
-        is_short = self.panels.display and not self.incomplete
-        lines = max(LEAST, min(rows if is_short else room, room - len(trends)))
+        wanted = room
+        if self.panels.display and not self.incomplete:
+            wanted = ceil((len(self.table.rows.shown) + 1) / GROWTH) * GROWTH + 1
+        lines = max(LEAST_LIST, min(wanted, room - len(trends)))
         items = trend_items(self.session, room - lines)
         self.table.styles.height = lines
         self.trends.display = bool(items)
         self.trends.show(items)
+
+    def _lines_of_list_and_trends(self) -> int:
+        """Return the lines that the title, the notice, the preview and the panels leave free."""
+        is_low = self.has_class("-low")
+        room = self.size.height
+        for line in (self.title_line, self.notice):
+            if line.display:
+                room -= line.size.height
+        if self.detail.display:
+            room -= 2 if is_low else 3
+        if self.panels.display:
+            share = int(self.size.height * PANELS_SHARE)
+            room -= 5 if is_low else max(6, min(MOST_PANELS, share))
+        return room
 
     def show_change(self, change: Change) -> None:
         if self.display:
@@ -245,7 +287,7 @@ class OverviewView(TaskLines[Need]):
                 self._show_latest()
 
     def arrive(self) -> None:
-        """Shown again: what happened meanwhile is taken in, beside the list once there is room."""
+        """Show the needs of now; the panels once the layout is known."""
         self.freezer.reload_due = True
         super().arrive()
         self._lay_out()
@@ -257,32 +299,33 @@ class OverviewView(TaskLines[Need]):
     def show_head(self, phase: Phase | None = None) -> None:
         freshness = self.session.store.freshness
         phases = [freshness[feed].phase for feed in self.lists]
-        shown_by = self.session.thin, *phases
+        shown_with = (self.session.thin, *phases)
         self.spend.fade(Phase.STALE in phases[2:4])
         self.latest.fade(phases[4] is Phase.STALE)
-        if shown_by != self._shown_by:
-            self._shown_by = shown_by
+        if shown_with != self._shown_with:
+            self._shown_with = shown_with
             self._show_spend()
             self._show_latest()
             self.show_detail()
         self._give_room()
-        super().show_head(min(phases[:2], key=FIRST_TOLD.index))
+        super().show_head(min(phases[:2], key=WORST_PHASE_FIRST.index))
 
     def show_needs(self) -> None:
-        shown, table = {n.key: n for n in self.needs.shown}, self.table
+        table = self.table
+        needs = {need.key: need for need in self.needs.shown}
         before = table.rows.records
-        changed = [(key, need) for key, need in shown.items() if before.get(key) != need]
-        if table.rows.frozen:
+        changed = [(key, need) for key, need in needs.items() if before.get(key) != need]
+        if self.freezer.is_frozen:
             # New needs wait, those that are over leave a tombstone.
-            gone = [key for key in before if key not in shown]
-            for key in gone:
+            removed = [key for key in before if key not in needs]
+            for key in removed:
                 table.set_tombstone(key, self.resolution(key))
-            table.apply(changed=changed, removed=gone)
+            table.apply(changed=changed, removed=removed)
             self.freezer.reload_due = True
-        elif list(shown) == list(before):
+        elif list(needs) == list(before):
             table.apply(changed=changed)
         else:
-            table.load(shown.items())
+            table.load(needs.items())
             self.freezer.reload_due = False
         table.renew()
         self.show_head()
@@ -290,18 +333,19 @@ class OverviewView(TaskLines[Need]):
         self._show_spend()
 
     def resolution(self, row_id: str) -> Cell:
-        """That a need is settled is said only where its record is there and shows it."""
-        store, over = self.session.store, False
+        """Return "settled" only if the need's record is there and shows that."""
+        store = self.session.store
+        is_settled = False
         match self.subject(row_id):
             case Task():
                 return super().resolution(row_id)
             case Budget(id=key, scope=scope) if budget := store.budgets[scope].get(key):
-                over = self.look.level_of(budget) is Level.OK
+                is_settled = self.look.level_of(budget) is Level.OK
             case model.Alert(id=key) if alert := store.alerts.get(key):
-                over = not insight.is_open(alert)
+                is_settled = not insight.is_open(alert)
             case model.Agent(id=key) if agent := store.agents.get(key):
-                over = agent.state is model.AgentState.ACTIVE
-        return Cell(plain("settled" if over else "left the list"), Tone.DIM)
+                is_settled = agent.state is model.AgentState.ACTIVE
+        return Cell(plain("settled" if is_settled else "left the list"), Tone.DIM)
 
     def subject(self, row_id: str | None = None) -> model.Record | None:
         need: Need | None = super().subject(row_id)
@@ -312,13 +356,14 @@ class OverviewView(TaskLines[Need]):
         return None if row_id is None else self.table.rows.record(row_id)
 
     def footer_actions(self) -> dict[str, str]:
-        offers, need = super().footer_actions(), self.need()
-        if need is not None and need.alike and "tasks.approve" in offers:
-            offers["tasks.approve"] = f"approve {fmt.count(len(need.alike))}"
-        return offers
+        actions = super().footer_actions()
+        need = self.need()
+        if need is not None and need.alike and "tasks.approve" in actions:
+            actions["tasks.approve"] = f"approve {fmt.count(len(need.alike))}"
+        return actions
 
     def action_snooze(self) -> None:
-        """Ask for how long, or take the snooze off."""
+        """Ask for how long to snooze the need under the cursor, or end its snooze."""
         need = self.need()
         if need is None:
             self.frame.say("put the cursor on a need to snooze it")
@@ -328,11 +373,14 @@ class OverviewView(TaskLines[Need]):
             self.snooze(need, None)
 
     def snooze(self, need: Need, snooze: Snooze | None) -> None:
-        """Put it off, at the bottom then, or no longer; the cursor goes on to the next line."""
-        rows = self.table.rows
-        after = [*rows.shown[self.table.view.cursor_at + 1 :], *reversed(rows.shown)]
-        for row_id in after[:1] if snooze else ():
-            self.table.move_cursor_to(row_id)
+        """Snooze a need, which moves it to the bottom, or with None end its snooze.
+
+        The cursor moves on to the next row, from the last one to the one before.
+        """
+        shown = self.table.rows.shown
+        following = [*shown[self.table.view.cursor_at + 1 :], *reversed(shown)]
+        if snooze and following:
+            self.table.move_cursor_to(following[0])
         self.session.snoozes.set(need.keys, snooze)
         self.table.release()
         self.session.needs_refresh.start(self)
@@ -344,8 +392,9 @@ class OverviewView(TaskLines[Need]):
             super().action_approve()
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
-        levels, queue = self.needs.levels, self.needs.queue
-        critical, warning = levels[Level.CRITICAL], levels[Level.WARNING]
+        critical = self.needs.levels[Level.CRITICAL]
+        warning = self.needs.levels[Level.WARNING]
+        queue = self.needs.queue
         pending = self.session.store.pending
         (_, _, *filtered), right = super().title()
         cells = [Cell(plain(" NEEDS YOU "), Tone.STRONG)]
@@ -360,41 +409,49 @@ class OverviewView(TaskLines[Need]):
             cells += [Cell(counted), *filtered, Cell(plain(" "))]
         if (critical or warning) and self.incomplete:
             cells.append(Cell(plain("so far "), Tone.DIM))
-        if snoozed := self.needs.snoozed:
-            cells.append(Cell(plain(f"{fmt.count(len(snoozed))} snoozed "), Tone.DIM))
+        if self.needs.snoozed:
+            cells.append(Cell(plain(f"{fmt.count(len(self.needs.snoozed))} snoozed "), Tone.DIM))
         is_read = self.session.store.freshness[FeedName.PENDING].answered_at is not None
         if is_read and self.session.is_scope_shown():
             oldest = f", the oldest {self.look.wait(queue.oldest)}" if queue.oldest else ""
             cells.append(Cell(plain(f" {fmt.count(queue.count)} tasks wait{oldest}")))
         cells += told_cells(pending.listing, len(pending))
-        if agents := staff(self.session.needs.agents.by_state):
+        agents = staff(self.session.needs.agents.by_state)
+        if agents:
             right.append(Cell(plain(f"{agents} "), Tone.DIM))
         return cells, right
 
     def nothing(self) -> SafeText:
-        is_good, since = self.session.scope_phase() is Phase.LIVE, ""
+        is_good = self.session.scope_phase() is Phase.LIVE
+        since = ""
         if self.needs.quiet_since is not None:
             at = fmt.clock(model.Moment(self.needs.quiet_since), self.look.clock.now())
             since = f" since {at.removesuffix(at[5:]) if at[2:3] == ':' else at}"
         return plain(f"{signs.good if is_good else signs.unknown} {super().nothing()}{since}")
 
     def show_detail(self, *, top: bool = False) -> None:
-        """What the line is about; the screen that enter opens has the rest."""
-        need, width = self.need(), self.detail.scrollable_content_region.width
-        items = [] if need is None else preview_items(need, self.words(need), self.session, width)
-        self.detail.show(items)
+        """Show the preview of the need under the cursor."""
+        need = self.need()
+        if need is None:
+            self.detail.show([])
+            return
+        width = self.detail.scrollable_content_region.width
+        self.detail.show(preview_items(need, self.words(need), self.session, width))
 
     def _show_moved(self) -> None:
         super()._show_moved()
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(REST, self._read_trace, name="trace")
+        if self._rest_timer is not None:
+            self._rest_timer.stop()
+        self._rest_timer = self.set_timer(REST_DELAY, self._read_trace, name="trace")
 
     async def _read_trace(self) -> None:
-        """Where a hand has put the cursor to rest, the task's trace is read, once."""
-        task, session, self._rest = self.subject(), self.session, None
+        """Read the trace of the task where the user left the cursor, once, for the preview."""
+        self._rest_timer = None
+        session = self.session
+        task = self.subject()
         is_live = session.store.freshness[FeedName.PENDING].phase is Phase.LIVE
-        if not (self.table.view.touched and is_live and self.detail.display and not session.thin):
+        is_shown = self.detail.display and not session.thin
+        if not (self.table.view.touched and is_live and is_shown):
             return
         if isinstance(task, Task) and not task.shared_id and task.id not in session.traces:
             await session.trace_of(task)
@@ -411,7 +468,8 @@ class OverviewView(TaskLines[Need]):
 
     def _show_spend(self) -> None:
         width, height = self.spend.scrollable_content_region.size
-        budgets = self._budgets = money_of(self.session, height)
+        budgets = money_of(self.session, height)
+        self._budgets = budgets
         lines = money_items(budgets, self.session, width)
         self.spend.show(lines or [self._instead(FeedName.BUDGET, "no budgets")])
         period = next((b for b in budgets if b.period or b.resets), None)
@@ -419,25 +477,32 @@ class OverviewView(TaskLines[Need]):
         self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(words)])
 
     def _show_latest(self) -> None:
-        activity, now = self.session.store.activity, self.look.clock.now()
-        self._noisy = is_noisy(activity, self._noisy)
-        bad_only = self._noisy if self._bad_only is None else self._bad_only
+        activity = self.session.store.activity
+        self._is_noisy = is_noisy(activity, self._is_noisy)
+        bad_only = self._shows_bad_only()
         lines = latest_items(activity, self.look, self.latest.size, bad_only=bad_only)
         if bad_only and not lines and activity:
             none = plain(f"no {signs.critical} or {signs.warning} among the latest")
             lines = [Text(none, Tone.DIM)]
         self.latest.show(lines or [self._instead(FeedName.ACTIVITY, "nothing happened yet")])
-        zone = Cell(plain(f"  {fmt.zone(now)}"), Tone.DIM)
-        bad, keys = f"{signs.critical} {signs.warning} only", self.session.settings.keys
-        key = shown_key("overview.latest", keys)
-        right = [Cell(plain(f"{bad}  "), Tone.DIM)] * bad_only
-        if key and (bad_only or self._noisy):
-            words = " all " if bad_only else f" {bad} "
+        zone = Cell(plain(f"  {fmt.zone(self.look.clock.now())}"), Tone.DIM)
+        only_bad = f"{signs.critical} {signs.warning} only"
+        right: list[Cell] = []
+        if bad_only:
+            right.append(Cell(plain(f"{only_bad}  "), Tone.DIM))
+        key = shown_key("overview.latest", self.session.settings.keys)
+        if key and (bad_only or self._is_noisy):
+            words = " all " if bad_only else f" {only_bad} "
             right += [Cell(plain(key), Tone.ACCENT), Cell(plain(words), Tone.DIM)]
         self.latest_title.show([Cell(plain(" LATEST"), Tone.STRONG), zone], right)
 
+    def _shows_bad_only(self) -> bool:
+        """Whether the latest events are only those that went wrong."""
+        return self._is_noisy if self._bad_only is None else self._bad_only
+
     def action_latest(self) -> None:
-        self._bad_only = not (self._noisy if self._bad_only is None else self._bad_only)
+        """Show all of the latest events, or only those that went wrong."""
+        self._bad_only = not self._shows_bad_only()
         self._show_latest()
 
     def _instead(self, feed: FeedName, none: str) -> Item:

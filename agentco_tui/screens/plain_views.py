@@ -330,7 +330,8 @@ class ActivityView(ListView[Activity]):
         # fmt: on
 
     def search_text(self, record: Activity) -> str:
-        names, fold = self.session.names, self._folds.get(record.id)
+        names = self.session.names
+        fold = self._folds.get(record.id)
         words = [sentence(each, names) for each in (fold.entries if fold else (record,))]
         return "\n".join((*words, record.verb or "", names.company(record.company)))
 
@@ -338,18 +339,20 @@ class ActivityView(ListView[Activity]):
         return record.id in self._folds
 
     def _fold(self) -> list[str]:
-        """Fold what is alike anew; returns the ids of those whose folds have another length."""
-        before, newest_first = self._folds, reversed(self.shown_log)
-        folds = folded(newest_first, self.session.names)
-        now = self._folds = {fold.entries[0].id: fold for fold in folds}
-        lengths = [{i: len(fold.entries) for i, fold in each.items()} for each in (before, now)]
-        return [i for i in {**before, **now} if lengths[0].get(i) != lengths[1].get(i)]
+        """Fold entries that are alike again; return the ids whose folds have another length."""
+        before = {entry_id: len(fold.entries) for entry_id, fold in self._folds.items()}
+        folds = folded(reversed(self.shown_log), self.session.names)
+        self._folds = {fold.entries[0].id: fold for fold in folds}
+        after = {entry_id: len(fold.entries) for entry_id, fold in self._folds.items()}
+        return [each for each in {**before, **after} if before.get(each) != after.get(each)]
 
     def detail_items(self, record: Activity) -> list[Item]:
-        items, fold = super().detail_items(record), self._folds.get(record.id)
+        items = super().detail_items(record)
+        fold = self._folds.get(record.id)
         if fold is None or len(fold.entries) < 2:
             return items
-        now, names = self.look.clock.now(), self.session.names
+        now = self.look.clock.now()
+        names = self.session.names
         lines = (f"{fmt.clock(each.at, now)}  {deed(each, names)}" for each in fold.entries)
         return [*items, Gap(), Heading(fold.times()), *(Text(plain(line)) for line in lines)]
 
@@ -364,7 +367,7 @@ class ActivityView(ListView[Activity]):
             self.reload()
 
     def _take_entries(self, change: Change) -> None:
-        """While paused the list stands still and what came is counted."""
+        """Show new entries; while paused only count them."""
         if not self.following:
             self._new += len(change.added)
             self.show_head()
@@ -387,9 +390,10 @@ class ActivityView(ListView[Activity]):
 
     @on(RecordTable.CursorMoved)
     def _leaves_the_top(self) -> None:
-        # Where the cursor is by now: the line it stood on may have been folded into the newest.
-        shown, cursor = self.table.rows.shown, self.table.view.cursor
-        if self.table.has_focus and self.following and shown and cursor != shown[0]:
+        # Where the cursor is by now: its line may have been folded into the newest.
+        shown = self.table.rows.shown
+        is_at_top = not shown or self.table.view.cursor == shown[0]
+        if self.table.has_focus and self.following and not is_at_top:
             self.action_follow()
 
     def action_follow(self) -> None:
@@ -406,9 +410,10 @@ class ActivityView(ListView[Activity]):
         return actions
 
     def asked(self) -> list[SafeText]:
-        """What the filter of the log asks for, in words; empty without one."""
-        chosen, names = self._filter, self.session.names
-        words = list[str]()
+        """Return what the filter of the log asks for, in words; nothing without one."""
+        chosen = self._filter
+        names = self.session.names
+        words: list[str] = []
         if chosen.company is not None:
             words.append(f"company {names.company(Ref(chosen.company))}")
         if chosen.agent is not None:
@@ -420,7 +425,7 @@ class ActivityView(ListView[Activity]):
         return [plain(each) for each in words]
 
     def nothing(self) -> SafeText:
-        """What the list says if it is empty; of a filtered log that nothing matched."""
+        """Return what the list says if it is empty; of a filtered log that nothing matched."""
         if self._filtered_log is None:
             return super().nothing()
         searched = len(self._filtered_log.window)
@@ -430,28 +435,28 @@ class ActivityView(ListView[Activity]):
         return plain(f"no entries for {words}")
 
     def narrowing(self) -> list[SafeText]:
-        """What the list is narrowed by, in words; empty if it leaves nothing out."""
+        """Return what leaves entries out, in words; nothing if all are listed."""
         company = self.session.poller.query.company
         scope = [] if company is None else [self.session.names.scope(company)]
         words = [safe(f"/{self.filter_text}", 40)] if self.filter_text else []
         return [*self.asked(), *scope, *words]
 
     def entries(self) -> list[Activity]:
-        """All that stand behind the lines that the filter lets through."""
+        """Return all entries of the lines that the filter lets through."""
         folds = filter(None, map(self._folds.get, self.table.rows.shown))
         return [entry for fold in folds for entry in fold.entries if not is_gap(entry)]
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         left, right = super().title(*self.asked())
-        waits = f", {fmt.count(self._new)} new" if self._new else ""
-        says, tone = f"  {signs.warning} paused{waits}", Tone.WARNING
+        folded_away = sum(len(fold.entries) - 1 for fold in self._folds.values())
+        if folded_away:
+            entries = fmt.count(len(self.table.rows.records) + folded_away)
+            left.append(Cell(plain(f" lines of {entries} entries"), Tone.DIM))
         if self.following:
-            says, tone = f"  {signs.arrow} following", Tone.PLAIN
-        alike = sum(len(fold.entries) - 1 for fold in self._folds.values())
-        lines = f" lines of {fmt.count(len(self.table.rows.records) + alike)} entries"
-        if alike:
-            left.append(Cell(plain(lines), Tone.DIM))
-        left.append(Cell(plain(says), tone))
+            left.append(Cell(plain(f"  {signs.arrow} following"), Tone.PLAIN))
+        else:
+            new = f", {fmt.count(self._new)} new" if self._new else ""
+            left.append(Cell(plain(f"  {signs.warning} paused{new}"), Tone.WARNING))
         if self._filtered_log is None:
             limitations = self.session.poller.backfill.reader.told()
         else:

@@ -1,4 +1,4 @@
-"""What is done with the words typed at the bottom: a filter for a list, or where to go."""
+"""What the words typed into the prompt do: filter a list, or go somewhere."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class GoToWords:
     """
 
     def __init__(self, frame: BaseFrame) -> None:
-        self._frame, self._session = frame, frame.session
+        self._frame = frame
+        self._session = frame.session
         frame.footer.display = False
         suggester = WordSuggester(lambda text: targets.completion(text, self._targets()))
         frame.prompt.ask(":", "", plain("any command, or a name"), suggester, asking=self)
@@ -88,31 +89,38 @@ class GoToWords:
             self._show(found)
 
     def _show(self, found: Meant) -> None:
-        self._found, self._chosen = found, -1
+        self._found = found
+        self._chosen = -1
         self._paint()
 
     def _paint(self) -> None:
-        found, prompt, rebound = self._found, self._frame.prompt, self._session.settings.keys
+        found = self._found
+        prompt = self._frame.prompt
         start = max(0, self._chosen - prompt.rows + 1)
         lines: list[Item] = []
-        for at, target in enumerate(found.targets[start : start + prompt.rows], start=start):
-            here, denied = at == self._chosen, self._frame.denied
-            about = targets.about(target, self._session, denied)
-            right = safe(target.id, 24) if isinstance(target.of, Task | Agent | Company) else None
-            if isinstance(target.of, Command):
-                right = plain(shown_key(target.of.id, rebound))
-            left = (
-                Cell(signs.cursor if here else plain(" "), Tone.ACCENT),
-                Cell(plain(f"{target.kind:<8} "), Tone.DIM),
-                Cell(plain(f"{target.name:<12}  "), Tone.STRONG if here else Tone.PLAIN),
-                Cell(about, Tone.DIM),
-            )
-            tone = Tone.ACCENT if isinstance(target.of, Command) else Tone.DIM
-            lines.append(Cells(left, (Cell(right, tone),) if right else ()))
+        for index, target in enumerate(found.targets[start : start + prompt.rows], start=start):
+            lines.append(self._line(target, is_chosen=index == self._chosen))
         prompt.offer(lines)
         if found.all:
             which = f"{self._chosen + 1} of " if self._chosen >= 0 else ""
             prompt.hint(plain(f"{which}{fmt.count(found.all)}  {signs.up}{signs.down} choose"))
+
+    def _line(self, target: Target, *, is_chosen: bool) -> Cells:
+        """Return a line of the list: kind, name, what tells it from others, and its key or id."""
+        about = targets.about(target, self._session, self._frame.denied)
+        left = (
+            Cell(signs.cursor if is_chosen else plain(" "), Tone.ACCENT),
+            Cell(plain(f"{target.kind:<8} "), Tone.DIM),
+            Cell(plain(f"{target.name:<12}  "), Tone.STRONG if is_chosen else Tone.PLAIN),
+            Cell(about, Tone.DIM),
+        )
+        right = Cell(plain(""))
+        if isinstance(target.of, Command):
+            key = shown_key(target.of.id, self._session.settings.keys)
+            right = Cell(plain(key), Tone.ACCENT)
+        elif isinstance(target.of, Task | Agent | Company):
+            right = Cell(safe(target.id, 24), Tone.DIM)
+        return Cells(left, (right,) if right.text else ())
 
     def step(self, by: int) -> bool:
         """Choose the next; up from the words is to those entered before."""
@@ -128,13 +136,15 @@ class GoToWords:
         frame = self._frame
         if text != self._found.words:
             await self._find(text, asked=True)
-        found, chosen = self._found, self._chosen
-        target = found.targets[chosen] if chosen >= 0 else found.sure
+        found = self._found
+        target = found.targets[self._chosen] if self._chosen >= 0 else found.sure
         target = target or targets.unread_status(text, self._session.store)
         if target is not None:
             frame.close_prompt()
-            before = (each for each in frame.recent if each[::2] != target[::2])
-            frame.recent = [target, *before][: targets.MOST]
+            others = [
+                each for each in frame.recent if (each.kind, each.id) != (target.kind, target.id)
+            ]
+            frame.recent = [target, *others][: targets.MOST]
             await self._go(target)
         elif not text.strip():
             frame.close_prompt()
