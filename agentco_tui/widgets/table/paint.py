@@ -1,13 +1,14 @@
-"""How a table becomes strips, and which cells of two pictures differ.
+"""Turns a table into strips, and finds the cells that differ from those painted last.
 
-`TablePainter` keeps the looks of the lines that it last asked to be painted; comparing them with
-the new ones gives the few cells that have to go to the terminal, whatever happened to the rows in
-between. What isn't on the screen costs nothing.
+`TablePainter` keeps how each line looked when it was last painted. The cells in which the new lines
+differ are the only ones that go to the terminal, whatever happened to the rows in between. Rows
+that are not on the screen cost nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import ceil
 from typing import Any, Final, Generic, NamedTuple
 
 from rich.segment import Segment
@@ -21,15 +22,18 @@ from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.layout import Placed, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
-from agentco_tui.widgets.tones import Tone, coloured
+from agentco_tui.widgets.tones import Cell, Tone, coloured
 
 GUTTER: Final = 3  # cells before the first column: the cursor, the mark and a blank
 SCROLLBAR: Final = 1
 """Cells after the last column, always kept, so that the columns don't jump with the rows."""
-SAMPLE: Final = 40  # rows by which a column counts as one in which nothing is known
-NOTE: Final = 14  # cells that what became of a record has at least, where there are so many
+SAMPLE: Final = 40
+"""Rows that are looked at to find columns in which nothing is known."""
+LEAST_NOTE: Final = 14
+"""Cells of a note on a row, if there are so many."""
 WORTH_A_JUMP: Final = 12
-"""Unchanged cells between two changed ones from which on it is cheaper to jump over them."""
+"""Unchanged cells between two changed ones at or above which moving over them costs less than
+painting them."""
 
 
 class Piece(NamedTuple):
@@ -77,32 +81,40 @@ SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
 
 
 class TablePainter(Generic[R]):
-    """From rows and view to the fewest changed cells, and to the strips that show them.
+    """Finds the fewest cells that changed, and draws the strips that show them.
 
-    `text_instead` gives what stands in the body when no row is shown.
+    `text_instead` returns what is shown in place of rows if there are none.
     """
 
     def __init__(
         self, model: TableModel[R], view: Viewport, text_instead: Callable[[], SafeText]
     ) -> None:
         self.places: tuple[Placed[R], ...] = ()
-        self._model, self._view, self._text_instead = model, view, text_instead
-        self.size = Size(0, 0)  # as it was painted last
-        self._room = 0  # cells for columns
+        self._model = model
+        self._view = view
+        self._text_instead = text_instead
+        self.size = Size(0, 0)
+        """The size for which it was last painted."""
+        self._room = 0
+        """Cells for columns."""
         self._lines: list[RowLook] = []
-        """The header and the rows as they were painted last."""
+        """The header and the rows as they were last painted."""
         self._thumb = range(0)
-        self._awaits = False  # whether a column is left out until something is known in it
+        """The lines of the scroll bar's thumb."""
+        self._awaits = False
+        """Whether a column is left out until something is known in it."""
         self.pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
-        """Records on the screen as they were laid out."""
+        """The records on the screen with their cells, by the ids of their rows."""
 
     def forget(self) -> None:
-        """Everything is painted at the next update."""
+        """Paint everything at the next update."""
         self._lines = []
 
     def rearrange(self) -> None:
-        """Columns find their places anew. One that may go does so first if nothing is known in it,
-        by rows from all over the table; not where that is to be expected to come.
+        """Arrange the columns again.
+
+        Where there is too little room, those in which nothing is known are left out first, judged
+        by rows from all over the table.
         """
         model = self._model
         sample: list[Any] = [
@@ -120,75 +132,76 @@ class TablePainter(Generic[R]):
         self.pieces.clear()
 
     def renew(self) -> None:
-        """Looks again at all cells on the screen; a column that came to be known is put in."""
+        """Read all cells on the screen again; show a column in which something is known now."""
         self.pieces.clear()
         if self._awaits:
             self.rearrange()
 
     def update(self, size: Size) -> list[Region]:
-        """Works out how all looks now; gives the regions where that is different from before."""
-        width, height = size
+        """Work out how everything looks now; return the regions that look different."""
         if size != self.size:
-            self.size, self._room = size, max(0, width - GUTTER - SCROLLBAR)
+            self.size = size
+            self._room = max(0, size.width - GUTTER - SCROLLBAR)
             self.rearrange()
-        lines, thumb = [self._wanted_header(), *self._wanted_rows()], range(0)
-        count, rows = len(self._model.shown), height - 1
-        if 0 < rows < count:
-            long = max(1, rows * rows // count)
-            room, last, top = rows - long, count - rows, self._view.top
-            # At an end only if the view is.
-            start = max(0, min(-(-top * room // last), room - (top < last)))
-            thumb = range(1 + start, 1 + start + long)
-        regions = []
+        lines = [self._wanted_header(), *self._wanted_rows()]
+        thumb = self._wanted_thumb(size.height - 1)
+        regions: list[Region] = []
         if len(lines) != len(self._lines):
-            regions = [Region(0, 0, width, height)]
+            regions.append(Region(0, 0, size.width, size.height))
         else:
             for y, (before, after) in enumerate(zip(self._lines, lines, strict=True)):
                 if before != after:
                     regions += [Region(x, y, w, 1) for x, w in self._changes(before, after)]
                 if (y in self._thumb) != (y in thumb):
-                    regions.append(Region(width - SCROLLBAR, y, SCROLLBAR, 1))
-        self._lines, self._thumb = lines, thumb
+                    regions.append(Region(size.width - SCROLLBAR, y, SCROLLBAR, 1))
+        self._lines = lines
+        self._thumb = thumb
         return regions
 
+    def _wanted_thumb(self, height: int) -> range:
+        """Return the lines of the scroll bar's thumb; none if all rows fit in the height."""
+        count = len(self._model.shown)
+        if not 0 < height < count:
+            return range(0)
+        length = max(1, height * height // count)
+        room = height - length
+        last_top = count - height
+        top = self._view.top
+        # At an end only if the view is.
+        furthest = room if top >= last_top else room - 1
+        start = max(0, min(ceil(top * room / last_top), furthest))
+        return range(1 + start, 1 + start + length)
+
     def tick(self) -> None:
-        """Looks again at the cells of the rows on the screen that depend on the clock."""
+        """Read the cells on the screen again that depend on the clock."""
         for row_id, (record, pieces) in self.pieces.items():
             known = zip(pieces, self.places, strict=True)
             fresh = (lay_out(record, at) if at.column.ticks else piece for piece, at in known)
             self.pieces[row_id] = record, tuple(fresh)
 
     def _wanted_rows(self) -> list[RowLook]:
-        view, places, height = self._view, self.places, max(0, self.size.height - 1)
+        view = self._view
+        height = max(0, self.size.height - 1)
         visible = self._model.shown[view.top : view.top + height]
         lines: list[RowLook] = []
         pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
-        for at, row_id in enumerate(visible, view.top):
-            record, resolution = self._model.record(row_id), self._model.tombstone(row_id)
+        for index, row_id in enumerate(visible, view.top):
+            record = self._model.record(row_id)
             assert record is not None
-            if note := resolution or view.annotations.get(row_id):
-                # What became of the record stands where its first columns were, up to the one that
-                # grows, whose text follows it.
-                ends = {at: p.x + p.width for at, p in enumerate(places) if p.column.grow}
-                last = next((at for at in ends if ends[at] >= NOTE), len(places) - 1)
-                width, title = places[last].x + places[last].width, places[last].column.cell(record)
-                kept = plain(f" {signs.separator} {title.text.strip()}")
-                # A long note leaves room for which record it is of.
-                said = min(cell_width(note.text), width - min(cell_width(kept), width // 3))
-                laid = (
-                    Piece(0, said, fit(note.text, said), note.tone),
-                    Piece(said, width - said, fit(kept, width - said), Tone.PLAIN),
-                    *(lay_out(record, p)._replace(tone=Tone.PLAIN) for p in places[last + 1 :]),
-                )
+            tombstone = self._model.tombstone(row_id)
+            note = tombstone or view.annotations.get(row_id)
+            if note:
+                laid = self._lay_out_with_note(record, note)
             else:
                 known = self.pieces.get(row_id)
                 if known is None or known[0] is not record:
-                    known = record, tuple(lay_out(record, place) for place in places)
+                    known = (record, tuple(lay_out(record, place) for place in self.places))
                 laid = known[1]
                 pieces[row_id] = known
-            cursor, marked = at == view.cursor_at, row_id in view.marks
-            is_band = cursor and not view.thin
-            lines.append(RowLook(laid, cursor, marked, is_band, resolution is not None))
+            has_cursor = index == view.cursor_at
+            is_band = has_cursor and not view.thin
+            is_marked = row_id in view.marks
+            lines.append(RowLook(laid, has_cursor, is_marked, is_band, tombstone is not None))
         self.pieces = pieces
         self._tell_apart(visible, lines)
         if not visible and height:
@@ -196,6 +209,29 @@ class TablePainter(Generic[R]):
             tone = Tone.GOOD if text.startswith(signs.good) else Tone.DIM
             lines.append(RowLook((Piece(0, self._room, text, tone),)))
         return lines + [RowLook()] * (height - len(lines))
+
+    def _lay_out_with_note(self, record: R, note: Cell) -> tuple[Piece, ...]:
+        """Return a row whose first columns give way to a note.
+
+        They do up to the first column that grows, whose text follows the note. A long note leaves
+        a third of the room for that text, so that one sees which record it is about.
+        """
+        places = self.places
+        last = len(places) - 1
+        for index, place in enumerate(places):
+            if place.column.grow and place.x + place.width >= LEAST_NOTE:
+                last = index
+                break
+        width = places[last].x + places[last].width
+        text = places[last].column.cell(record).text.strip()
+        kept = plain(f" {signs.separator} {text}")
+        note_width = min(cell_width(note.text), width - min(cell_width(kept), width // 3))
+        kept_width = width - note_width
+        return (
+            Piece(0, note_width, fit(note.text, note_width), note.tone),
+            Piece(note_width, kept_width, fit(kept, kept_width), Tone.PLAIN),
+            *(lay_out(record, place)._replace(tone=Tone.PLAIN) for place in places[last + 1 :]),
+        )
 
     def _tell_apart(self, visible: list[str], lines: list[RowLook]) -> None:
         """Where different texts of a column are cut to the same, their ends show."""
@@ -212,42 +248,50 @@ class TablePainter(Generic[R]):
                     lines[y] = lines[y]._replace(pieces=tuple(pieces))
 
     def _wanted_header(self) -> RowLook:
-        model, pieces = self._model, []
-        for place in self.places:
-            title, align, width = place.column.title, place.column.align, place.width
-            text, tone = fit(title, width, align), Tone.PLAIN
-            if place.index == model.sort_column:
-                sign = signs.down if model.descending else signs.up
-                tone = Tone.STRONG
-                if align == "left" and cell_width(title) + 2 <= width:
-                    text = fit(plain(f"{title} {sign}"), width)
-                else:
-                    # The first cell of the gap behind the column is the sign's: the title is whole.
-                    text, width = plain(text + sign), width + 1
-            pieces.append(Piece(place.x, width, text, tone))
-        return RowLook(tuple(pieces))
+        return RowLook(tuple(self._title_piece(place) for place in self.places))
+
+    def _title_piece(self, place: Placed[R]) -> Piece:
+        """Return the title of a column, with the sign of the order if it is sorted by it."""
+        title = place.column.title
+        align = place.column.align
+        if place.index != self._model.sort_column:
+            return Piece(place.x, place.width, fit(title, place.width, align), Tone.PLAIN)
+        sign = signs.down if self._model.descending else signs.up
+        if align == "left" and cell_width(title) + 2 <= place.width:
+            text = fit(plain(f"{title} {sign}"), place.width)
+            return Piece(place.x, place.width, text, Tone.STRONG)
+        # The sign takes the first cell of the gap behind the column, so that the title is whole.
+        text = plain(fit(title, place.width, align) + sign)
+        return Piece(place.x, place.width + 1, text, Tone.STRONG)
 
     def _changes(self, before: RowLook, after: RowLook) -> list[tuple[int, int]]:
-        """The stretches (x and width) of a line that differ; less than `WORTH_A_JUMP` cells
-        between two of them are painted with them.
+        """Return the stretches of a line that differ, each with its first cell and its width.
+
+        Stretches with fewer than `WORTH_A_JUMP` cells between them become one.
         """
-        was, now = ([piece[:2] for piece in one.pieces] for one in (before, after))
-        if was != now or before[3:] != after[3:]:
+        places_before = [(piece.x, piece.width) for piece in before.pieces]
+        places_after = [(piece.x, piece.width) for piece in after.pieces]
+        same_ground = before.band == after.band and before.is_tombstone == after.is_tombstone
+        if places_before != places_after or not same_ground:
             return [(0, self.size.width - SCROLLBAR)]
-        spans = [(0, GUTTER)] if before[1:3] != after[1:3] else []
+        spans: list[tuple[int, int]] = []
+        if (before.cursor, before.marked) != (after.cursor, after.marked):
+            spans.append((0, GUTTER))
         worth = WORTH_A_JUMP if PARTIAL_PAINT.replaced else self.size.width
         for old, new in zip(before.pieces, after.pieces, strict=True):
             if old == new:
                 continue
-            x, end = GUTTER + new.x, GUTTER + new.x + new.width
+            x = GUTTER + new.x
+            end = x + new.width
             if spans and x - sum(spans[-1]) < worth:
                 x = spans.pop()[0]
             spans.append((x, end - x))
         return spans
 
     def strip(self, y: int, style_of: Callable[[Tone | str], Style]) -> Strip:
-        """One line of the widget: the header, a row, or what is said in place of rows."""
-        room, stale = self._room, self._view.stale and bool(self._model.shown)
+        """Return one line of the widget: the header, a row, or the text in place of rows."""
+        room = self._room
+        stale = self._view.stale and bool(self._model.shown)
         line = self._lines[y] if y < len(self._lines) else RowLook()
         width = GUTTER + room + SCROLLBAR
         if y == 0:
@@ -266,7 +310,8 @@ class TablePainter(Generic[R]):
             dimmed = stale or (line.is_tombstone and tone is Tone.PLAIN)
             return style_of("table--stale" if dimmed else tone)
 
-        ground, mark = style(Tone.PLAIN), style_of("table--mark")
+        ground = style(Tone.PLAIN)
+        mark = style_of("table--mark")
         cursor = style_of("table--cursor-sign") if line.band else mark
         pieces = [
             (signs.cursor, cursor) if line.cursor else (" ", ground),
@@ -278,7 +323,7 @@ class TablePainter(Generic[R]):
 
 
 def lay_out(record: R, place: Placed[R]) -> Piece:
-    """A record's cell cut and padded to its place."""
+    """Return a record's cell, cut and padded to its place."""
     column = place.column
     cell = column.drawn(record, place.width) if column.drawn else column.cell(record)
     return Piece(place.x, place.width, fit(cell.text, place.width, column.align), cell.tone)
