@@ -47,8 +47,9 @@ class TaskLines(ListView[R]):
         if not isinstance(record, Task):
             return super().detail_items(record)
         decision = self.session.decisions.by_task.get(record.id)
-        ghost = self.table.rows.tombstone(f"{self.task_rows}{record.id}")
-        resolution, items = ghost or settled_as(self.session, record.id), list[Item]()
+        tombstone = self.table.rows.tombstone(f"{self.task_rows}{record.id}")
+        resolution = tombstone or settled_as(self.session, record.id)
+        items: list[Item] = []
         if decision is not None:
             items += decision_items(self.session, decision)
             read = None if decision.outcome is None else decision.outcome.record
