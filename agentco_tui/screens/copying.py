@@ -1,4 +1,4 @@
-"""What of a record goes out: to the clipboard, and which way, or to a pager."""
+"""Copies parts of a record to the clipboard, and shows text in a pager."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from agentco_tui.widgets.workers import start_worker
 
 
 class CopyChoice(Dialog[str]):
-    """Comes to the letter of what is to be copied."""
+    """Returns the letter of what is to be copied; None if nothing is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(letter, f"take('{letter}')", show=False) for letter in "nsjcl"),
@@ -45,8 +45,10 @@ class CopyChoice(Dialog[str]):
 
     def __init__(self, offered: Mapping[str, SafeText]) -> None:
         super().__init__([Cell(plain("COPY"), Tone.STRONG)])
-        self._offered, lines = offered, offered.items()
-        self.pane.show(FieldLine(plain(f" {key}"), words, label_width=4) for key, words in lines)
+        self._offered = offered
+        self.pane.show(
+            FieldLine(plain(f" {key}"), words, label_width=4) for key, words in offered.items()
+        )
 
     def action_take(self, letter: str) -> None:
         if letter in self._offered:
@@ -55,11 +57,13 @@ class CopyChoice(Dialog[str]):
 
 def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
     """Copy a record's id, or what of it is then asked for."""
-    session, sent_id = frame.session, record.sent_id
+    session = frame.session
+    sent_id = record.sent_id
     name = whole_title(record) if isinstance(record, Task) else name_of(record, session.names)
     log_filter = frame.view.log_filter or NO_LOG_FILTER
     kind, filters = list_of(record, session, log_filter)
-    line, link = curl_line(record, session, log_filter), link_to(session.settings.web_url, record)
+    line = curl_line(record, session, log_filter)
+    link = link_to(session.settings.web_url, record)
     offered = {
         "n": plain(f"its name: {safe(name, 200)}"),
         "s": plain(f"its fields as {PATHS[kind]} sends them now, in one line"),
@@ -99,8 +103,10 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
 
 
 async def copy(frame: BaseFrame, text: str) -> None:
-    """To the clipboard in the surest way there is; say which that was, or that there is none."""
-    env, what, size = frame.session.child_environment(), safe(text, 60), len(text.encode())
+    """Copy text with a tool if there is one, else through the terminal (OSC 52); say which."""
+    env = frame.session.child_environment()
+    what = safe(text, 60)
+    size = len(text.encode())
     tool = await asyncio.to_thread(clipboard.copy_with_tool, text, env)
     if tool is not None:
         way = "in tmux's buffer, and sent on to its terminal"
@@ -116,10 +122,13 @@ async def copy(frame: BaseFrame, text: str) -> None:
 def list_of(
     record: Record, session: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
 ) -> tuple[str, dict[str, str]]:
-    """The kind of list that a record stands in, and the query that this was asked with; `log` is
-    the filter of the screen that shows the activity.
+    """Return the kind of list that has a record, and the query with which it is polled.
+
+    `log` is the filter of the screen that shows the activity.
     """
-    kind, query, asked = kind_of(record), session.poller.query, dict[str, Any]()
+    kind = kind_of(record)
+    query = session.poller.query
+    asked: dict[str, Any] = {}
     match record:
         case Task(id=of):
             waits = "pending" if of in session.store.pending.records else None
@@ -141,7 +150,7 @@ def list_of(
 def curl_line(
     record: Record, session: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
 ) -> str:
-    """A GET of the record itself, else of its list, for a shell, which puts the key in."""
+    """Return a curl command that gets a record, or its list; the shell puts the key in."""
     kind, filters = list_of(record, session, log)
     address = session.origin + PATHS[kind]
     if isinstance(record, Company | Agent):
@@ -152,7 +161,7 @@ def curl_line(
 
 
 def page(app: KeyApp, session: DashboardWorkspace, lines: Iterable[Line]) -> None:
-    """Show lines in $PAGER, else in less or more, which has the terminal until it ends."""
+    """Show lines in $PAGER, else in less or more; it has the terminal until it ends."""
     env = session.child_environment()
     usual = "less" if shutil.which("less", path=env.get("PATH")) else "more"
     command = env.get("PAGER", "").split() or [usual]
@@ -165,5 +174,5 @@ def page(app: KeyApp, session: DashboardWorkspace, lines: Iterable[Line]) -> Non
 
 
 def as_line(text: str) -> str:
-    """JSON in one line, what can't be seen in it written out as JSON does."""
+    """Return JSON in one line, with invisible characters escaped."""
     return "".join(c if clipboard_text(c) == c else json.dumps(c)[1:-1] for c in text)

@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -63,10 +63,15 @@ class FormRequest(msgspec.Struct, frozen=True):
         return found[0].id if len(found) == 1 else None
 
     def chosen(self, values: Values) -> tuple[str | None, str | None, dict[str, SafeText]]:
-        """The ids of the company and the agent that are named, and what is wrong with the names."""
-        session, errors = self.frame.session, dict[str, SafeText]()
-        company, agent = values["company_id"], values["agent_id"]
-        company_id, scope = self._company_id(company), session.poller.query.company
+        """Return the ids of the company and the agent that are named, None for those that are not
+        found, and what is wrong with the names, by their fields.
+        """
+        session = self.frame.session
+        errors: dict[str, SafeText] = {}
+        company = values["company_id"]
+        agent = values["agent_id"]
+        company_id = self._company_id(company)
+        scope = session.poller.query.company
         agents = named(agent, self._agents(company_id or scope))
         if company and company_id is None:
             errors["company_id"] = plain("no company here has this name or id")
@@ -79,15 +84,17 @@ class FormRequest(msgspec.Struct, frozen=True):
         return company_id, agents[0].id if len(agents) == 1 else None, errors
 
     def _agents(self, company_id: str | None) -> Iterable[Agent]:
-        """Those that may be of a company, or all."""
-        agents, fits = self.frame.session.store.agents, (None, company_id)
-        return (a for a in agents if not company_id or not a.company or a.company.id in fits)
+        """Return the agents that may be of a company, or all without one."""
+        for agent in self.frame.session.store.agents:
+            if not company_id or not agent.company or agent.company.id in (None, company_id):
+                yield agent
 
     def fields(
         self, company: Ref | None, agent: Ref | None, hint: str, agent_hint: str
     ) -> tuple[FormField, FormField]:
-        """Fields for a company's and an agent's name or id, completed from those known; the agent
-        from those of the company that stands in the form, else of the one in scope.
+        """Return fields for a company's and an agent's name or id, which are completed.
+
+        The agent is completed from those of the company in the form, else of the one in scope.
         """
         session = self.frame.session
 
@@ -106,8 +113,10 @@ class FormRequest(msgspec.Struct, frozen=True):
         )
 
     def writes(self, make: Callable[[Any], Write[Any]]) -> Send:
-        """What a form does that writes: a good outcome is told, and what was made shown, unless the
-        form has been left; any other outcome keeps it open.
+        """Return what a form does that writes.
+
+        A good outcome is reported, and a new record is shown unless the form was left. With any
+        other outcome the form stays open.
         """
 
         async def send(meant: Any, form: Form) -> None:
@@ -138,16 +147,17 @@ def checked(values: Values, wrong: Errors | None = None) -> Values:
 
 
 def _fields_of(values: Mapping[str, str]) -> list[Item]:
-    """What is sent; what was left empty is not."""
+    """Return the fields that are sent; `-` for those left empty, which are not sent."""
     shown = {name: safe(value, 200) or signs.missing for name, value in values.items()}
     return [FieldLine(plain(name), value) for name, value in shown.items()]
 
 
 def new_task(ask: FormRequest) -> FormPlan:
     """POST /api/tasks: company, agent, title and priority."""
-    session, like = ask.frame.session, ask.subject if isinstance(ask.subject, Task) else None
+    session = ask.frame.session
     names = session.names
-    # The words that tasks here have, as the interface names "high" only; the most urgent first.
+    like = ask.subject if isinstance(ask.subject, Task) else None
+    # The priorities of the tasks here, as the API names only "high"; the most urgent first.
     tasks = (*session.store.pending, *session.store.tasks)
     words = {task.priority for task in tasks if task.priority}
     priorities = sorted(words, key=lambda word: (priority_rank(word), word))
@@ -164,7 +174,8 @@ def new_task(ask: FormRequest) -> FormPlan:
         return _fields_of({**named, "priority": meant["priority"]})
 
     company = names.company_of(like) if like is not None else None
-    if (scope := session.poller.query.company) is not None:
+    scope = session.poller.query.company
+    if scope is not None:
         company = Ref(id=scope)
     seen = "seen here: " + ", ".join(priorities) if priorities else "such as high"
     fields = (
@@ -176,28 +187,40 @@ def new_task(ask: FormRequest) -> FormPlan:
     return FormPlan(ask.title("CREATE", plain("1 task")), fields, read, send, question, "create it")
 
 
-def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
-    """POST /api/companies: name, template and mission; with a source as `clone_company`."""
-    session, verb = ask.frame.session, "create it"
-    title, name = ask.title("CREATE", plain("1 company")), FormField("name", "name")
+def new_company(ask: FormRequest) -> FormPlan:
+    """POST /api/companies: name, template and mission."""
+    session = ask.frame.session
     templates = sorted({c.template for c in session.store.companies if c.template})
     seen = "seen here: " + ", ".join(templates) if templates else "a template of the platform"
-    seen, mission = f"{seen}; may stay empty", "what it is for, in a sentence; may stay empty"
-    template = [FormField("template", "template", "", seen, lambda t, _: completed(t, templates))]
-    if source is not None:
-        what, verb, template = source.name or safe(source.id), "clone it", []
-        title, name = ask.title("CLONE", what), FormField("name", "new name", f"{what} 2")
-    old = (source and source.mission) or ""
-    fields = (name, *template, FormField("mission", "mission", old, mission))
-    send = ask.writes(lambda meant: CompanyCreation(session.services, meant, source))
-    return FormPlan(title, fields, checked, send, _fields_of, verb)
+    hint = f"{seen}; may stay empty"
+    fields = (
+        FormField("name", "name"),
+        FormField("template", "template", "", hint, lambda t, _: completed(t, templates)),
+        FormField("mission", "mission", "", MISSION_HINT),
+    )
+    send = ask.writes(lambda meant: CompanyCreation(session.services, meant, None))
+    title = ask.title("CREATE", plain("1 company"))
+    return FormPlan(title, fields, checked, send, _fields_of, "create it")
 
 
 def clone_company(ask: FormRequest) -> FormPlan | SafeText:
     """POST /api/companies/:id/clone: name and mission."""
-    if isinstance(ask.subject, Company):
-        return ask.subject.unwritable or new_company(ask, ask.subject)
-    return plain("put the cursor on a company to clone it")
+    source = ask.subject
+    if not isinstance(source, Company):
+        return plain("put the cursor on a company to clone it")
+    if source.unwritable is not None:
+        return source.unwritable
+    session = ask.frame.session
+    name = source.name or safe(source.id)
+    fields = (
+        FormField("name", "new name", f"{name} 2"),
+        FormField("mission", "mission", source.mission or "", MISSION_HINT),
+    )
+    send = ask.writes(lambda meant: CompanyCreation(session.services, meant, source))
+    return FormPlan(ask.title("CLONE", name), fields, checked, send, _fields_of, "clone it")
+
+
+MISSION_HINT: Final = "what it is for, in a sentence; may stay empty"
 
 
 def in_currency_of(budget: Budget | None, amount: Decimal) -> SafeText:
@@ -260,12 +283,13 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         return LimitChange(session.services, ref, amount, shown=shown, company=company)
 
     def again(amount: Decimal) -> Sequence[Item]:
-        """Whether so much more than until now is meant."""
+        """Return the second question, whether so much more is meant; nothing if it is not more."""
         old = None if shown is None or shown.unlimited else shown.limit
-        if not old or not 0 < TENFOLD * old.amount <= amount:
+        if not old or old.amount <= 0 or amount < TENFOLD * old.amount:
             return ()
-        times, asked = fmt.number(amount // old.amount), in_currency_of(shown, amount)
-        words = f"{signs.warning} {asked} is {times} times the old limit, {limit_words(shown)}"
+        times = fmt.number(amount // old.amount)
+        new = in_currency_of(shown, amount)
+        words = f"{signs.warning} {new} is {times} times the old limit, {limit_words(shown)}"
         return [warning(words), Gap(), Text(plain("is it meant?"))]
 
     old = None if budget is None or budget.unlimited else budget.limit
@@ -344,13 +368,16 @@ async def new_file(ask: FormRequest, name: str, text: list[str], field: str = "f
 
 
 def export_activity(ask: FormRequest) -> FormPlan:
-    """GET /api/activity/export, written to a file as it comes. It can't be asked for a part: of a
-    list that leaves something out, what it shows is written, as `get activity --csv` has it.
+    """GET /api/activity/export, written to a file as it comes.
+
+    The API exports the whole log only. If the list leaves something out, the entries that it shows
+    are written instead, as `get activity --csv` writes them.
     """
     session = ask.frame.session
     view = ask.frame.view
     assert isinstance(view, ActivityView)
-    left_out, entries = view.narrowing(), view.entries()
+    left_out = view.narrowing()
+    entries = view.entries()
 
     def read(values: Values) -> Values:
         return checked(values, {n: plain("this is needed") for n in values if not values[n]})
@@ -362,7 +389,8 @@ def export_activity(ask: FormRequest) -> FormPlan:
             yield csv_row(flat(entry, session.names).values()).encode()
 
     async def send(values: Values, form: Form) -> None:
-        written, begun = Written(), monotonic()
+        written = Written()
+        begun = monotonic()
         form_of = values.get("format", "csv")
         exported = nullcontext(shown()) if left_out else session.client.export_activity(form_of)
         try:

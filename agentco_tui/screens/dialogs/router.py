@@ -1,6 +1,6 @@
-"""All that comes over the frame, and what a yes in it sets going.
+"""Opens the dialogs over the frame, and does what the user confirms in them.
 
-Imported soon after the start: nobody can ask before there is something to see.
+Imported soon after the start: no dialog is opened before there is something to see.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ class DialogRouter:
 
         def opened(key: str | None) -> None:
             if key:
-                frame, (place, _, row) = self._frame, key.partition(":")
+                frame = self._frame
+                place, _, row = key.partition(":")
                 frame.go(cast("Place", place), row, is_open=True)
                 frame.navigation.remember_since(key)
 
@@ -135,7 +136,8 @@ class DialogRouter:
             self._say(f"{self._session.titled(task.title, task)}: {known}")
             return
         store = self._session.store
-        newest, listed = store.pending.get(task.id), store.tasks.get(task.id)
+        newest = store.pending.get(task.id)
+        listed = store.tasks.get(task.id)
         if newest is None and listed is not None and waits_for_person(listed):
             newest = listed
         if newest is None and not self._session.is_in_scope(task):
@@ -163,7 +165,8 @@ class DialogRouter:
         self._frame.app.push_screen(question, then)
 
     def _go_on(self, decided: Collection[str]) -> None:
-        if isinstance(view := self._frame.view, TaskLines):
+        view = self._frame.view
+        if isinstance(view, TaskLines):
             view.go_on(decided)
 
     def _where_one_is(self) -> tuple[object, ...]:
@@ -186,8 +189,12 @@ class DialogRouter:
             self._unsent = task
 
     def _note_of_unsent(self, asked: Task) -> SafeText | None:
-        """What the question about a task says of another one that was not sent before; once."""
-        unsent, self._unsent = self._unsent, None
+        """Return that another task, approved before, was not sent; None if that is not so.
+
+        It is said once, in the question about the next task (`asked`).
+        """
+        unsent = self._unsent
+        self._unsent = None
         decision = None if unsent is None else self._session.decisions.by_task.get(unsent.id)
         if unsent is None or unsent.id == asked.id or decision is None or decision.outcome is None:
             return None
@@ -229,9 +236,12 @@ class DialogRouter:
         """Ask whether to approve these tasks; `hidden` says why some are not in sight."""
         if not self._may(Verb.APPROVE):
             return
-        session, newest, decided = self._session, list[Task](), list[Excluded]()
+        session = self._session
+        newest: list[Task] = []
+        decided: list[Excluded] = []
         for task in tasks:
-            if (known := self._known_of(task)) is not None:
+            known = self._known_of(task)
+            if known is not None:
                 decided.append(Excluded(task, known))
             else:
                 now = session.store.pending.get(task.id) or session.store.tasks.get(task.id)

@@ -48,7 +48,8 @@ def step_items(
     items: list[Item] = []
     for at, step in enumerate(trace.steps, start=1):
         text = (escaped(step.text) if raw else step.text) if step.text else plain("")
-        tone, is_open = Tone.CRITICAL if step.failed else Tone.PLAIN, opened is None or at in opened
+        tone = Tone.CRITICAL if step.failed else Tone.PLAIN
+        is_open = opened is None or at in opened
         begins = plain("") if is_open else plain("  " + clip(text, LONGEST).split("\n")[0])
         right = (Cell(took[at - 1], Tone.DIM),)
         items.append(Cells((*heads[at - 1], Cell(begins, Tone.DIM)), right))
@@ -63,7 +64,7 @@ def step_items(
 
 
 def matches(trace: Trace, words: Sequence[str]) -> list[int]:
-    """The numbers of the steps in which all these words occur."""
+    """Return the numbers of the steps in which all these words occur."""
     texts = (f"{step.kind} {step.name} {step.text}".casefold() for step in trace.steps)
     return [at for at, text in enumerate(texts, start=1) if all(word in text for word in words)]
 
@@ -112,7 +113,8 @@ def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
     for at, step in enumerate(trace.steps[first:], start=first + 1):
         said = (step.name, step.text and step.text.split("\n", 1)[0])
         text = "  ".join(filter(None, said))
-        number, kind = plain(f"{at:>3} "), plain(f"{step.kind or 'step'}  ")
+        number = plain(f"{at:>3} ")
+        kind = plain(f"{step.kind or 'step'}  ")
         words = Cell(plain(text), Tone.CRITICAL if step.failed else Tone.PLAIN)
         items.append(Cells((Cell(number, Tone.DIM), Cell(kind, Tone.ACCENT), words)))
     return items
@@ -138,11 +140,19 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
             [Cell(plain(" TRACE "), Tone.STRONG), Cell(task.title)],
             [Cell(session.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
         )
-        self.session, self.look, self.subject = session, session.look, task
+        self.session = session
+        self.look = session.look
+        self.subject = task
         self.trace: Trace | ApiError | None = None
-        self.pane = self.links = DetailPane(classes="dialog--body")
-        self._opened, self._found = set[int](), list[int]()  # numbers of steps
+        """The trace, or why it could not be read; None while it is being read."""
+        self.links = DetailPane(classes="dialog--body")
+        self.pane = self.links
+        self._opened: set[int] = set()
+        """The numbers of the steps that are unfolded."""
+        self._found: list[int] = []
+        """The numbers of the steps in which the words of the search occur."""
         self._raw = False
+        """Whether hidden characters are shown."""
         approve = {" a": " approve "} if may_approve(session, task) else {}
         keys = {" esc": " back ", **approve, " /": " search ", " enter": " fold ", " z": " all "}
         self.keys = {**keys, " o": " pager ", " r": " read again ", " x": " raw "}
@@ -166,19 +176,20 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
     async def _read(self) -> None:
         trace = self.trace = await self.session.trace_of(self.subject)
         if isinstance(trace, Trace):
-            # What is longer than the screen is folded, but for what failed.
+            # A trace that is longer than the screen is folded, except for the steps that failed.
             size = sum(2 + step.text.count("\n") if step.text else 1 for step in trace.steps)
-            fits, steps = size <= self.app.size.height, enumerate(trace.steps, start=1)
-            self._opened = {at for at, step in steps if fits or step.failed}
+            fits = size <= self.app.size.height
+            steps = enumerate(trace.steps, start=1)
+            self._opened = {number for number, step in steps if fits or step.failed}
         self.show_items()
 
     def show_items(self, to: int = 0) -> None:
-        """Show all anew, and go to a step."""
+        """Draw everything again, and go to the step with this number, if it is not 0."""
         work = partial(self._draw, to)
         start_worker(self, work, "draw the trace", exclusive=True, group="draw")
 
     async def _draw(self, to: int) -> None:
-        """Of ten thousand steps the lines take half a second: they are made in a thread."""
+        """Make the lines in a thread: those of ten thousand steps take half a second."""
         width = self.pane.scrollable_content_region.width
         laid = await asyncio.to_thread(lambda: broken(self._items(width, self._opened), width))
         self.pane.show([Laid(laid)])
@@ -199,7 +210,8 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
                 yield Text(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
         yield Gap()
         yield Heading(plain("Task"))
-        task, decision = self.subject, self.session.decisions.by_task.get(self.subject.id)
+        task = self.subject
+        decision = self.session.decisions.by_task.get(task.id)
         if decision is not None:
             yield from decision_items(self.session, decision)
             if decision.outcome is not None and isinstance(decision.outcome.record, Task):
@@ -209,7 +221,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
-        """Fold the step, or unfold it; what the task's fields name isn't gone to from here."""
+        """Fold or unfold a step; the links in the task's fields lead nowhere here."""
         if message.key.isdigit():
             self._opened ^= {int(message.key)}
             self.show_items()
@@ -228,7 +240,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
             self.action_next(0)
 
     def action_next(self, by: int) -> None:
-        """To the next step with the words, (-1) the one before, (0) the first; it is unfolded."""
+        """Unfold the next step with the words, with -1 the one before, with 0 the first."""
         at = int(self.links.here) if self.links.here.isdigit() else 0
         found = sorted(self._found, key=lambda one: ((one - at) * by <= 0, one * by))
         place = f"{self._found.index(found[0]) + 1} of " if found else ""
@@ -238,7 +250,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         self.show_items(*found[:1])
 
     def action_pager(self) -> None:
-        """All of it, unfolded."""
+        """Show the whole trace in the pager, unfolded."""
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
         width = self.size.width
