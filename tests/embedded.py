@@ -28,8 +28,9 @@ import msgspec
 
 from agentco_tui.cli import main as cli
 from agentco_tui.demo import server
-from agentco_tui.demo.connection import Answer, ClientConnection, Request
+from agentco_tui.demo.connection import ClientConnection
 from agentco_tui.demo.faults import KINDS, Fault, FaultKind, Faults
+from agentco_tui.demo.http_messages import Answer, Request
 from agentco_tui.demo.interface import Keys
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DemoTask, RefusedError

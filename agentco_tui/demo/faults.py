@@ -32,14 +32,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from agentco_tui.demo.connection import (
-    BY_NAME,
-    Answer,
-    ClientConnection,
-    Request,
-    path_pattern,
-    phrase_of,
-)
+from agentco_tui.demo.connection import ClientConnection
+from agentco_tui.demo.http_messages import BY_NAME, Answer, Request, path_pattern, phrase_of
 from agentco_tui.demo.stories import stream
 
 

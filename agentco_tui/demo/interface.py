@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from agentco_tui.demo.connection import Answer, Request, path_pattern, phrase_of
+from agentco_tui.demo.http_messages import Answer, Request, path_pattern, phrase_of
 from agentco_tui.demo.record_fields import overview_fields, record_fields, trace_steps
 from agentco_tui.demo.renderer import Renderer
 from agentco_tui.demo.shapes import Shape

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from agentco_tui.demo import shapes
-from agentco_tui.demo.connection import Answer, Request
+from agentco_tui.demo.http_messages import Answer, Request
 from agentco_tui.demo.record_fields import Fields
 from agentco_tui.demo.shapes import Json, Shape, dress, rekey, rekeyed, sort_of, told, written
 from agentco_tui.demo.world_state import RefusedError

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from email.utils import formatdate
 from typing import Any, Self
 
-from agentco_tui.demo.connection import HEAD_MOST, Answer, ClientConnection, Request
+from agentco_tui.demo.connection import LONGEST_HEAD, ClientConnection
 from agentco_tui.demo.faults import KINDS, Fault, Faults, break_off, spoiled
+from agentco_tui.demo.http_messages import Answer, Request
 from agentco_tui.demo.interface import Interface, Keys
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
@@ -116,7 +117,7 @@ class EmbeddedPlatform:
         self._ending = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         server = await asyncio.start_server(
-            self._on_connection, sock=listener, backlog=2048, limit=HEAD_MOST
+            self._on_connection, sock=listener, backlog=2048, limit=LONGEST_HEAD
         )
         ready.set()
         await self._ending.wait()

@@ -23,7 +23,8 @@ from agentco_tui.actions.batch_summary import (
 from agentco_tui.actions.decisions import Decisions, Hold
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step
 from agentco_tui.actions.outcome_words import outcome_sentence
-from agentco_tui.demo.connection import ClientConnection, Request
+from agentco_tui.demo.connection import ClientConnection
+from agentco_tui.demo.http_messages import Request
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.demo import interface
-from agentco_tui.demo.connection import Answer
+from agentco_tui.demo.http_messages import Answer
 from agentco_tui.live.log_file import LONGEST_LINE, lines_of
 from tests.commands.conftest import Command
 from tests.embedded import EmbeddedPlatform

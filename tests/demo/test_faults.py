@@ -8,8 +8,8 @@ from email.utils import formatdate
 
 import pytest
 
-from agentco_tui.demo.connection import Request
 from agentco_tui.demo.faults import HOSTILE, Faults, parse
+from agentco_tui.demo.http_messages import Request
 from tests.demo.conftest import NOW
 from tests.demo.wire import Wire, ask
 from tests.embedded import EmbeddedPlatform

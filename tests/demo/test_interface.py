@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 import pytest
 
-from agentco_tui.demo.connection import OPERATIONS
+from agentco_tui.demo.http_messages import OPERATIONS
 from tests.demo.conftest import NOW
 from tests.demo.wire import ask
 from tests.embedded import EmbeddedPlatform, another_operator

@@ -24,7 +24,8 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.transport import Transport
-from agentco_tui.demo.connection import Answer, ClientConnection, Request
+from agentco_tui.demo.connection import ClientConnection
+from agentco_tui.demo.http_messages import Answer, Request
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Pace, Query, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
