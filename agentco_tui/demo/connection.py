@@ -1,7 +1,7 @@
 """One client's connection over HTTP/1.1: reads requests, sends answers, and breaks them off.
 
 h11 parses the head of a request. The rest is done here, on asyncio's streams, because faults break
-the connection in the middle of an answer: bodies have a Content-Length, answers go out in one piece.
+the connection in the middle of an answer. Bodies have a Content-Length.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The faults: the grammar of `--fault`, which one strikes a request, and how.
+"""Faults that a user can inject with `--fault`: their grammar, which one applies, and its effect.
 
 SPEC    = [METHOD " "] TARGET ":" KIND ["=" VALUE] {"," OPTION "=" VALUE}
-TARGET  = "*" | "reads" | "writes" | operation (see connection.py) | path
+TARGET  = "*" | "reads" | "writes" | operation (see http_messages.py) | path
 path    = "/api/..." with "*", ":id" or "{id}" for one segment and "**" for several
 KIND    = a key of KINDS
 OPTION  = times=N     strike so often, then never again
@@ -38,16 +38,17 @@ from agentco_tui.demo.stories import stream
 
 
 class FaultKind(NamedTuple):
-    """What a fault does; one that breaks the protocol sends a part of the answer, and then `then`.
-
-    `instead`: it strikes instead of the true answer, so the request may be left undone; all others
-    spoil that answer. `part` None: not even a head is sent. `span`: its value is a span of time.
-    """
+    """What a kind of fault does to an answer."""
 
     instead: bool = False
+    """It takes the place of the true answer, so the request need not be carried out; all other
+    kinds change that answer."""
     then: str = ""
+    """How it ends the connection; "" if it leaves the connection open."""
     part: float | None = None
+    """The share of the body that is sent before the end; None: not even the head is sent."""
     span: bool = False
+    """Whether its value is a span of time."""
 
 
 KINDS: dict[str, FaultKind] = {
@@ -102,15 +103,15 @@ HOSTILE = (
     "w" * 3_000,
     "%s %n {0} {title} $(id) `id`",
 )
-"""Texts that must never reach a terminal as they are."""
+"""Texts that must never reach a terminal unchanged."""
 
-_MEANT = re.compile(
+_KEPT_KEYS = re.compile(
     r"(^|[_-])(id|ids|key|cursor|token|url|href|links?|next|previous|first|last)$|[a-z]I[dD]s?$"
     r"|_?at$|At$|-at$|time|status|state|priority|severity|level|type|kind|currency|unit|period"
     r"|amount|money|spent|limit|cost|^op|^rel|cursor|token",
     re.IGNORECASE,
 )
-"""Keys whose strings are left alone, because without them no record would be understood."""
+"""Keys whose strings stay unchanged, because no record could be read without them."""
 
 LOGIN_PAGE = """<!doctype html>
 <html><head><title>Sign in</title></head>
@@ -120,7 +121,7 @@ LOGIN_PAGE = """<!doctype html>
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What strikes, and when; see the grammar above."""
+    """One fault: what it does, and to which requests. The grammar above explains the fields."""
 
     kind: str
     target: str = "*"
@@ -137,19 +138,24 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def matches(self, request: Request) -> bool:
         """Whether it may strike this request."""
-        names = {"*"}
+        if self.method not in {None, request.method}:
+            return False
+        if self.target.startswith("/"):
+            return path_pattern(self.target).fullmatch(request.path) is not None
+        targets = {"*"}
         if operation := request.operation:
-            names |= {operation.name, "writes" if operation.writes else "reads"}
-        by_path = self.target.startswith("/") and path_pattern(self.target).fullmatch(request.path)
-        return self.method in {None, request.method} and bool(by_path or self.target in names)
+            targets.add(operation.name)
+            targets.add("writes" if operation.writes else "reads")
+        return self.target in targets
 
     def span(self, otherwise: float) -> float:
         """The value as seconds (`100ms`, `2s`, `1d`; a bare number is seconds). ValueError."""
         if self.value is None:
             return otherwise
-        if not (found := _SPAN.fullmatch(self.value)):
+        span = _SPAN.fullmatch(self.value)
+        if span is None:
             raise ValueError(f"{self.value!r} is no span of time: write 100ms, 2s, 5m, 1h or 1d")
-        return float(found[1]) * _SECONDS[found[2]]
+        return float(span[1]) * _SECONDS[span[2]]
 
     def number(self, otherwise: int) -> int:
         return otherwise if self.value is None else int(self.value)
@@ -157,14 +163,17 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 def parse(spec: str) -> Fault:
     """The fault a spec means. ValueError says what is wrong with it."""
-    found = _FORM.fullmatch(spec.strip())
-    if found is None:
+    form = _FORM.fullmatch(spec.strip())
+    if form is None:
         raise ValueError(
             f"can't read the fault {spec!r}: write TARGET:KIND[=VALUE][,OPTION=VALUE], "
             f"KIND one of {', '.join(KINDS)}"
         )
-    target, kind, value = found["target"], found["kind"], found["value"]
-    if target not in {"*", "reads", "writes"} and target not in BY_NAME and target[0] != "/":
+    target = form["target"]
+    kind = form["kind"]
+    value = form["value"]
+    is_path = target.startswith("/")
+    if target not in {"*", "reads", "writes"} and target not in BY_NAME and not is_path:
         raise ValueError(
             f"unknown target {target!r}: write *, reads, writes, a path, or one of "
             f"{', '.join(BY_NAME)}"
@@ -173,14 +182,18 @@ def parse(spec: str) -> Fault:
         raise ValueError("status needs a number from 200 to 599: status=503")
     if kind == "gzip_bomb" and not re.fullmatch(r"\d{1,9}", value or "1"):
         raise ValueError(f"{kind} needs a whole number, not {value!r}")
-    options = dict(text.partition("=")[::2] for text in found["options"].split(",") if text)
-    usual = "before" if KINDS[kind].instead else "after"
-    told = {"applied": usual, **options, "kind": kind, "target": target, "value": value}
+    default_applied = "before" if KINDS[kind].instead else "after"
+    fields = {"applied": default_applied}
+    for option in form["options"].split(","):
+        if option:
+            name, _, option_value = option.partition("=")
+            fields[name] = option_value
+    fields |= {"kind": kind, "target": target, "value": value, "method": form["method"]}
     try:
-        fault = msgspec.convert({**told, "method": found["method"]}, Fault, strict=False)
+        fault = msgspec.convert(fields, Fault, strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(f"can't read the options of {spec!r}: {error}") from None
-    if usual == "after" and fault.applied == "before":
+    if default_applied == "after" and fault.applied == "before":
         raise ValueError(f"{kind} spoils the true answer, so it can't strike before")
     if KINDS[kind].span:
         fault.span(0)
@@ -208,36 +221,41 @@ class Armed(msgspec.Struct, eq=False):
 
 
 class Faults:
+    """The faults in force. They may be changed from any thread."""
+
     def __init__(self, specs: Iterable[str] = ()) -> None:
         self.armed: tuple[Armed, ...] = ()
-        """Those in force; replaced as a whole, so any thread may change it."""
+        """Replaced as a whole, never changed."""
         for spec in specs:
             self.add(spec)
 
     def add(self, spec: str) -> Armed:
-        """Put a fault in force; the result counts how often it struck. ValueError."""
+        """Put a fault in force; the result counts how often it struck. Raises ValueError."""
         fault = parse(spec)
         armed = Armed(fault, stream(fault.seed, fault.kind, fault.target))
         self.armed += (armed,)
         return armed
 
     def remove(self, armed: Armed) -> None:
-        """Take one fault back; nothing happens if it is gone already."""
+        """Remove a fault, if it is still in force."""
         self.armed = tuple(other for other in self.armed if other is not armed)
 
     def clear(self) -> None:
-        """Take all faults back; requests that hang already go on hanging."""
+        """Remove all faults. Requests that hang already go on hanging."""
         self.armed = ()
 
     def choose(self, request: Request) -> tuple[float, Fault | None]:
-        """Seconds of latency for this request, and the first other fault that strikes it."""
-        latency, chosen = 0.0, None
+        """Seconds of latency for a request, and the first other fault that strikes it."""
+        latency = 0.0
+        chosen: Fault | None = None
         for armed in self.armed:
             fault = armed.fault
-            waits = fault.kind == "latency"
-            if (chosen and not waits) or not fault.matches(request) or not armed.draw():
+            is_latency = fault.kind == "latency"
+            if chosen and not is_latency:
                 continue
-            if waits:
+            if not fault.matches(request) or not armed.draw():
+                continue
+            if is_latency:
                 latency += fault.span(0.1)
             else:
                 chosen = fault
@@ -245,37 +263,50 @@ class Faults:
 
 
 async def break_off(connection: ClientConnection, fault: Fault, answer: Answer) -> None:
-    """Send as much of the answer as the fault leaves, and end the connection its way."""
-    _, then, part, _ = KINDS[fault.kind]
-    if part is not None:
-        await connection.send(answer.head() + answer.body[: int(len(answer.body) * part)])
-    if then == "endless":
-        piece = b"["
-        while await connection.pause(0):
-            await connection.send(b"%x\r\n%b\r\n" % (len(piece), piece))
-            piece = b'{"id":"x","title":"and one more"},' * 1_000
+    """Send the part of the answer that the fault leaves, and end the connection as it says."""
+    kind = KINDS[fault.kind]
+    if kind.part is not None:
+        length = int(len(answer.body) * kind.part)
+        await connection.send(answer.head() + answer.body[:length])
+    if kind.then == "endless":
+        await _send_without_end(connection)
         return
-    if then == "drip":
-        for turn in range(len(answer.body)):
-            # Not after the last one: what comes then is the next request.
-            if turn and not await connection.pause(fault.span(1.0)):
-                return
-            await connection.send(answer.body[turn : turn + 1])
-    if then == "silence":
+    if kind.then == "drip" and not await _drip(connection, answer.body, fault.span(1.0)):
+        return
+    if kind.then == "silence":
         await connection.pause(None)
-    connection.end(reset=then == "reset")
+    connection.end(reset=kind.then == "reset")
+
+
+async def _send_without_end(connection: ClientConnection) -> None:
+    chunk = b"["
+    while await connection.pause(0):
+        await connection.send(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        chunk = b'{"id":"x","title":"and one more"},' * 1_000
+
+
+async def _drip(connection: ClientConnection, body: bytes, interval: float) -> bool:
+    """Send one byte each `interval` seconds; False if the client goes meanwhile."""
+    for index in range(len(body)):
+        # No pause after the last byte: what comes then is the next request.
+        if index and not await connection.pause(interval):
+            return False
+        await connection.send(body[index : index + 1])
+    return True
 
 
 @functools.lru_cache(maxsize=8)
 def _bomb(mib: int) -> bytes:
-    """A gzip stream of valid JSON, `[` blanks `]`, of this many MiB."""
-    squeeze = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
-    pieces = (b"[", *(b" " * (1 << 20) for _ in range(mib)), b"]")
-    return b"".join([*map(squeeze.compress, pieces), squeeze.flush()])
+    """A gzip stream of valid JSON, an empty list with this many MiB of blanks in it."""
+    compressor = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    pieces = [compressor.compress(b"[")]
+    pieces += [compressor.compress(b" " * (1 << 20)) for _ in range(mib)]
+    pieces += [compressor.compress(b"]"), compressor.flush()]
+    return b"".join(pieces)
 
 
 def spoiled(fault: Fault, answer: Answer) -> Answer:
-    """What a fault makes of the true answer; `status`, of the platform's own refusal."""
+    """What a fault makes of an answer: of the true one, or with `status` of a refusal."""
     match fault.kind:
         case "status":
             return _status(fault, answer)
@@ -283,75 +314,99 @@ def spoiled(fault: Fault, answer: Answer) -> Answer:
             chunked = {"content-type": "application/json", "transfer-encoding": "chunked"}
             return Answer(200, chunked)
         case "redirect":
-            place = (fault.value or "/login").encode("latin-1", "replace").decode("latin-1")
-            return Answer(fault.code, answer.headers | {"location": place})
+            location = (fault.value or "/login").encode("latin-1", "replace").decode("latin-1")
+            return Answer(fault.code, answer.headers | {"location": location})
         case "clock":
-            wrong = parsedate_to_datetime(answer.headers["date"]).timestamp() + fault.span(86_400.0)
-            return answer.replaced(answer.body, date=formatdate(wrong, usegmt=True))
+            wrong_time = _date_of(answer) + fault.span(86_400.0)
+            return answer.replaced(answer.body, date=formatdate(wrong_time, usegmt=True))
         case "gzip_bomb":
-            squeezed = {"content-type": "application/json", "content-encoding": "gzip"}
-            return Answer(200, answer.headers | squeezed, _bomb(fault.number(256)))
+            gzipped = {"content-type": "application/json", "content-encoding": "gzip"}
+            return Answer(200, answer.headers | gzipped, _bomb(fault.number(256)))
         case "bad_json":
             return answer.replaced(answer.body[: len(answer.body) * 3 // 5])
-        case "odd_rows" | "hostile":
-            hostile = fault.kind == "hostile"
-            try:
-                told = json.loads(answer.body)
-            except ValueError:
-                more = "\r\n".join(HOSTILE).encode("utf-8", "replace") if hostile else b""
-                return answer.replaced(answer.body + more)
-            told = _hostile(told, cycle(HOSTILE)) if hostile else _odd_rows(told)
-            return answer.replaced(json.dumps(told).encode())
+        case "odd_rows":
+            return _with_odd_rows(answer)
+        case "hostile":
+            return _with_hostile_texts(answer)
     return answer
 
 
+def _date_of(answer: Answer) -> float:
+    """The Date of an answer, in seconds since 1970."""
+    return parsedate_to_datetime(answer.headers["date"]).timestamp()
+
+
+def _with_hostile_texts(answer: Answer) -> Answer:
+    try:
+        body = json.loads(answer.body)
+    except ValueError:
+        lines = "\r\n".join(HOSTILE)
+        return answer.replaced(answer.body + lines.encode("utf-8", "replace"))
+    return answer.replaced(json.dumps(_hostile(body, cycle(HOSTILE))).encode())
+
+
+def _with_odd_rows(answer: Answer) -> Answer:
+    try:
+        body = json.loads(answer.body)
+    except ValueError:
+        return answer.replaced(answer.body)
+    return answer.replaced(json.dumps(_odd_rows(body)).encode())
+
+
 def _hostile(value: Any, payloads: Iterator[str], key: str = "") -> Any:
-    """A hostile text at the end of every string that isn't an id, a moment or a status."""
+    """The value with a hostile text after each string, except after ids, times and statuses."""
     if isinstance(value, dict):
         return {name: _hostile(inner, payloads, name) for name, inner in value.items()}
     if isinstance(value, list):
         return [_hostile(inner, payloads, key) for inner in value]
-    spoils = isinstance(value, str) and not _MEANT.search(key)
-    return f"{value} {next(payloads)}" if spoils else value
+    if isinstance(value, str) and not _KEPT_KEYS.search(key):
+        return f"{value} {next(payloads)}"
+    return value
 
 
 def _odd_rows(value: Any) -> Any:
-    """In every list of records five rows that are none, and an odd field in every seventh."""
+    """The value with five rows that are no records in each list, and odd fields in some rows."""
     if isinstance(value, dict):
         return {key: _odd_rows(inner) for key, inner in value.items()}
     if not isinstance(value, list) or not value or not isinstance(value[0], dict):
         return value
     rows = list(value)
-    for turn, row in enumerate(rows):
-        if turn % 7 == 3:
-            odd = [key for key in row if not _MEANT.search(key)]
-            name = odd[turn // 7 % len(odd)] if odd else "odd"
-            rows[turn] = {**row, name: {"unexpected": ["object"]}}
+    for index, row in enumerate(rows):
+        if index % 7 == 3:
+            spoilable = [key for key in row if not _KEPT_KEYS.search(key)] or ["odd"]
+            key = spoilable[index // 7 % len(spoilable)]
+            rows[index] = {**row, key: {"unexpected": ["object"]}}
     no_records: tuple[Any, ...] = (None, "record lost in migration", 42, [], {})
-    for turn, broken in enumerate(no_records):
-        rows.insert(min(len(rows), 2 + turn * 4), broken)
+    for count, no_record in enumerate(no_records):
+        rows.insert(min(len(rows), 2 + count * 4), no_record)
     return rows
 
 
 def _status(fault: Fault, answer: Answer) -> Answer:
-    """The answer with the status of the fault; `answer` is that in the platform's own words."""
+    """The answer with the fault's status; `answer` is the platform's own refusal."""
     status = fault.number(500)
-    wanted = fault.retry_after
-    if wanted is not None and wanted.startswith("date"):
-        at = parsedate_to_datetime(answer.headers["date"]).timestamp() + float(wanted[4:] or 0)
-        wanted = formatdate(at, usegmt=True)
     headers = {"date": answer.headers["date"]}
-    if wanted is not None:
-        headers["retry-after"] = "in a moment" if wanted == "odd" else wanted
+    if fault.retry_after is not None:
+        headers["retry-after"] = _retry_after(fault.retry_after, answer)
     if status == HTTPStatus.NO_CONTENT:
         return Answer(status, headers)
     if fault.body == "json":
         return Answer(status, answer.headers | headers, answer.body)
     page = f"<html><body><h1>{status} {phrase_of(status)}</h1></body></html>"
-    media, body = {
+    media_type, body = {
         "html": ("text/html; charset=utf-8", LOGIN_PAGE if status < 300 else page),
         "text": ("text/plain", "upstream connect error or disconnect/reset before headers"),
         "empty": ("application/json", ""),
         "null": ("application/json", "null"),
     }[fault.body]
-    return Answer(status, headers | {"content-type": media}, body.encode())
+    return Answer(status, headers | {"content-type": media_type}, body.encode())
+
+
+def _retry_after(option: str, answer: Answer) -> str:
+    """The Retry-After header for a value of the option `retry_after`."""
+    if option == "odd":
+        return "in a moment"
+    if option.startswith("date"):
+        seconds = float(option.removeprefix("date") or 0)
+        return formatdate(_date_of(answer) + seconds, usegmt=True)
+    return option

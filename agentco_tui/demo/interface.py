@@ -1,4 +1,4 @@
-"""The interface itself: its keys, what each operation answers and does to the world."""
+"""The REST API of the embedded platform: its keys, and what each operation answers and does."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from agentco_tui.demo.shapes import Shape
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DOLLAR, RefusedError, WorldState, check, iso
 
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _COLUMNS = ("id", "timestamp", "level", "action", "company", "agent", "task", "message", "cost")
 
 
@@ -32,19 +33,26 @@ class Keys(dict[str, str]):
     def permission(self, authorization: str | None) -> str | None:
         """`full`, `read`, or None if the header holds no valid key."""
         scheme, _, token = (authorization or "").partition(" ")
-        valid = scheme.lower() == "bearer"
-        return next((which for which, key in self.items() if valid and key == token), None)
+        if scheme.lower() != "bearer":
+            return None
+        for permission, key in self.items():
+            if key == token:
+                return permission
+        return None
 
 
 class Interface:
+    """Answers requests to one world."""
+
     def __init__(self, world: World, keys: Keys, shape: Shape) -> None:
         self.world = world
         self.keys = keys
         self._renderer = Renderer(shape)
 
     def answer(self, request: Request) -> Answer:
+        """The platform's answer, after the request was carried out."""
         try:
-            answer = self._admitted(request)
+            answer = self._answer_permitted(request)
         except RefusedError as refusal:
             answer = self._renderer.refusal(refusal)
         if answer.status == 401:
@@ -52,34 +60,36 @@ class Interface:
         return answer
 
     def refused(self, status: int) -> Answer:
-        """The answer with this status, in the platform's own words."""
+        """A refusal with this status, in the platform's own words."""
         phrase = phrase_of(status)
         code = phrase.lower().replace(" ", "_")
         return self._renderer.refusal(RefusedError(status, code, phrase))
 
-    def _admitted(self, request: Request) -> Answer:
+    def _answer_permitted(self, request: Request) -> Answer:
         operation = request.operation
         if operation is None:
             raise RefusedError(404, "not_found", "no such path")
         authorization = request.headers.get("authorization")
         permission = self.keys.permission(authorization)
         if permission is None:
-            words = "API key missing or invalid" if authorization else "API key missing"
-            raise RefusedError(401, "unauthorized", words)
+            message = "API key missing or invalid" if authorization else "API key missing"
+            raise RefusedError(401, "unauthorized", message)
         if operation.writes and permission != "full":
             raise RefusedError(403, "forbidden", "API key lacks the permission to change anything")
-        found = path_pattern(operation.path).fullmatch(request.path)
-        record_id = unquote(found[1]) if found and found.re.groups else ""
+        path = path_pattern(operation.path).fullmatch(request.path)
+        record_id = unquote(path[1]) if path and path.re.groups else ""
         with self.world.living() as state:
-            done = self._written if operation.writes else self._read
-            return done(operation.name, record_id, request, state)
+            if operation.writes:
+                return self._write(operation.name, record_id, request, state)
+            return self._read(operation.name, record_id, request, state)
 
     def _single(self, kind: str, record: object, status: int = 200) -> Answer:
         fields = record_fields(kind, record, self.world.state)
         return self._renderer.single(kind, fields, status)
 
     def _read(self, operation: str, record_id: str, request: Request, state: WorldState) -> Answer:
-        world, company_id = self.world, request.get("company_id")
+        world = self.world
+        company_id = request.get("company_id")
         rows: Sequence[Any]
         match operation:
             case "company":
@@ -101,10 +111,11 @@ class Interface:
             case "alerts":
                 rows = world.alerts()
             case _:
-                days = request.day("from"), request.day("to")
-                rows = world.activity(company_id, request.get("agent_id"), *days)
+                first_day = request.day("from")
+                last_day = request.day("to")
+                rows = world.activity(company_id, request.get("agent_id"), first_day, last_day)
         if operation == "export":
-            return _sheet(rows, request.get("format") or "csv")
+            return _export(rows, request.get("format") or "csv")
         return self._renderer.listing(
             operation,
             rows,
@@ -113,43 +124,46 @@ class Interface:
             revision=state.revisions[type(rows[0])] if rows else 0,
         )
 
-    def _written(
-        self, operation: str, record_id: str, request: Request, state: WorldState
-    ) -> Answer:
+    def _write(self, operation: str, record_id: str, request: Request, state: WorldState) -> Answer:
         world = self.world
         match operation:
             case "approve":
                 task = world.approve(record_id)
                 return self._renderer.approved(record_fields("tasks", task, state))
             case "create_task":
-                named = request.texts("company_id", "title", "agent_id", "priority")
-                return self._single("tasks", world.create_task(*named), 201)
+                fields = request.texts("company_id", "title", "agent_id", "priority")
+                return self._single("tasks", world.create_task(*fields), 201)
             case "create_company":
-                named = request.texts(
+                fields = request.texts(
                     "name", "template", "mission", optional=("template", "mission")
                 )
-                return self._single("companies", world.create_company(*named), 201)
+                return self._single("companies", world.create_company(*fields), 201)
             case "clone_company":
-                named = request.texts("name", "mission", optional=("mission",))
-                return self._single("companies", world.clone_company(record_id, *named), 201)
-        # set_limit: `monthly_limit` is in whole currency units; 0 lifts it.
+                fields = request.texts("name", "mission", optional=("mission",))
+                company = world.clone_company(record_id, *fields)
+                return self._single("companies", company, 201)
+            case _:
+                return self._set_limit(record_id, request)
+
+    def _set_limit(self, agent_id: str, request: Request) -> Answer:
+        """`monthly_limit` is in whole currency units; 0 removes the limit."""
         body = request.json()
         value = body.get("monthly_limit", 0)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        too_far = is_number and not (math.isfinite(value) and 0 <= value <= 1_000_000_000)
+        is_in_range = is_number and math.isfinite(value) and 0 <= value <= 1_000_000_000
         check(
             ("monthly_limit" not in body, "monthly_limit", "is required"),
             (not is_number, "monthly_limit", "must be a number"),
-            (too_far, "monthly_limit", "must be from 0 to 1,000,000,000"),
+            (is_number and not is_in_range, "monthly_limit", "must be from 0 to 1,000,000,000"),
         )
-        return self._single("agent_budgets", world.set_limit(record_id, value))
+        return self._single("agent_budgets", self.world.set_limit(agent_id, value))
 
 
-def _sheet(entries: Iterable[Any], wanted: str) -> Answer:
-    """A header row, then a row for each entry; no cell that a spreadsheet would run."""
-    if wanted != "csv":
-        words = f"unknown format {wanted!r}: only csv is known"
-        raise RefusedError(400, "unknown_format", words)
+def _export(entries: Iterable[Any], file_format: str) -> Answer:
+    """A CSV file with a header row; no cell is a formula that a spreadsheet would run."""
+    if file_format != "csv":
+        message = f"unknown format {file_format!r}: only csv is known"
+        raise RefusedError(400, "unknown_format", message)
     sheet = io.StringIO(newline="")
     writer = csv.writer(sheet)
     writer.writerow(_COLUMNS)
@@ -159,16 +173,24 @@ def _sheet(entries: Iterable[Any], wanted: str) -> Answer:
             iso(entry.at),
             entry.level,
             entry.action,
-            entry.company.name if entry.company else "",
-            entry.agent.name if entry.agent else "",
-            entry.task.title if entry.task else "",
+            _name_of(entry.company),
+            _name_of(entry.agent),
+            _name_of(entry.task),
             entry.message,
             f"{(entry.cost or 0) / DOLLAR:.4f}",
         )
-        risky = ("=", "+", "-", "@", "\t", "\r")
-        writer.writerow([f"'{cell}" if cell.startswith(risky) else cell for cell in cells])
+        writer.writerow(map(_harmless_cell, cells))
     headers = {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": 'attachment; filename="activity.csv"',
     }
     return Answer(200, headers, sheet.getvalue().encode())
+
+
+def _name_of(record: Any) -> str:
+    return record.name if record else ""
+
+
+def _harmless_cell(cell: str) -> str:
+    """The text of a cell, quoted if a spreadsheet would take it for a formula."""
+    return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell

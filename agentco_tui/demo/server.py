@@ -1,4 +1,4 @@
-"""The embedded platform as a real server on loopback: in a thread, or as a process of its own."""
+"""The embedded platform as a real server on loopback, in a thread or in its own process."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
 
 _PATIENCE = 10.0
-_ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+"""Seconds that the server's thread may take to start or to stop."""
+_ENDING_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 class EmbeddedPlatform:
-    """A platform over a living world, on 127.0.0.1; a context manager.
+    """A platform on 127.0.0.1 with a living world; a context manager.
 
-    `shape` is one of `agentco_tui.demo.shapes.SHAPES`, `faults` are specs as `--fault` takes
-    them, `port` 0 lets the system choose one (kept over `stop` and `start`), `world` is as `World`
-    takes it. Raises ValueError for what is none of these; `start` raises OSError if the port is
-    taken.
+    `shape` is one of `agentco_tui.demo.shapes.SHAPES`, `faults` are written as for `--fault`,
+    `port` 0 lets the system choose one, which is used again after `stop` and `start`, and `world`
+    are the options of `World`. Raises ValueError for options that cannot be used.
     """
 
     def __init__(
@@ -69,10 +69,13 @@ class EmbeddedPlatform:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Serve from a thread; returns once connections are accepted. OSError: port taken."""
+        """Serve in a thread, and return once connections are accepted.
+
+        Raises OSError if the port is taken.
+        """
         if self._thread is not None:
             raise RuntimeError("the platform is running already")
-        # asyncio sends at once (TCP_NODELAY) only where the protocol is named.
+        # asyncio sets TCP_NODELAY only on sockets whose protocol is named.
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -93,8 +96,9 @@ class EmbeddedPlatform:
             raise RuntimeError("the embedded platform did not start")
 
     def stop(self) -> None:
-        """Cut all connections and end the thread; the world stays as it is."""
-        thread, loop = self._thread, self._loop
+        """Cut all connections and end the thread; the world stays unchanged."""
+        thread = self._thread
+        loop = self._loop
         if thread is None or loop is None:
             return
         loop.call_soon_threadsafe(self._ending.set)
@@ -108,7 +112,7 @@ class EmbeddedPlatform:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Stop it; an error of the platform's own comes up here if nothing else has."""
+        """Stop, and raise an error of the platform itself, unless there is another error."""
         self.stop()
         if error is None and self._errors:
             raise self._errors[0]
@@ -121,7 +125,7 @@ class EmbeddedPlatform:
         )
         ready.set()
         await self._ending.wait()
-        # Those that are only just being taken in are tasks, too: nothing must be left open.
+        # Connections that are just being accepted are tasks, too: none may be left open.
         self._loop.remove_reader(listener)
         while others := asyncio.all_tasks() - {asyncio.current_task()}:
             for connection in self._connections:
@@ -148,7 +152,7 @@ class EmbeddedPlatform:
             writer.close()
 
     async def serve(self, connection: ClientConnection, request: Request) -> None:
-        """Answer one request, or let a fault strike it."""
+        """Answer one request, as the faults in force allow."""
         latency, fault = self.faults.choose(request)
         if latency and not await connection.pause(latency):
             return
@@ -159,7 +163,7 @@ class EmbeddedPlatform:
             await connection.send(answer.head() + answer.body)
 
     def answered(self, request: Request, fault: Fault | None) -> Answer:
-        """What a request is answered with, as the fault leaves it."""
+        """The answer to a request, changed by the fault, if any."""
         answer = Answer(0, {})
         if fault is None or fault.applied == "after":
             answer = self._interface.answer(request)
@@ -176,15 +180,15 @@ def serve(
     on_start: Callable[[World, str], None] | None = None,
     **options: Any,
 ) -> int:
-    """Serve an `EmbeddedPlatform` of these options until SIGINT, SIGTERM or SIGHUP; the exit code.
+    """Serve an `EmbeddedPlatform` until SIGINT, SIGTERM or SIGHUP, and return the exit code.
 
-    `until_stdin_closes` ends it with standard input too, for a parent that runs this as a child;
-    `on_start` is called with its world and address. Prints address and keys first. Raises
-    ValueError for options that can't be served.
+    Prints address and keys first. With `until_stdin_closes` it also ends with standard input, for a
+    parent process that runs it as a child. `on_start` is called with the world and the address.
+    `options` are those of the platform. Raises ValueError for options that cannot be used.
     """
     platform = EmbeddedPlatform(**options)
-    # Blocked before the first thread begins, so that only the wait below takes them.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    # Blocked before the first thread begins, so that only `sigwait` below receives them.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
     try:
         platform.start()
         sys.stdout.write(
@@ -200,17 +204,17 @@ def serve(
             threading.Thread(target=_end_with_stdin, daemon=True).start()
         if on_start is not None:
             on_start(platform.world, platform.base_url)
-        signal.sigwait(_ENDING)
+        signal.sigwait(_ENDING_SIGNALS)
     except BrokenPipeError:
-        # Whoever started this is gone; what Python flushes at its end must not fail again.
+        # The reader of standard output is gone; the flush at Python's end must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        why = f"can't use port {platform.port}: {os.strerror(error.errno or 0)}"
-        raise ValueError(why) from None
+        reason = os.strerror(error.errno or 0)
+        raise ValueError(f"can't use port {platform.port}: {reason}") from None
     finally:
         platform.stop()
-        while signal.sigpending() & _ENDING:
-            signal.sigwait(_ENDING)
+        while signal.sigpending() & _ENDING_SIGNALS:
+            signal.sigwait(_ENDING_SIGNALS)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return 0
 

@@ -1,9 +1,9 @@
 """The response shapes by name, read from `shapes.json`: `--shape NAME` answers in one of them.
 
-Each is the manner of one family of real platforms, coherent over the whole interface. Bodies are
-templates: a text that is `$name` stands for a value of the renderer, `?name` for one whose key is
-left out where there is none, and `$name` within a text or a key is put in as text. `dress` turns
-the neutral fields of `record_fields.py` into what a platform of a shape would send.
+Each is the style of one family of real platforms, consistent over the whole REST API. Bodies are
+templates: a string `$name` is replaced by a value of the renderer, `?name` too, but its key is left
+out if the value is None, and `$name` inside a longer string or a key is inserted as text. `dress`
+turns the neutral fields of `record_fields.py` into what a platform of a shape would send.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Json = Any
 
 
 class ErrorForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a platform says no: `body`, or `fields` where fields were refused, `each` for each."""
+    """Errors: `body`, or `fields` if fields were refused, with `each` for each of those."""
 
     body: Json
     fields: Json = None
@@ -36,19 +36,19 @@ class ErrorForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TraceForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a trace is written: `whole` around the steps, `root` before them where there is one."""
+    """Traces: `whole` around the steps, and `root`, if any, as the first of them."""
 
     whole: Json
     step: Json
     root: Json = None
     children: str = ""
-    """The key under which the outputs of a step stand; empty where all stand side by side."""
+    """The key of a step's outputs; "" if all steps are in one list."""
     rekey: bool = False  # whether the keys are in the writing of the shape
     words: dict[str, str] = {}  # other words for types and outcomes
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A coherent way to answer, over the whole interface."""
+    """A consistent style of answers, over the whole REST API."""
 
     about: str
     rows: Json  # the envelope of a list
@@ -62,7 +62,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     paging: str = "none"  # none, page, offset, cursor, after
     page_size: int = 25
     records: dict[str, Json] = {}
-    """For sorts of records (or "*"), a template in place of their fields as they are."""
+    """For sorts of records (or "*"), a template that replaces their fields."""
     keys: str = "snake"  # snake, camel, kebab
     ids: str = "prefixed"  # prefixed (`tsk_…`), numbers
     money: str = "units"  # units, usd and cents (in the name), text, value (with a currency)
@@ -85,69 +85,83 @@ class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _TABLES = msgspec.json.decode(Path(__file__).with_name("shapes.json").read_bytes(), type=_Tables)
-SHAPES, ERRORS, TRACES = _TABLES.shapes, _TABLES.errors, _TABLES.traces
+SHAPES = _TABLES.shapes
+ERRORS = _TABLES.errors
+TRACES = _TABLES.traces
 
-_PLACE = re.compile(r"\$(\w+)")
+_PLACEHOLDER = re.compile(r"\$(\w+)")
 
 
-def written(template: Json, values: Mapping[str, Any]) -> Json:
+def fill_template(template: Json, values: Mapping[str, Any]) -> Json:
+    """The template with its placeholders replaced by values."""
     if isinstance(template, dict):
-        return {
-            written(key, values): written(inner, values)
-            for key, inner in template.items()
-            if not (isinstance(inner, str) and inner[:1] == "?" and values.get(inner[1:]) is None)
-        }
+        filled: dict[str, Json] = {}
+        for key, inner in template.items():
+            is_optional = isinstance(inner, str) and inner.startswith("?")
+            if is_optional and values.get(inner[1:]) is None:
+                continue
+            filled[fill_template(key, values)] = fill_template(inner, values)
+        return filled
     if isinstance(template, list):
-        return [written(inner, values) for inner in template]
+        return [fill_template(inner, values) for inner in template]
     if not isinstance(template, str):
         return template
-    if template[:1] in {"$", "?"} and template[1:].isidentifier():
+    if template.startswith(("$", "?")) and template[1:].isidentifier():
         return values[template[1:]]
-    return _PLACE.sub(lambda found: str(values[found[1]]), template)
+    return _PLACEHOLDER.sub(lambda placeholder: str(values[placeholder[1]]), template)
 
 
 @functools.lru_cache(maxsize=4096)
 def rekey(key: str, keys: str) -> str:
-    """A snake_case key in another writing."""
+    """A snake_case key in another style: "camel", "kebab" or "snake"."""
     first, *rest = key.split("_")
     if keys == "camel":
         return first + "".join(part.capitalize() for part in rest)
-    return "-".join((first, *rest)) if keys == "kebab" else key
+    if keys == "kebab":
+        return "-".join((first, *rest))
+    return key
 
 
-def rekeyed(value: Json, keys: str) -> Json:
-    """The same with every key of every object in another writing."""
+def rekey_all(value: Json, keys: str) -> Json:
+    """The value with every key of every object in another style."""
     if keys == "snake":
         return value
     if isinstance(value, dict):
-        return {rekey(key, keys): rekeyed(inner, keys) for key, inner in value.items()}
-    return [rekeyed(inner, keys) for inner in value] if isinstance(value, list) else value
+        return {rekey(key, keys): rekey_all(inner, keys) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [rekey_all(inner, keys) for inner in value]
+    return value
 
 
-def _cash(name: str, micros: int | None, shape: Shape) -> dict[str, Json]:
-    kind = shape.money
-    named = f"{name}_{kind}" if kind in {"usd", "cents"} else name
+def _amount_name(name: str, shape: Shape) -> str:
+    """The name of an amount's field, with its unit if the shape writes one."""
+    return f"{name}_{shape.money}" if shape.money in {"usd", "cents"} else name
+
+
+def _amount(micros: int | None, shape: Shape) -> Json:
     if micros is None:
-        return {named: shape.no_limit}
+        return shape.no_limit
     # Cents are rounded half up, as ledgers do.
     cents = (micros + CENT // 2) // CENT
-    if kind == "cents":
-        return {named: cents}
-    if kind == "text":
-        return {named: f"{cents // 100}.{cents % 100:02d}"}
+    if shape.money == "cents":
+        return cents
+    if shape.money == "text":
+        return f"{cents // 100}.{cents % 100:02d}"
     units = micros // DOLLAR if micros % DOLLAR == 0 else micros / DOLLAR
-    return {named: {"value": units, "currency": "usd"} if kind == "value" else units}
+    if shape.money == "value":
+        return {"value": units, "currency": "usd"}
+    return units
 
 
 def record_id(value: str | None, shape: Shape) -> Json:
-    """An identifier: as it is, or nothing but its number."""
+    """An identifier: unchanged, or only its number."""
     if shape.ids == "numbers" and value is not None:
         return int(value.removeprefix("evt_"))
     return value
 
 
-def told(name: str, value: Any, shape: Shape) -> Json:
-    """A word or a moment in the spelling of a shape; what is neither stays."""
+def spell(name: str, value: Any, shape: Shape) -> Json:
+    """A word or a time as the shape writes it; any other value unchanged."""
     sort = SORTS.get(name)
     if sort == "word":
         return shape.words.get(value, value)
@@ -167,15 +181,24 @@ def told(name: str, value: Any, shape: Shape) -> Json:
     return iso(at)
 
 
-def _part(name: str, ratio: float | None, shape: Shape) -> dict[str, Json]:
-    """A share; the one called `used` under the shape's own name."""
-    own, form = shape.share
-    shown = own if name == "used" else name if form == "ratio" else f"{name}_percent"
-    if ratio is None or form == "ratio":
-        return {shown: None if ratio is None else round(ratio, 6)}
-    percent = round(ratio * 100, 2)
-    whole = int(percent) if percent == int(percent) else percent
-    return {shown: f"{whole}%" if form == "text" else whole}
+def _share_name(name: str, shape: Shape) -> str:
+    """The name of a share's field; the share `used` has a name of the shape's own."""
+    name_of_used, form = shape.share
+    if name == "used":
+        return name_of_used
+    return name if form == "ratio" else f"{name}_percent"
+
+
+def _share(ratio: float | None, shape: Shape) -> Json:
+    _, form = shape.share
+    if ratio is None:
+        return None
+    if form == "ratio":
+        return round(ratio, 6)
+    percent: float = round(ratio * 100, 2)
+    if percent == int(percent):
+        percent = int(percent)
+    return f"{percent}%" if form == "text" else percent
 
 
 def sort_of(kind: str) -> str:
@@ -192,14 +215,16 @@ def dress(kind: str, fields: Fields, shape: Shape) -> dict[str, Json]:
         if name is None:
             continue
         sort = SORTS.get(field_name)
+        if sort == "rest" and value is not None and not shape.rest_below_zero:
+            value = max(0, value)  # noqa: PLW2901
         if sort in {"sum", "rest"}:
-            floors = sort == "rest" and value is not None and not shape.rest_below_zero
-            dressed |= _cash(name, max(0, value) if floors else value, shape)
+            dressed[_amount_name(name, shape)] = _amount(value, shape)
         elif sort == "share":
-            dressed |= _part(name, value, shape)
+            dressed[_share_name(name, shape)] = _share(value, shape)
+        elif field_name == "id":
+            dressed[name] = record_id(value, shape)
         elif sort != "link" or value is None:
-            is_id = field_name == "id"
-            dressed[name] = record_id(value, shape) if is_id else told(field_name, value, shape)
+            dressed[name] = spell(field_name, value, shape)
         elif shape.links == "nested":
             dressed[name] = {"id": record_id(value.id, shape), "name": value.name}
         elif shape.links == "flat":

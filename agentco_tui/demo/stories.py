@@ -1,7 +1,7 @@
-"""The cast and the stories of the embedded world, read from `stories.json`, and what fills them.
+"""The cast and the stories of the embedded world, read from `stories.json`.
 
-A story is a set of templates; `facts` draws the particulars (how many, how much, for whom) from
-the task's own number, so that title, trace and log entries of one task agree with each other.
+A story is a set of templates. `facts` draws the particulars (how many, how much, for whom) from the
+number of the task, so that its title, trace and log entries agree with each other.
 """
 
 from __future__ import annotations
@@ -61,34 +61,38 @@ class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def kind(self) -> str:
-        return "tool_call" if self.tool else "thought" if self.thought else "output"
+        if self.tool:
+            return "tool_call"
+        return "thought" if self.thought else "output"
 
     def arguments(self, known: Facts) -> dict[str, int | float | str]:
-        """The arguments of a tool call; what is nothing but one particular keeps its type."""
-        return {
-            key.rstrip("_"): known.get(text[1:-1], fill(text, known))
-            if text.startswith("{") and text.endswith("}")
-            else fill(text, known)
-            for key, text in self.args.items()
-        }
+        """The arguments of a tool call; one that is a single particular keeps its type."""
+        arguments: dict[str, int | float | str] = {}
+        for key, template in self.args.items():
+            value: int | float | str = fill(template, known)
+            if template.startswith("{") and template.endswith("}"):
+                value = known.get(template[1:-1], value)
+            arguments[key.rstrip("_")] = value
+        return arguments
 
     def spoken(self, known: Facts) -> str:
+        """The step as one line of the log."""
         if not self.tool:
             return fill(self.thought or self.output, known)
-        said = ", ".join(
-            f"{key.rstrip('_')}={fill(text, known)}" for key, text in self.args.items()
-        )
-        return f"{self.tool}({said})"
+        arguments = [f"{key.rstrip('_')}={fill(text, known)}" for key, text in self.args.items()]
+        return f"{self.tool}({', '.join(arguments)})"
 
 
 class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one sort of task is about, as templates."""
+
     roles: tuple[str, ...]
     title: str
     why: str
     priorities: str  # initials of urgent, high, medium and low, to draw from
     cost: tuple[int, int]
-    prepare: tuple[Beat, ...]  # what was done before the agent asked for a yes
-    carry_out: tuple[Beat, ...]  # what is done once a person has said yes
+    prepare: tuple[Beat, ...]  # what was done before the agent asked for approval
+    carry_out: tuple[Beat, ...]  # what is done after the approval
     done: str
     failed: str
 
@@ -109,12 +113,12 @@ class _Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agent_last: tuple[str, ...]
     units: tuple[float, ...]  # prices, of which an amount of money is a multiple
     particulars: dict[str, tuple[str, ...]]
-    """Words to draw from for each particular that is one; drawn in this order."""
+    """Words to draw from, for each particular that is a word; drawn in this order."""
     talk: tuple[tuple[str, str], ...]  # log lines of an agent between tasks: level and template
     runaway: tuple[str, str]  # what an agent logs that has run away, and one that only fails
     failing: tuple[str, str]
     given: Story
-    """The story of a task that was created over the interface: its title is all that is known."""
+    """The story of a task that was created over the REST API, of which only the title is known."""
     stories: tuple[Story, ...]
 
 
@@ -126,12 +130,12 @@ FOR_ROLE: dict[str, tuple[Story, ...]] = {
 
 
 def stream(seed: int, *name: object) -> random.Random:
-    """A source of chance that depends on the seed and the name only, for ever the same."""
+    """A random generator that depends on the seed and the name only."""
     return random.Random("/".join(map(str, (seed, *name))))  # noqa: S311 - a story, no secret
 
 
 class _Draw:
-    """A small source of chance: as good as needed for a story, and made a thousand times faster."""
+    """A simple random generator: good enough for a story, and created a thousand times faster."""
 
     def __init__(self, seed: int) -> None:
         self._state = (seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) & _MASK
@@ -149,21 +153,25 @@ class _Draw:
 def facts(seed: int, number: int) -> Facts:
     """The particulars of task `number` in the world of this seed; always the same."""
     draw = _Draw(seed * 1_000_003 + number)
-    n = draw.between(9, 480)
-    return {
-        "n": n,
-        "few": draw.between(2, 9),
-        "amount": round(n * draw.choice(BOOK.units), 2),
-        "percent": draw.between(3, 25),
-        **{name: draw.choice(words) for name, words in BOOK.particulars.items()},
-        "quarter": f"Q{draw.between(1, 5)}",
-        "ticket": draw.between(10_200, 98_000),
-        "version": f"{draw.between(1, 6)}.{draw.between(0, 20)}.{draw.between(0, 9)}",
-    }
+    count = draw.between(9, 480)
+    particulars: dict[str, int | float | str] = {"n": count}
+    # The order of the draws decides what is drawn: it must not change.
+    particulars["few"] = draw.between(2, 9)
+    particulars["amount"] = round(count * draw.choice(BOOK.units), 2)
+    particulars["percent"] = draw.between(3, 25)
+    for name, words in BOOK.particulars.items():
+        particulars[name] = draw.choice(words)
+    particulars["quarter"] = f"Q{draw.between(1, 5)}"
+    particulars["ticket"] = draw.between(10_200, 98_000)
+    major = draw.between(1, 6)
+    minor = draw.between(0, 20)
+    patch = draw.between(0, 9)
+    particulars["version"] = f"{major}.{minor}.{patch}"
+    return particulars
 
 
 def fill(template: str, particulars: Facts) -> str:
-    """The template with the particulars in it; sums as `18,240.00`."""
+    """The template with the particulars filled in; an amount is written as `18,240.00`."""
     if "{" not in template:
         return template
     if "{amount}" in template:
@@ -172,26 +180,34 @@ def fill(template: str, particulars: Facts) -> str:
 
 
 def _combined(index: int, firsts: Sequence[str], seconds: Sequence[str]) -> tuple[str, str]:
-    """The name with this index, and its second word: every pair once, then they are numbered."""
-    number, pair = divmod(index, len(firsts) * len(seconds))
-    turn, at = divmod(pair, len(firsts))
-    second = seconds[(turn + at) % len(seconds)]
-    return f"{firsts[at]} {second}" + (f" {number + 1}" if number else ""), second
+    """The name with this index, and its second word.
+
+    Every pair of words is used once; after that the names are numbered.
+    """
+    repetition, pair = divmod(index, len(firsts) * len(seconds))
+    turn, first_index = divmod(pair, len(firsts))
+    second = seconds[(turn + first_index) % len(seconds)]
+    name = f"{firsts[first_index]} {second}"
+    if repetition:
+        name += f" {repetition + 1}"
+    return name, second
 
 
 def company_seed(index: int) -> CompanySeed:
     """The company with this index: the cast first, then combined names."""
     if index < len(BOOK.companies):
         return BOOK.companies[index]
-    turn = index - len(BOOK.companies)
-    name, second = _combined(turn, BOOK.company_first, BOOK.company_second)
-    template, shares = BOOK.template_of[second], BOOK.company_shares
-    return CompanySeed(name, template, BOOK.missions[template], shares[turn % len(shares)])
+    number = index - len(BOOK.companies)
+    name, second = _combined(number, BOOK.company_first, BOOK.company_second)
+    template = BOOK.template_of[second]
+    share = BOOK.company_shares[number % len(BOOK.company_shares)]
+    return CompanySeed(name, template, BOOK.missions[template], share)
 
 
 def agent_name(index: int) -> str:
-    """A name of its own for the agent with this index beyond the cast."""
+    """A unique name for the agent with this index after the cast."""
     firsts = BOOK.agent_first
     if index < len(firsts):
         return firsts[index]
-    return _combined(index - len(firsts), firsts, BOOK.agent_last)[0]
+    name, _ = _combined(index - len(firsts), firsts, BOOK.agent_last)
+    return name

@@ -1,6 +1,6 @@
-"""The embedded world: what can be asked of it and done to it, while it lives.
+"""The embedded world: its records can be read and changed while it goes on living.
 
-In memory, and deterministic: the same seed, start and doings give the same world at the same
+It is in memory and deterministic: the same seed, start and changes give the same world at the same
 virtual time. Every method may be called from any thread.
 """
 
@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
-from agentco_tui.demo.life import Life, build
+from agentco_tui.demo.life import Life
 from agentco_tui.demo.stories import BOOK, PRIORITIES, agent_name, stream
 from agentco_tui.demo.troubles import TroubledLife
+from agentco_tui.demo.world_builder import build
 from agentco_tui.demo.world_state import (
     DOLLAR,
     DemoAgent,
@@ -28,7 +29,8 @@ from agentco_tui.demo.world_state import (
     check,
 )
 
-OPERATOR = "operations desk"  # who decides through the interface
+OPERATOR = "operations desk"
+"""The name in the log of whoever decides through the REST API."""
 
 R = TypeVar("R")
 
@@ -36,8 +38,8 @@ R = TypeVar("R")
 class World:
     """Companies, agents, tasks, budgets and a log, moving along a virtual clock.
 
-    `now` is the moment it starts at (seconds since 1970 UTC, default: the real one); `speed`
-    multiplies time, 0 freezes it; `numeric_ids` makes identifiers numbers without a prefix.
+    `now` is the time it starts at (seconds since 1970 UTC; by default the real time); `speed`
+    multiplies time, and 0 freezes it; with `numeric_ids`, ids are numbers without a prefix.
     `agents` and `tasks` default to 8 and 40 for each company.
     """
 
@@ -54,7 +56,8 @@ class World:
     ) -> None:
         agents = companies * 8 if agents is None else agents
         tasks = companies * 40 if tasks is None else tasks
-        if min(companies, agents, tasks) < 0 or (agents and not companies):
+        is_negative = min(companies, agents, tasks) < 0
+        if is_negative or (agents and not companies):
             raise ValueError("companies, agents and tasks can't be negative; agents need a company")
         if tasks and not agents:
             raise ValueError("tasks need an agent")
@@ -62,35 +65,36 @@ class World:
             raise ValueError("speed must be from 0 to 1,000,000")
         start = float(int(time.time() if now is None else now))
         self.lock = threading.RLock()
-        self._start, self._speed = start, speed
+        self._start = start
+        self._speed = speed
         self._began = time.monotonic()
         self.state = TroubledLife(seed, start, numeric_ids=numeric_ids)
         self.applied: Counter[str] = Counter()
-        """For each task id, how many approvals through the interface were applied."""
+        """For each task id, how many approvals through the REST API were applied."""
         self.attempts: Counter[str] = Counter()
-        """For each task id, how many approvals through the interface were asked for."""
+        """For each task id, how many approvals through the REST API were requested."""
         build(self.state, companies, agents, tasks)
         self.state.begin(start)
 
     @property
     def now(self) -> float:
-        """The moment the world has reached, after everything due has happened."""
+        """The virtual time, after everything that is due has happened."""
         with self.living() as state:
             return state.now
 
     def time(self) -> float:
-        """What the world's clock shows: virtual seconds since 1970."""
+        """The virtual time: seconds since 1970."""
         return self._start + (time.monotonic() - self._began) * self._speed
 
     @contextmanager
     def living(self) -> Iterator[Life]:
-        """The state, brought up to the clock and held still while the block runs."""
+        """The state, brought up to date, and locked while the block runs."""
         with self.lock:
             self.state.run_until(self.time())
             yield self.state
 
     def advance(self, seconds: float) -> None:
-        """Let this many virtual seconds pass at once; ValueError for a negative number."""
+        """Let virtual seconds pass at once. Raises ValueError for a negative number."""
         if seconds < 0:
             raise ValueError("the clock only moves forward")
         with self.lock:
@@ -107,9 +111,13 @@ class World:
         return _found("task", task_id, self.state.tasks)
 
     def agents(self, company_id: str | None = None) -> list[DemoAgent]:
-        """Agents in the order they were made."""
+        """Agents in the order in which they were created."""
         with self.living() as state:
-            return [a for a in state.agents.values() if company_id in {None, a.company.id}]
+            return [
+                agent
+                for agent in state.agents.values()
+                if company_id is None or agent.company.id == company_id
+            ]
 
     def tasks(self, company_id: str | None = None, status: str | None = None) -> list[DemoTask]:
         """Tasks, the newest first."""
@@ -130,16 +138,18 @@ class World:
         to_date: date | None = None,
     ) -> list[Entry]:
         """Log entries, the newest first; both days are included, in UTC."""
-        first = float("-inf") if from_date is None else _midnight(from_date)
-        end = float("inf") if to_date is None else _midnight(to_date + timedelta(days=1))
+        begins = float("-inf") if from_date is None else _midnight(from_date)
+        ends = float("inf") if to_date is None else _midnight(to_date + timedelta(days=1))
+
+        def is_wanted(entry: Entry) -> bool:
+            if not begins <= entry.at < ends:
+                return False
+            if company_id is not None and not _has_id(entry.company, company_id):
+                return False
+            return agent_id is None or _has_id(entry.agent, agent_id)
+
         with self.living() as state:
-            return [
-                entry
-                for entry in reversed(state.entries)
-                if first <= entry.at < end
-                and (company_id is None or (entry.company and entry.company.id == company_id))
-                and (agent_id is None or (entry.agent and entry.agent.id == agent_id))
-            ]
+            return [entry for entry in reversed(state.entries) if is_wanted(entry)]
 
     def alerts(self) -> list[DemoAlert]:
         """Budget alerts, the newest first, resolved ones too."""
@@ -147,7 +157,7 @@ class World:
             return sorted(state.alerts.values(), key=lambda alert: alert.created, reverse=True)
 
     def approve(self, task_id: str) -> DemoTask:
-        """Approve a pending task through the interface. RefusedError: decided, or unknown."""
+        """Approve a pending task. Raises RefusedError for one that is decided, or unknown."""
         with self.living():
             task = self.task(task_id)
             self.attempts[task_id] += 1
@@ -156,20 +166,24 @@ class World:
             return task
 
     def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> DemoTask:
-        """A new pending task. RefusedError names the fields that are wrong."""
+        """Create a pending task. Raises RefusedError with the fields that are wrong."""
         with self.living() as state:
-            agent, company = state.agents.get(agent_id), state.companies.get(company_id)
-            other = agent is not None and company is not None and agent.company is not company
+            agent = state.agents.get(agent_id)
+            company = state.companies.get(company_id)
+            is_of_other_company = False
+            if agent is not None and company is not None:
+                is_of_other_company = agent.company is not company
+            priorities = PRIORITIES.values()
             check(
                 (company is None, "company_id", "no such company"),
                 (not title.strip(), "title", "must not be empty"),
                 (len(title) > 200, "title", "must not be longer than 200 characters"),
                 (agent is None, "agent_id", "no such agent"),
-                (other, "agent_id", "the agent belongs to another company"),
+                (is_of_other_company, "agent_id", "the agent belongs to another company"),
                 (
-                    priority not in PRIORITIES.values(),
+                    priority not in priorities,
                     "priority",
-                    f"must be one of {', '.join(PRIORITIES.values())}",
+                    f"must be one of {', '.join(priorities)}",
                 ),
             )
             assert agent is not None
@@ -182,7 +196,7 @@ class World:
             return task
 
     def create_company(self, name: str, template: str, mission: str) -> DemoCompany:
-        """A new company with a small staff after its template. RefusedError."""
+        """Create a company with a small staff. Raises RefusedError."""
         with self.living() as state:
             self._check_company(name, mission)
             company = self._found_company(name, template, mission)
@@ -192,7 +206,7 @@ class World:
             return company
 
     def clone_company(self, company_id: str, name: str, mission: str) -> DemoCompany:
-        """A copy of a company with all its agents, without tasks and spending. RefusedError."""
+        """Copy a company with its agents, without tasks and spending. Raises RefusedError."""
         with self.living():
             source = self.company(company_id)
             self._check_company(name, mission)
@@ -203,14 +217,14 @@ class World:
             return company
 
     def set_limit(self, agent_id: str, dollars: float | int) -> DemoAgent:
-        """Set an agent's monthly limit in whole dollars; 0 lifts it. RefusedError."""
+        """Set an agent's monthly limit in dollars; 0 removes it. Raises RefusedError."""
         with self.living() as state:
-            agent, now = self.agent(agent_id), self.state.now
-            words = f"{OPERATOR} set the monthly limit of {agent.name} to {dollars:,.2f}"
-            state.log(now, "info", "budget.limit_set", words, agent=agent, actor=OPERATOR)
+            agent = self.agent(agent_id)
+            message = f"{OPERATOR} set the monthly limit of {agent.name} to {dollars:,.2f}"
+            state.log(state.now, "info", "budget.limit_set", message, agent=agent, actor=OPERATOR)
             agent.limit = round(dollars * DOLLAR) or None
             state.changed(agent)
-            state.review(agent, now)
+            state.review(agent, state.now)
             return agent
 
     def _check_company(self, name: str, mission: str) -> None:
@@ -223,17 +237,23 @@ class World:
         )
 
     def _found_company(self, name: str, template: str, mission: str) -> DemoCompany:
-        state, now = self.state, self.state.now
-        told = (name.strip(), template.strip(), mission.strip())
-        company = DemoCompany(state.new_id("cmp"), *told, created=now, limit=500 * DOLLAR)
+        state = self.state
+        company = DemoCompany(
+            id=state.new_id("cmp"),
+            name=name.strip(),
+            template=template.strip(),
+            mission=mission.strip(),
+            created=state.now,
+            limit=500 * DOLLAR,
+        )
         state.companies[company.id] = company
         state.changed(company)
-        words = f"{company.name} was founded"
-        state.log(now, "info", "company.created", words, company=company, actor=OPERATOR)
+        message = f"{company.name} was founded"
+        state.log(state.now, "info", "company.created", message, company=company, actor=OPERATOR)
         return company
 
     def _hire(self, company: DemoCompany, role: str, limit: int | None, trust: int) -> None:
-        state, now = self.state, self.state.now
+        state = self.state
         number = len(state.agents)
         agent = DemoAgent(
             id=state.new_id("ag"),
@@ -242,19 +262,23 @@ class World:
             company=company,
             model=BOOK.models[number % len(BOOK.models)],
             trust=trust,
-            created=now,
-            last_seen=now,
+            created=state.now,
+            last_seen=state.now,
             limit=limit,
         )
         state.add_agent(agent)
 
 
 def _found(kind: str, record_id: str, records: dict[str, R]) -> R:
-    """The record with this id; RefusedError 404 without it."""
+    """The record with this id. Raises RefusedError (404) if there is none."""
     record = records.get(record_id)
     if record is None:
         raise RefusedError(404, "not_found", f"{kind} not found")
     return record
+
+
+def _has_id(record: DemoCompany | DemoAgent | None, record_id: str) -> bool:
+    return record is not None and record.id == record_id
 
 
 def _midnight(day: date) -> float:

@@ -1,7 +1,7 @@
-"""What the embedded world consists of, and the state that holds it all.
+"""The records of the embedded world, and the state that holds them.
 
-Money is an integer of micro-dollars, moments are seconds since 1970-01-01 UTC. These records
-change; `version` counts the changes, so that what was made from a record can be kept.
+Money is an integer of micro-dollars, times are seconds since 1970-01-01 UTC. Records are mutable;
+`version` counts the changes, so that what was rendered from a record can be cached.
 """
 
 from __future__ import annotations
@@ -18,19 +18,23 @@ from agentco_tui.demo.stories import Facts, Story, facts
 DOLLAR = 1_000_000
 CENT = 10_000
 DAY = 86_400.0
-WARN_AT, STOP_AT = 0.8, 1.0
-"""Shares of a limit: from when on there is an alert, and an agent is stopped."""
-_KEPT_ENTRIES = 50_000  # how much of the activity log is kept; the oldest entries go first
+WARN_AT = 0.8
+"""Share of a limit at or above which there is an alert."""
+STOP_AT = 1.0
+"""Share of a limit at or above which an agent is stopped."""
+_KEPT_ENTRIES = 50_000
+"""Entries of the activity log that are kept, the newest ones."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class RefusedError(Exception):
-    """What the platform does not do, and says so: status, stable code, words, refused fields."""
+    """A refusal by the platform: status, stable code, message, and refused fields with reasons."""
 
     def __init__(
         self, status: int, code: str, message: str, fields: Sequence[tuple[str, str]] = ()
     ) -> None:
-        super().__init__("; ".join(f"{name}: {words}" for name, words in fields) or message)
+        reasons = [f"{name}: {reason}" for name, reason in fields]
+        super().__init__("; ".join(reasons) or message)
         self.status = status
         self.code = code
         self.message = message
@@ -38,19 +42,20 @@ class RefusedError(Exception):
 
 
 def check(*rules: tuple[bool, str, str]) -> None:
-    """Raise the refusal that names each field whose rule is broken: (broken, field, words)."""
-    if wrong := [(name, words) for broken, name, words in rules if broken]:
-        raise RefusedError(422, "validation_failed", "Validation error", wrong)
+    """Raise RefusedError for the fields whose rules are broken: (is broken, field, reason)."""
+    broken = [(name, reason) for is_broken, name, reason in rules if is_broken]
+    if broken:
+        raise RefusedError(422, "validation_failed", "Validation error", broken)
 
 
 def iso(at: float) -> str:
-    """A moment as ISO 8601 in UTC, milliseconds only where there are any."""
+    """A time as ISO 8601 in UTC, with milliseconds only if there are any."""
     when = datetime.fromtimestamp(int(at * 1000) / 1000, UTC).replace(tzinfo=None)
     return when.isoformat(timespec="milliseconds" if when.microsecond else "seconds") + "Z"
 
 
 class Budgeted(msgspec.Struct, eq=False, kw_only=True):
-    """What money is spent of; `limit` None means that there is none."""
+    """A budget; `limit` is None if there is no limit."""
 
     limit: int | None = None
     spent: int = 0
@@ -66,13 +71,15 @@ class Budgeted(msgspec.Struct, eq=False, kw_only=True):
 
     @property
     def reached(self) -> float:
-        """The threshold that was reached: 0, 0.8 or 1 of the limit."""
+        """The highest threshold that was reached: 0, WARN_AT or STOP_AT."""
         if not self.limit or self.spent * 5 < self.limit * 4:
             return 0.0
         return STOP_AT if self.spent >= self.limit else WARN_AT
 
 
 class DemoCompany(Budgeted, eq=False):
+    """A company; `agents`, `tasks` and `pending` are counts."""
+
     id: str
     name: str
     template: str
@@ -119,7 +126,7 @@ class DemoTask(msgspec.Struct, eq=False):
     decided_by: str | None = None
     finished: float | None = None
     progress: int = 0  # how many beats of `story.carry_out` are done
-    given: Facts | None = None  # particulars that were fixed from outside instead of drawn
+    given: Facts | None = None  # particulars that replace drawn ones
     version: int = 0
 
     @property
@@ -128,7 +135,7 @@ class DemoTask(msgspec.Struct, eq=False):
 
 
 class Entry(msgspec.Struct, frozen=True, eq=False):
-    """An entry of the activity log; `actor` is set where a person did it."""
+    """An entry of the activity log; `actor` is set if it was not the agent itself."""
 
     id: str
     at: float
@@ -161,7 +168,7 @@ class DemoAlert(Budgeted, eq=False):
 
 
 class WorldState:
-    """All records of a world, in the order in which they came to be."""
+    """All records of a world, in the order in which they were created."""
 
     def __init__(self, seed: int, start: float, *, numeric_ids: bool) -> None:
         midnight = start - start % DAY
@@ -171,7 +178,7 @@ class WorldState:
         self.period_start = midnight - 19 * DAY
         self.resets = midnight + 11 * DAY
         self.pace = 30 * DAY / (start // 3_600 * 3_600 - self.period_start)
-        """How much more a period is than what had passed of it at the start."""
+        """The length of the period, divided by the part of it that had passed at the start."""
         self._numeric_ids = numeric_ids
         self.companies: dict[str, DemoCompany] = {}
         self.agents: dict[str, DemoAgent] = {}
@@ -180,16 +187,16 @@ class WorldState:
         self.alerts: dict[str, DemoAlert] = {}
         self.entries: deque[Entry] = deque(maxlen=_KEPT_ENTRIES)
         self.revisions: Counter[type] = Counter()
-        """For each kind of record, how often any of it came or changed."""
+        """For each kind of record, how often one was added or changed."""
         self.numbers: Counter[str] = Counter()
-        """How many of each sort there have been: records by the prefix of their ids, and others."""
+        """Counters: for ids by their prefix, for log entries, and for tasks."""
 
     def particulars(self, task: DemoTask) -> Facts:
-        """What a task is about in detail: drawn from its number, or as it was given."""
+        """The particulars of a task: drawn from its number, or given."""
         return {**facts(self.seed, task.number), **(task.given or {})}
 
     def new_id(self, prefix: str) -> str:
-        """The next identifier with this prefix: looks random, never repeats."""
+        """The next id with this prefix; it looks random, and never repeats."""
         self.numbers[prefix] += 1
         offset = self.seed * 7_919 + zlib.crc32(prefix.encode())
         scattered = (self.numbers[prefix] * 739_853_412_191 + offset) % 32**8
@@ -219,8 +226,18 @@ class WorldState:
         company = company or (agent.company if agent else None)
         self.numbers["entry"] += 1
         entry_id = f"evt_{self.numbers['entry']:07d}"
-        about = (company, agent, task, actor, cost or None)
-        entry = Entry(entry_id, at, level, action, message, *about)
+        entry = Entry(
+            entry_id,
+            at,
+            level,
+            action,
+            message,
+            company=company,
+            agent=agent,
+            task=task,
+            actor=actor,
+            cost=cost or None,
+        )
         self.entries.append(entry)
         self.revisions[Entry] += 1
         if agent is not None and actor is None:
@@ -229,24 +246,25 @@ class WorldState:
         return entry
 
     def changed(self, *records: DemoCompany | DemoAgent | DemoTask | DemoAlert) -> None:
-        """Note that records came or changed."""
+        """Note that records were added or changed."""
         for record in records:
             record.version += 1
             self.revisions[type(record)] += 1
 
     def changed_task(self, task: DemoTask, at: float) -> None:
-        """Note that a task changed at a moment."""
+        """Note that a task changed at a time."""
         task.updated = max(task.updated, at)
         self.changed(task)
 
     def add_agent(self, agent: DemoAgent) -> None:
+        """Add a new agent, and count it."""
         self.agents[agent.id] = agent
         agent.company.agents += 1
         agent.company.spent += agent.spent
         self.changed(agent, agent.company)
 
     def add_task(self, task: DemoTask) -> None:
-        """Put a new task in its place, with all counts."""
+        """Add a new task, and count it."""
         self.tasks[task.id] = task
         company = task.agent.company
         company.tasks += 1
@@ -256,6 +274,6 @@ class WorldState:
         self.changed(task, company)
 
     def ask(self, task: DemoTask, at: float) -> None:
-        """Log that an agent asks for a yes."""
-        words = f"Asks for approval: {task.title}"
-        self.log(at, "info", "approval.requested", words, task=task, cost=task.cost)
+        """Log that an agent asks for approval of a task."""
+        message = f"Asks for approval: {task.title}"
+        self.log(at, "info", "approval.requested", message, task=task, cost=task.cost)
