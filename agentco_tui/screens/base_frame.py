@@ -84,6 +84,10 @@ class BaseFrame(SizedScreen[None]):
         """Show everything of this company, or of all if it is None."""
         raise NotImplementedError
 
+    def restore_awaited(self) -> None:
+        """Put the cursor on the row that was asked for before it was read, if it is there now."""
+        raise NotImplementedError
+
     def set_paces(self) -> None:
         """Poll each feed as often as the list shown needs it."""
         raise NotImplementedError

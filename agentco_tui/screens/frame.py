@@ -16,7 +16,6 @@ from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
-from agentco_tui.live.store import Change
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
@@ -25,6 +24,7 @@ from agentco_tui.screens.idle_tracker import NOTICE_SECONDS
 from agentco_tui.screens.journal_follower import follow_journal
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.navigation import NavigationEntry
+from agentco_tui.screens.news_publisher import NewsPublisher
 from agentco_tui.screens.own_commands import OwnCommands
 from agentco_tui.screens.prompts import FilterWords, GoToWords
 from agentco_tui.screens.snooze_timer import SnoozeTimer
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 LINES_ABOVE_LIST: Final = 3
 """Lines of the header, the tabs and the title."""
-COVERED_DELAY: Final = 0.5
-"""Seconds after which decisions are shown on rows beneath a dialog: that paints the dialog, too."""
 TICKS_PER_REFRESH: Final = 10
 """Ticks after which the needs are refreshed, and on a slow line ages are shown as they are now."""
 TICK: Final = 1.0
@@ -85,8 +83,7 @@ class MainScreen(BaseFrame):
         self.switcher = ViewSwitcher(self)
         if row is not None:
             self.navigation.awaited = NavigationEntry(place, row=row)
-        self._decided: set[str] = set()
-        """The tasks whose decisions changed and are about to be shown."""
+        self._publisher = NewsPublisher(self)
         self._ticks = 0
 
     # ---- starting
@@ -96,20 +93,13 @@ class MainScreen(BaseFrame):
 
         The store is followed from before there are widgets, so that no change is missed.
         """
-        session = self.session
-        session.store.subscribe(self.take)
-        session.store.on_freshness = self.take_freshness
-        session.on_company_found = self.take_company
-        session.on_key_renewed = self.say_key_renewed
-        session.decisions.subscribe(self.take_decisions)
-        session.needs_refresh.start(self)
+        self._publisher.start()
         self.view = get_or_create_view(self, self.place)
-        session.needs_refresh.on_refreshed = self.take_needs
-        session.outlook.on_change = self.take_outlook
+        self._publisher.start_showing()
         # The first answer may be here already. The other feeds wait for the first picture: sending
         # and reading four more requests would delay it by as long as drawing takes.
         pace = paces(self.place)[FeedName.PENDING]
-        session.poller.set_paces({FeedName.PENDING: pace})
+        self.session.poller.set_paces({FeedName.PENDING: pace})
         yield self.header
         yield self.tabs
         with self.body:
@@ -144,76 +134,12 @@ class MainScreen(BaseFrame):
 
         return ReloadKey(self.session, self.say)
 
-    # ---- changes
-
-    def take(self, change: Change) -> None:
-        """Show a change of the store."""
-        session = self.session
-        to_read_again = session.decisions.take(change)
-        with self.app.batch_update():
-            needs_follow_log = session.outlook.log_of is None
-            if needs_follow_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
-                session.needs_refresh.start(self)
-            tasks_in_log = self._tasks_in_log(change)
-            self.topics.changes.publish(change)
-            if tasks_in_log:
-                self.topics.decisions.publish(tasks_in_log)
-            self.restore_awaited()
-            self.show_frame()
-        for decision in to_read_again:
-            work = partial(self.dialogs.read_after_all, decision)
-            start_worker(self, work, f"read {decision.task.id} after all", group="writes")
-
-    def _tasks_in_log(self, change: Change) -> list[str]:
-        """Return the ids of the tasks that new entries of the log are about."""
-        if change.feed is not FeedName.ACTIVITY:
-            return []
-        entries = map(self.session.store.activity.get, change.added)
-        return [entry.task.id for entry in entries if entry and entry.task and entry.task.id]
-
-    def take_needs(self) -> None:
-        self.topics.needs.publish(None)
-        self.show_frame()
-
-    def take_outlook(self) -> None:
-        with self.app.batch_update():
-            self.topics.forecasts.publish(None)
-
-    def take_decisions(self, task_id: str) -> None:
-        """Show how far a decision is, soon: a set of tasks changes many at once.
-
-        Later while a dialog is open: what is painted beneath it paints the dialog again, too.
-        """
-        if not self._decided and self.app.screen is self:
-            self.call_later(self._show_decisions)
-        elif not self._decided:
-            self.set_timer(COVERED_DELAY, self._show_decisions, name="decisions")
-        self._decided.add(task_id)
-
-    def _show_decisions(self) -> None:
-        changed = self._decided
-        self._decided = set()
-        self.session.needs_refresh.take_decisions(self)
-        self.topics.decisions.publish(changed)
-        self.show_frame()
+    # ---- time and appearance
 
     def paint_as_told(self) -> None:
         """Paint what the settings and the speed of the line decide."""
         self.topics.appearance.publish(None)
         self.show_frame()
-
-    def take_freshness(self, feed: FeedName) -> None:
-        """Show how fresh a feed is."""
-        self.topics.freshness.publish(feed)
-        self.show_frame()
-
-    def take_company(self, company_id: str) -> None:
-        """Use the id of the company in scope, which the settings have by its name."""
-        self.navigation.clear()
-        self.call_later(self.set_scope, company_id)
-
-    def say_key_renewed(self) -> None:
-        self.say("the key was read again: another one is used from now on")
 
     def tick(self) -> None:
         """Show ages as they are now, once a second; on a slow line less often."""

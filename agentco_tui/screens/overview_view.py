@@ -447,6 +447,8 @@ class OverviewView(TaskLines[Need]):
     async def _read_trace(self) -> None:
         """Read the trace of the task where the user left the cursor, once, for the preview."""
         self._rest_timer = None
+        if self._detail_timer is not None:
+            return  # the cursor has moved on; this is done where it comes to rest
         session = self.session
         task = self.subject()
         is_live = session.store.freshness[FeedName.PENDING].phase is Phase.LIVE

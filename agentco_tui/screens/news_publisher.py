@@ -1,0 +1,104 @@
+"""Publishes what the workspace reports to the lists of a frame, and keeps the frame up to date."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.store import Change
+from agentco_tui.screens.base_frame import BaseFrame
+from agentco_tui.widgets.workers import start_worker
+
+COVERED_DELAY: Final = 0.5
+"""Seconds after which decisions are shown on rows beneath a dialog: that paints the dialog, too."""
+
+
+class NewsPublisher:
+    """Listens to the store, decisions, needs and forecasts, and publishes the frame's topics."""
+
+    def __init__(self, frame: BaseFrame) -> None:
+        self._frame = frame
+        self._session = frame.session
+        self._topics = frame.topics
+        self._decided: set[str] = set()
+        """The tasks whose decisions changed and are about to be shown."""
+
+    def start(self) -> None:
+        """Listen to the store and to decisions, and find the needs for the first time."""
+        session = self._session
+        session.store.subscribe(self._on_change)
+        session.store.on_freshness = self._on_freshness
+        session.on_company_found = self._on_company_found
+        session.on_key_renewed = self._on_key_renewed
+        session.decisions.subscribe(self._on_decision)
+        session.needs_refresh.start(self._frame)
+
+    def start_showing(self) -> None:
+        """Listen to needs and forecasts, too: there is a list that can show them."""
+        self._session.needs_refresh.on_refreshed = self._on_needs_refreshed
+        self._session.outlook.on_change = self._on_forecasts
+
+    def _on_change(self, change: Change) -> None:
+        session = self._session
+        to_read_again = session.decisions.take(change)
+        with self._frame.app.batch_update():
+            needs_follow_log = session.outlook.log_of is None
+            if needs_follow_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
+                session.needs_refresh.start(self._frame)
+            tasks_in_log = self._tasks_in_log(change)
+            self._topics.changes.publish(change)
+            if tasks_in_log:
+                self._topics.decisions.publish(tasks_in_log)
+            self._frame.restore_awaited()
+            self._frame.show_frame()
+        for decision in to_read_again:
+            work = partial(self._frame.dialogs.read_after_all, decision)
+            name = f"read {decision.task.id} after all"
+            start_worker(self._frame, work, name, group="writes")
+
+    def _tasks_in_log(self, change: Change) -> list[str]:
+        """Return the ids of the tasks that new entries of the log are about."""
+        if change.feed is not FeedName.ACTIVITY:
+            return []
+        entries = map(self._session.store.activity.get, change.added)
+        return [entry.task.id for entry in entries if entry and entry.task and entry.task.id]
+
+    def _on_needs_refreshed(self) -> None:
+        self._topics.needs.publish(None)
+        self._frame.show_frame()
+
+    def _on_forecasts(self) -> None:
+        with self._frame.app.batch_update():
+            self._topics.forecasts.publish(None)
+
+    def _on_freshness(self, feed: FeedName) -> None:
+        self._topics.freshness.publish(feed)
+        self._frame.show_frame()
+
+    def _on_decision(self, task_id: str) -> None:
+        """Show how far a decision is, soon: a set of tasks changes many at once.
+
+        Later while a dialog is open: what is painted beneath it paints the dialog again, too.
+        """
+        frame = self._frame
+        if not self._decided and frame.app.screen is frame:
+            frame.call_later(self._publish_decisions)
+        elif not self._decided:
+            frame.set_timer(COVERED_DELAY, self._publish_decisions, name="decisions")
+        self._decided.add(task_id)
+
+    def _publish_decisions(self) -> None:
+        changed = self._decided
+        self._decided = set()
+        self._session.needs_refresh.take_decisions(self._frame)
+        self._topics.decisions.publish(changed)
+        self._frame.show_frame()
+
+    def _on_company_found(self, company_id: str) -> None:
+        """Use the id of the company in scope, which the settings have by its name."""
+        self._frame.navigation.clear()
+        self._frame.call_later(self._frame.set_scope, company_id)
+
+    def _on_key_renewed(self) -> None:
+        self._frame.say("the key was read again: another one is used from now on")
