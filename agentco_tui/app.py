@@ -194,7 +194,7 @@ class DashboardApp(KeyApp):
     def check_line_speed(self) -> None:
         """Paint less while the terminal is slow to take what is written, and say so."""
         was_thin = self.workspace.thin
-        is_slow = SPEED.look(SPEED.took())
+        is_slow = SPEED.update(SPEED.longest_write())
         self.workspace.thin = is_slow or self.workspace.settings.thin
         if self.workspace.thin is was_thin or self.main_screen is None:
             return

@@ -85,7 +85,7 @@ def run(argv: list[str], given: Given, env: Mapping[str, str]) -> int:
 
         # What and where, without the error's own text, which may quote anything.
         complain(
-            f"stopped by an error in the program: {Crash((error,)).told()}",
+            f"stopped by an error in the program: {Crash((error,)).summary()}",
             "to report it, run it again with --log-file FILE: the details are written there",
         )
         return Exit.FAILED

@@ -1,1 +1,1 @@
-"""The terminal itself: whether it can show the dashboard, and that it is well when we leave."""
+"""The terminal: whether it can show the dashboard, and how it is restored afterwards."""

@@ -1,7 +1,7 @@
-"""The report of an error in the program: no local variables, no key, readable by its owner only.
+"""Crash reports: without local variables, without the key, readable by their owner only.
 
-Textual's own report prints the locals of every frame, and with them whatever header or answer
-was at hand; so it is never shown and this one is written instead.
+Textual's own report prints the local variables of every frame, which may hold headers and answers.
+It is never shown; this report is written instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from agentco_tui.text import escaped
 from agentco_tui.text.patterns import lazy_pattern
 
 KEPT: Final = 20
-"""Reports kept in the folder; the oldest go, so that a crash in a loop fills no disk."""
+"""Reports kept in the folder: older ones are deleted, so that a crash in a loop fills no disk."""
 
 _SECRETS: Final = (
     lazy_pattern(r"(?i)(\b(?:bearer|basic)\s+)[^\s'\",;)\]}]+"),
@@ -35,31 +35,26 @@ _PACKAGES: Final = ("textual", "rich", "httpx", "httpcore", "h11", "msgspec")
 
 
 class Crash(msgspec.Struct, frozen=True):
-    """What ended the program: the exceptions in the order they came, and other words, if any."""
+    """The exceptions that ended the program, in order, and Textual's own message, if any."""
 
     errors: tuple[BaseException, ...]
     words: str = ""
 
-    def told(self) -> str:
-        """One line of what and where, without the error's own message (that may quote anything)."""
+    def summary(self) -> str:
+        """One line: what happened and where. The error's message may hold secrets: it is left out."""
         if not self.errors:
             return "an error in the program"
         error = _cause(self.errors[0])
         frames = traceback.extract_tb(error.__traceback__)
         if not frames:
             return type(error).__name__
-        # The innermost in this package, but for the guard that runs all; or simply the last.
-        room = Path(__file__).parent
-        paths = [Path(frame.filename) for frame in frames]
-        ours = [
-            path.is_relative_to(room.parent) and not path.is_relative_to(room) for path in paths
-        ]
-        at = max((at for at, own in enumerate(ours) if own), default=len(frames) - 1)
-        return f"{type(error).__name__} in {paths[at].name}, line {frames[at].lineno}"
+        # The innermost frame of this package, or simply the innermost.
+        frame = next(filter(_is_in_program, reversed(frames)), frames[-1])
+        return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
 
     def report(self, redact: Callable[[str], str]) -> str:
-        """The whole report: versions, then each traceback without locals, redacted, no controls."""
-        # It reads mail headers, zip and csv files: 40 ms of the start, for nothing but a crash.
+        """The whole report: versions and tracebacks, redacted and without control characters."""
+        # Imported late: it takes 40 ms of the start, and is needed for a crash only.
         from importlib.metadata import version  # noqa: PLC0415
 
         lines = [
@@ -71,18 +66,25 @@ class Crash(msgspec.Struct, frozen=True):
             *(f"{name} {version(name)}" for name in _PACKAGES),
         ]
         for error in self.errors:
-            found = traceback.TracebackException.from_exception(_cause(error), capture_locals=False)
-            lines += ["", *"".join(found.format()).split("\n")]
+            trace = traceback.TracebackException.from_exception(_cause(error), capture_locals=False)
+            lines += ["", *"".join(trace.format()).split("\n")]
         if self.words:
             lines += ["", *self.words.split("\n")]
-        # Redaction before escaping, so that no escape sign splits a key, and once more after it.
+        # Redacted before escaping, because an escape sign might split a key, and again after it.
         text = redacted("\n".join(lines), redact)
         clean = "\n".join(escaped(line) for line in text.split("\n"))
         return redacted(clean, redact) + "\n"
 
 
+def _is_in_program(frame: traceback.FrameSummary) -> bool:
+    """Whether a frame is in this package, except in the guard, which runs everything else."""
+    room = Path(__file__).parent
+    path = Path(frame.filename)
+    return path.is_relative_to(room.parent) and not path.is_relative_to(room)
+
+
 def redacted(text: str, redact: Callable[[str], str]) -> str:
-    """`text` without what `redact` knows and without anything that looks like a key."""
+    """A text without what `redact` removes, and without anything that looks like a key."""
     text = redact(text)
     for pattern in _SECRETS:
         text = pattern.sub(r"\1****", text)
@@ -90,9 +92,9 @@ def redacted(text: str, redact: Callable[[str], str]) -> str:
 
 
 def write(crash: Crash, folder: Path, redact: Callable[[str], str]) -> Path:
-    """Write the report as a new file (mode 0600) into `folder` (made with 0700); gives its path.
+    """Write the report to a new file (mode 0600) in a folder (mode 0700), and return its path.
 
-    Raises OSError when the folder can't be made or written.
+    The folder is created if necessary. Raises OSError.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
@@ -106,6 +108,6 @@ def write(crash: Crash, folder: Path, redact: Callable[[str], str]) -> Path:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """A worker's failure wraps what failed, without its place."""
+    """The error inside Textual's WorkerFailed, which has no traceback of its own."""
     inner = getattr(error, "error", None)
     return inner if isinstance(inner, BaseException) else error

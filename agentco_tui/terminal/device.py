@@ -1,7 +1,7 @@
-"""The terminal as a device: its settings saved and put back, its modes turned off.
+"""The terminal as a device: saves and restores its settings, and turns its modes off.
 
-Everything here works while other threads hang in a write to the same terminal, and from any
-thread, since it is what runs when nothing else does any more.
+Everything here works in any thread, and while other threads hang in a write to the same terminal,
+because it is what runs when nothing else does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TIDY: Final = (
     b"\x1b[?1016l"  # Textual turns pixel reports on and never off
     b"\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?7h\x1b[?25h\x1b[0m"
 )
-"""What may be said twice: each mode that Textual turns on, off."""
+"""Turns off each mode that Textual turns on. May be sent twice."""
 
 _LEAVE: Final = (
     b"\x18\x1b\\"  # end a sequence that was cut in the middle
@@ -37,35 +37,45 @@ _LEAVE: Final = (
     + b"\x1b[?1049l"  # back to the shell's screen, and cursor
     + _TIDY
 )
-"""What must be said once only: a second time it would move the shell's cursor and take the
-shell's own keyboard mode away."""
+"""Leaves the full screen. Must be sent once only: a second time it would move the shell's cursor
+and turn off the shell's own keyboard mode."""
 
-_CHILD_LOOK: Final = 0.05  # seconds between two looks at a command that has the terminal
-_CHILD_SECONDS: Final = 3.0  # for which a child tries after the end of this process
+_CHECK_INTERVAL: Final = 0.05
+"""Seconds between two checks of a command that uses the terminal."""
+_CHILD_SECONDS: Final = 3.0
+"""Seconds for which a child process tries to restore the terminal after the end of this one."""
 
 
 class TerminalDevice:
-    """The terminal on standard input and standard error (or output, as the driver does), opened a
-    second time so that our writes never block. Where either is none, what needs one does nothing.
+    """The terminal on standard input and on standard error or output.
+
+    It is opened a second time, so that our writes never block. If there is no terminal, methods
+    that need one do nothing.
     """
 
     def __init__(self) -> None:
-        self.full_screen = False  # whether the app has the screen
-        self.titled = False  # whether its title is the app's
-        self.ending = False  # whether the app is to end, and takes the screen no more
-        self._inputs, self._shared = _fileno(sys.__stdin__, 0), _fileno(_canvas(), 1)
+        self.full_screen = False
+        """Whether the app uses the full screen."""
+        self.titled = False
+        """Whether the terminal's title is the app's."""
+        self.ending = False
+        """Whether the app is about to end, and must not take the screen again."""
+        self._inputs = _fileno(sys.__stdin__, 0)
+        self._shared = _fileno(_canvas(), 1)
+        """The descriptor that the picture goes to; the shell has it, too."""
         self._settings: list[Any] | None = None
         self._own: int | None = None
+        """Our own, non-blocking descriptor."""
         if _only_tty(self._shared) is not None:
-            # With non-blocking writes; its sharers (the shell) keep their own mode. In a container
-            # the terminal may have a name of another place; the second always leads to it.
+            # Opened again, because the shell shares the mode of the other descriptor. In a
+            # container the name of the terminal may be wrong; that of `ctermid` is always right.
             flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK
             for name in (os.ttyname, lambda _: os.ctermid()):
                 with contextlib.suppress(OSError):
                     self._own = os.open(name(self._shared), flags)
                     break
         self.watched = self._own if self._own is not None else _only_tty(self._inputs)
-        """The descriptor to poll for a hang-up, or None when there is no terminal."""
+        """The descriptor to poll for a hang-up, or None if there is no terminal."""
         self.note_settings()
 
     def close(self) -> None:
@@ -73,21 +83,22 @@ class TerminalDevice:
             os.close(self._own)
 
     def canvas(self) -> TimedFile:
-        """The text stream that the picture goes to, its writes timed."""
+        """The text stream that the picture goes to, with timed writes."""
         return TimedFile(_canvas(), SPEED)
 
     def note_settings(self) -> None:
+        """Save the settings, to be restored at the end."""
         with contextlib.suppress(termios.error):
             self._settings = termios.tcgetattr(self._inputs)
 
     def in_foreground(self) -> bool:
-        """Whether this process may touch the terminal now (a shell's background job may not)."""
+        """Whether this process may use the terminal now (a shell's background job may not)."""
         try:
             return os.tcgetpgrp(self._inputs) == os.getpgrp()
         except OSError:
             return True
 
-    def gone(self) -> bool:
+    def is_hung_up(self) -> bool:
         """Whether the terminal has been closed at its other end."""
         if self.watched is None:
             return False
@@ -95,8 +106,8 @@ class TerminalDevice:
         poller.register(self.watched, 0)
         return any(event & (select.POLLHUP | select.POLLERR) for _, event in poller.poll(0))
 
-    def lost(self) -> bool:
-        """The same where a terminal can't be polled (macOS)."""
+    def is_lost(self) -> bool:
+        """The same as `is_hung_up`, for a terminal that cannot be polled (macOS)."""
         try:
             termios.tcgetattr(-1 if self.watched is None else self.watched)
         except (termios.error, ValueError):
@@ -104,6 +115,7 @@ class TerminalDevice:
         return False
 
     def writable(self) -> bool:
+        """Whether the terminal takes output without blocking."""
         target = self._own if self._own is not None else self._shared
         try:
             return bool(select.select([], [target], [], 0)[1])
@@ -111,11 +123,10 @@ class TerminalDevice:
             return False
 
     def restore_settings(self) -> None:
-        """Put the remembered settings back, unless the terminal is the shell's again."""
+        """Restore the saved settings, unless the terminal is the shell's again."""
         if self._settings is None or not self.in_foreground():
             return
-        # In the time between the question above and this, a shell may take the terminal back;
-        # then this signal would stop us for ever.
+        # A shell may take the terminal back right now; then this signal would stop us forever.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         try:
             with contextlib.suppress(termios.error):
@@ -124,9 +135,11 @@ class TerminalDevice:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None:
-        """Run a command in the foreground, in a group of its own, so that ctrl+c is for it alone,
-        and wait for its end, or end it when the app is to end. Where it failed (CommandError) a
-        person reads why first. There is no shell above that ctrl+z could come back to.
+        """Run a command in the foreground, and wait for its end; end it if the app is to end.
+
+        It has its own process group, so that ctrl+c is for it alone, and is continued after ctrl+z,
+        because there is no shell to return to. If it fails, the user sees its output until a key
+        is pressed, and CommandError is raised.
         """
         child = started(command, env, process_group=0)
         self._to_foreground(child.pid)
@@ -137,20 +150,20 @@ class TerminalDevice:
             elif self.ending:
                 os.killpg(child.pid, signal.SIGTERM)
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    child.wait(4 * _CHILD_LOOK)
+                    child.wait(4 * _CHECK_INTERVAL)
                 child.kill()
                 child.wait()
             elif pid:
                 self._to_foreground(child.pid)
             else:
-                time.sleep(_CHILD_LOOK)
+                time.sleep(_CHECK_INTERVAL)
         self._to_foreground(os.getpgrp())
         self.restore_settings()
         failed = child.returncode not in (0, -signal.SIGINT, 128 + signal.SIGINT)
         if failed and not self.ending:
             words = f"\r\n{command[0]} {how_it_ended(child.returncode)}: press enter to come back "
             self.say(words.encode("ascii", "replace"))
-            while not (self.ending or select.select([self._inputs], [], [], _CHILD_LOOK)[0]):
+            while not (self.ending or select.select([self._inputs], [], [], _CHECK_INTERVAL)[0]):
                 pass
         with contextlib.suppress(termios.error):
             termios.tcflush(self._inputs, termios.TCIFLUSH)  # none of it is for the app
@@ -158,7 +171,7 @@ class TerminalDevice:
             raise CommandError(how_it_ended(child.returncode))
 
     def _to_foreground(self, group: int) -> None:
-        """Give the terminal to a group, and wake what was stopped as it had it not."""
+        """Make a process group the foreground, and continue it if it was stopped."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         with contextlib.suppress(OSError):
             os.tcsetpgrp(self._inputs, group)
@@ -166,39 +179,43 @@ class TerminalDevice:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def tidy(self) -> None:
-        """Turn off what Textual's own end leaves on. Never blocks; what isn't taken is dropped."""
+        """Turn off the modes that Textual leaves on. Never blocks: what is not taken is dropped."""
         if self.in_foreground():
             self.say(_TIDY)
 
     def say(self, what: bytes) -> None:
-        """Write to the terminal, if it takes that at once."""
+        """Write to the terminal, if it does not block."""
         if self._own is not None:
             with contextlib.suppress(OSError):
                 os.write(self._own, what)
 
     def leave_by_force(self, seconds: float) -> None:
-        """Leave the full screen although its writer may hang: give up what waits for the terminal.
+        """Leave the full screen even if a writer hangs: output that waits is discarded.
 
-        For a process that ends right after: nothing written to standard output or error reaches
-        the terminal after this. Takes at most about `seconds`; when the terminal takes nothing in
-        that time, a child goes on trying for a few seconds once this process, whose writes hold
-        the terminal's lock, is gone.
+        For a process that ends right afterwards: nothing written to standard output or error
+        reaches the terminal any more. Takes at most about `seconds`. If the terminal takes nothing
+        in that time, a child process goes on trying for a few seconds after this one has ended,
+        because its writes hold the terminal's lock.
         """
         if self._own is None or not self.in_foreground():
             return
-        # Later writes go nowhere; the one that hangs ends as its bytes are given up below.
+        # Later writes go nowhere; one that hangs ends when its bytes are discarded below.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for descriptor in {self._shared, 1, 2}:
             if _only_tty(descriptor) is not None:
                 os.dup2(nowhere, descriptor)
-        rest = self._offer(_LEAVE + POP_TITLE.encode() * self.titled, time.monotonic() + seconds)
+        leave = _LEAVE
+        if self.titled:
+            leave += POP_TITLE.encode()
+        rest = self._offer(leave, time.monotonic() + seconds)
         if not rest:
             return
         alive, held = os.pipe()
-        # The end of a session's leader sends SIGHUP to all in the foreground, at once.
+        # The end of the session leader sends SIGHUP to the whole foreground group, at once.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         with warnings.catch_warnings():
-            # Forking beside threads is warned of since 3.12. The child calls the kernel only.
+            # Python 3.12 warns of a fork in a process with threads. The child only makes system
+            # calls.
             warnings.simplefilter("ignore")
             child = os.fork()
         if child:
@@ -212,7 +229,10 @@ class TerminalDevice:
             os._exit(0)
 
     def _offer(self, data: bytes, end: float) -> bytes:
-        """Write without blocking until `end`, throwing away what waits in the queue before it."""
+        """Write until a time without blocking, and discard what waits in the queue before it.
+
+        Returns what could not be written.
+        """
         own = self._own
         assert own is not None
         whole = data
@@ -220,8 +240,8 @@ class TerminalDevice:
             if data is whole:
                 with contextlib.suppress(termios.error):
                     termios.tcflush(own, termios.TCOFLUSH)
-                    # Stopping and starting wakes the writer that hangs, which flushing does not
-                    # (Linux 6); it takes the room that came free, and lets go of the terminal.
+                    # Stopping and starting output wakes a writer that hangs, which flushing does
+                    # not (Linux 6); it fills the room that came free, and releases the terminal.
                     termios.tcflow(own, termios.TCOOFF)
                     termios.tcflow(own, termios.TCOON)
             try:
@@ -234,19 +254,23 @@ class TerminalDevice:
 
 
 def _canvas() -> Any:
-    """The stream that the picture goes to: standard error as Textual does, or, when that is sent
-    to a file (`2>log`), standard output.
+    """The stream that the picture goes to.
+
+    Standard error, as in Textual, or standard output if that is redirected (`2>log`).
     """
     error = sys.__stderr__
-    return error if _only_tty(_fileno(error, 2)) is not None else sys.__stdout__ or error
+    if _only_tty(_fileno(error, 2)) is not None:
+        return error
+    return sys.__stdout__ or error
 
 
 def _only_tty(descriptor: int) -> int | None:
+    """The descriptor, or None if it is no terminal."""
     return descriptor if os.isatty(descriptor) else None
 
 
-def _fileno(stream: Any, otherwise: int) -> int:
+def _fileno(stream: Any, default: int) -> int:
     try:
         return int(stream.fileno())
     except (AttributeError, OSError, ValueError):
-        return otherwise
+        return default

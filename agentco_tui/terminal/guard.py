@@ -1,4 +1,4 @@
-"""A Textual app that ends well whatever happens: signals, a lost terminal, errors."""
+"""Runs a Textual app and restores the terminal however it ends: signals, hang-ups, errors."""
 
 from __future__ import annotations
 
@@ -24,34 +24,42 @@ from agentco_tui.terminal import crash as crash_report
 from agentco_tui.terminal.device import TerminalDevice
 from agentco_tui.textual_patches.driver import guarded, in_loop
 
-DEADLINE: Final = 0.6  # seconds the app has to end after a signal or a lost terminal
-LINGER: Final = 3.0  # seconds that a thread may hold the process after the app ended by itself
+DEADLINE: Final = 0.6
+"""Seconds that the app has to end after a signal or a hang-up."""
+LINGER: Final = 3.0
+"""Seconds that a thread may keep the process alive after the app has ended."""
 RESTORING: Final = 0.15
 """Seconds given to a terminal that takes no output, before it is left to a child process."""
-ON_END_SECONDS: Final = 0.1  # seconds given to `on_end` when the process is ended by force
+ON_END_SECONDS: Final = 0.1
+"""Seconds given to `on_end` when the process is ended by force."""
 KERNEL_DEADLINE: Final = 0.35
-"""Seconds after which the kernel ends the process, should ending by force itself hang."""
-GLANCE: Final = 0.5  # seconds between looks at the terminal where it can't be polled (macOS)
+"""Seconds after which the kernel ends the process, if ending it by force hangs."""
+CHECK_INTERVAL: Final = 0.5
+"""Seconds between checks of a terminal that cannot be polled (macOS)."""
 
 ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 _OTHER_SIGNALS: Final = (
     *(signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH),
     *(signal.SIGTTIN, signal.SIGTTOU),
 )
-_WRITER: Final = "textual-output"
+_WRITER_THREAD: Final = "textual-output"
+"""The name of Textual's thread that writes to the terminal."""
 
-_NUDGE: Final = b"\xff"  # goes through the pipe beside the numbers of signals
-_DONE: Final = b"\xfe"  # and this ends the guard's thread
+# Bytes in the pipe to the guard's thread, in addition to the numbers of signals.
+_NUDGE: Final = b"\xff"
+"""Look at the deadline again."""
+_DONE: Final = b"\xfe"
+"""End the thread."""
 
 _log = logging.getLogger(__name__)
 
 
 class TerminalGuard:
-    """Runs an app so that it ends well; `run` is the one way the dashboard is started.
+    """Runs an app and restores the terminal at its end. The dashboard is always started by `run`.
 
-    A thread of its own, that needs neither the event loop nor the main thread, waits for signals
-    and for the terminal to go away: it asks the app to end, and when that takes too long restores
-    the terminal and ends the process itself.
+    A separate thread, which needs neither the event loop nor the main thread, waits for signals and
+    for the terminal to hang up. It asks the app to end; if that takes too long, it restores the
+    terminal and ends the process.
     """
 
     def __init__(
@@ -62,9 +70,10 @@ class TerminalGuard:
         redact: Callable[[str], str] = str,
         on_end: Callable[[], None] | None = None,
     ) -> None:
-        """`crash_folder` gives the folder for reports (asked only after an error), `redact` takes
-        keys out of a text. `on_end` is called once at the end, on the main thread after a graceful
-        end and on another after a forced one (where it has 0.1 s).
+        """`crash_folder` returns the folder for reports, and is called after an error only.
+
+        `redact` removes keys from a text. `on_end` is called once at the end: in the main thread
+        after a graceful end, in another one (for `ON_END_SECONDS` at most) after a forced one.
         """
         self._app = app
         self._crash_folder = crash_folder
@@ -87,25 +96,25 @@ class TerminalGuard:
         self._handlers = {number: signal.getsignal(number) for number in numbers}
 
     def run(self) -> int:
-        """Run the app to its end; gives the exit code for the process.
+        """Run the app to its end, and return the exit code for the process.
 
-        0 or the app's own return code after a normal end, 128 + n after signal n (129 when the
-        terminal went away), 1 after an error in the program: then two lines on standard error say
-        what and where the report lies.
+        That is 0 or the app's own return code after a normal end, 128 + n after signal n (129 after
+        a hang-up), and 1 after an error in the program: then two lines on standard error say what
+        happened and where the report is.
 
-        Call it on the main thread and then `close`, or leave the process soon after: once a signal
-        came, the process is ended by force 0.6 s later wherever it then is.
+        Call it in the main thread, and `close` afterwards, or end the process soon: after a signal
+        the process is ended by force within `DEADLINE`, wherever it is then.
         """
         app = self._app
-        # Public, and where Textual prints its report with all local variables in it.
+        # Textual prints its report, with all local variables, to this console.
         app.error_console = Console(file=self._console)
         app.driver_class = guarded(app.driver_class, self._device)
         for number in ENDING_SIGNALS:
-            # Ignored by the parent (nohup, `&` without job control): that was somebody's wish.
+            # A signal that the parent ignores (nohup, `&` without job control) stays ignored.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._on_signal)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
-        # Nothing prints a traceback onto the screen: threads and finalisers are logged.
+        # Errors in threads and finalisers are logged, because a traceback would spoil the screen.
         threading.excepthook = self._thread_died
         sys.unraisablehook = lambda args: self._log_error(
             args.err_msg or "an error while clearing away", args.exc_value
@@ -124,18 +133,20 @@ class TerminalGuard:
             self._settle()
         self._call_on_end()
         if self._code is not None:
-            # The deadline stays: a thread that nobody can stop may hold the interpreter.
+            # The deadline stays: a thread that cannot be stopped may keep the interpreter alive.
             return self._code
         self._deadline = None
         return 1 if self._errors else code
 
     def close(self) -> None:
-        """Give signals, thread and descriptors back after `run`, so that there can be another. Does
-        not return if a signal has come: then the process ends.
+        """Release signals, thread and descriptors after `run`, so that another guard can be made.
+
+        Does not return if a signal has come: then the process ends.
         """
         signal.set_wakeup_fd(-1)
-        # They hold the app, and each thread the hook that it was made under.
-        threading.excepthook, sys.unraisablehook = threading.__excepthook__, sys.__unraisablehook__
+        # The hooks hold the app, and each thread holds the hook that it was created with.
+        threading.excepthook = threading.__excepthook__
+        sys.unraisablehook = sys.__unraisablehook__
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         self._wake(_DONE)
@@ -154,12 +165,12 @@ class TerminalGuard:
         except Exception as raised:
             self._errors.append(raised)
         finally:
-            # What Textual caught: the first error, or the words the app gave to `panic`.
+            # What Textual caught: the first error, or the message that the app gave to `panic`.
             error = getattr(self._app, "_exception", None)
             if isinstance(error, BaseException):
                 self._errors.insert(0, error)
                 self._console = io.StringIO()
-            if self._device.gone():
+            if self._device.is_hung_up():
                 self._end(128 + signal.SIGHUP)
             self._settle()
             if self._code is None:
@@ -168,10 +179,10 @@ class TerminalGuard:
         return 1 if self._errors else self._app.return_code or 0
 
     def _settle(self) -> None:
-        """Leave the terminal as it was found, and tell of a crash. A second call does nothing."""
+        """Restore the terminal, and report a crash. A second call does nothing."""
         if self._settled.is_set():
             return
-        # Where the guard's thread is at it, that ends the process; nothing may overtake it.
+        # If the guard's thread does it, that thread ends the process, and this one must wait.
         self._settling.acquire()
         try:
             self._leave(stuck=False)
@@ -179,7 +190,7 @@ class TerminalGuard:
             self._settled.set()
 
     def _leave(self, *, stuck: bool) -> None:
-        """Put the terminal right, and tell of a crash in the way in which that reaches a person."""
+        """Restore the terminal, and report a crash in a way that reaches the user."""
         device = self._device
         by_force = stuck or device.full_screen or self._writer_lost
         if by_force:
@@ -187,18 +198,18 @@ class TerminalGuard:
         device.restore_settings()
         device.tidy()
         words = self._console.getvalue()
-        # Losing the terminal makes every part of Textual fail; that is no error in the program.
-        if not (self._errors or words) or device.gone():
+        # After a hang-up every part of Textual fails; that is no error in the program.
+        if not (self._errors or words) or device.is_hung_up():
             return
-        found = crash_report.Crash(tuple(self._errors), words)
+        crash = crash_report.Crash(tuple(self._errors), words)
         self._errors = self._errors or [RuntimeError(words)]
         try:
-            path = crash_report.write(found, self._crash_folder(), self._redact)
+            path = crash_report.write(crash, self._crash_folder(), self._redact)
             where = f"the report, without the key, is in {path}"
         except Exception as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
             where = f"no report could be written: {reason}"
-        text = f"agentco-tui: stopped by an error: {found.told()}\n{where}\n"
+        text = f"agentco-tui: stopped by an error: {crash.summary()}\n{where}\n"
         with contextlib.suppress(OSError):
             if by_force:
                 device.say(text.encode("ascii", "replace"))
@@ -215,8 +226,8 @@ class TerminalGuard:
             self._log_error("the last work before the end failed", error)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        # The kernel's half has written the number to the pipe already, unless somebody else took
-        # the wake-up descriptor. No lock here: this runs between any two steps of the main thread.
+        # The interpreter has written the number to the pipe already, unless other code took the
+        # wake-up descriptor. No lock here: this runs between any two steps of the main thread.
         self._device.ending = True
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         self._wake(bytes([number]))
@@ -224,17 +235,17 @@ class TerminalGuard:
     def _thread_died(self, args: threading.ExceptHookArgs) -> None:
         name = args.thread.name if args.thread else "a thread"
         self._log_error(f"{name} ended with an error", args.exc_value)
-        if name == _WRITER and args.exc_value and not self._device.gone():
-            # Without its writer the app paints into a queue that fills, and then stands still.
+        if name == _WRITER_THREAD and args.exc_value and not self._device.is_hung_up():
+            # Without its writing thread, the app paints into a queue until that is full, and hangs.
             self._errors.append(args.exc_value)
             self._writer_lost = True
             self._end(1)
 
     def _log_error(self, message: str, error: BaseException | None) -> None:
-        known = crash_report.Crash((error,) if error else (), message)
-        _log.error("%s", known.report(self._redact))
+        crash = crash_report.Crash((error,) if error else (), message)
+        _log.error("%s", crash.report(self._redact))
 
-    # On the guard's thread
+    # ---- in the guard's thread
 
     def _watch(self) -> None:
         poller = select.poll()
@@ -242,40 +253,46 @@ class TerminalGuard:
         watched = self._device.watched
         if watched is not None:
             poller.register(watched, 0)
-        glance = False
+        # Whether the terminal cannot be polled, and is checked at intervals instead.
+        is_checking = False
         while True:
-            # Milliseconds to sleep at most; None is until something happens.
-            patience = GLANCE * 1000 if glance else None
-            if (deadline := self._deadline) is not None:
-                patience = max(0.0, deadline - time.monotonic()) * 1000 + 1
-            for descriptor, event in poller.poll(patience):
+            for descriptor, event in poller.poll(self._poll_timeout(is_checking)):
                 if descriptor == self._wake_read:
-                    self._take_signals(told := os.read(self._wake_read, 256))
-                    if _DONE in told and self._code is None:
+                    received = os.read(self._wake_read, 256)
+                    self._take_signals(received)
+                    if _DONE in received and self._code is None:
                         return
-                elif event & select.POLLNVAL and not glance:
-                    glance = True
+                elif event & select.POLLNVAL and not is_checking:
+                    is_checking = True
                     poller.unregister(descriptor)
                 else:
                     poller.unregister(descriptor)
                     self._end(128 + signal.SIGHUP)
-            if glance and self._device.lost():
-                glance = False
+            if is_checking and self._device.is_lost():
+                is_checking = False
                 self._end(128 + signal.SIGHUP)
-            if (deadline := self._deadline) is not None and time.monotonic() >= deadline:
+            deadline = self._deadline
+            if deadline is not None and time.monotonic() >= deadline:
                 self._end_by_force()
+
+    def _poll_timeout(self, is_checking: bool) -> float | None:
+        """Milliseconds to wait for an event at most; None: until there is one."""
+        deadline = self._deadline
+        if deadline is not None:
+            return max(0.0, deadline - time.monotonic()) * 1000 + 1
+        return CHECK_INTERVAL * 1000 if is_checking else None
 
     def _take_signals(self, numbers: bytes) -> None:
         for number in numbers:
             if number in ENDING_SIGNALS:
                 self._end(128 + number)
             elif number in _OTHER_SIGNALS and self._loop is not None:
-                # Where the kernel gave it to another thread, the main thread would sleep on and
-                # not run its handler: the descriptor that would wake its loop is ours.
+                # If the kernel gave it to another thread, the main thread would sleep on and not
+                # run its handler, because the descriptor that wakes its loop is ours.
                 in_loop(self._loop, lambda: None)
 
     def _end(self, code: int) -> None:
-        """Ask the app to end with `code`, and set the deadline. The first reason counts."""
+        """Ask the app to end with this code, and set the deadline. Only the first call counts."""
         if self._code is not None:
             return
         self._code = code
@@ -286,7 +303,7 @@ class TerminalGuard:
         self._wake(_NUDGE)
 
     def _end_by_force(self) -> Never:
-        # The last wall is the kernel's: its default for this signal needs nothing of ours.
+        # The last resort: the kernel's default action for this signal ends the process.
         signal.setitimer(signal.ITIMER_REAL, KERNEL_DEADLINE)
         last_words = threading.Thread(target=self._call_on_end, daemon=True)
         last_words.start()

@@ -126,11 +126,11 @@ def test_what_looks_like_a_key_is_masked_and_there_are_no_locals(message: str) -
 
 def test_the_cause_within_a_workers_failure_is_told() -> None:
     found = crash.Crash((WorkerFailed(raised("within")),))
-    assert found.told().startswith("ValueError in test_ends.py, line ")
-    assert "within" not in found.told()
+    assert found.summary().startswith("ValueError in test_ends.py, line ")
+    assert "within" not in found.summary()
     assert "in raised" in found.report(str)
-    assert crash.Crash((KeyError(CANARY),)).told() == "KeyError"
-    assert crash.Crash((), "words").told() == "an error in the program"
+    assert crash.Crash((KeyError(CANARY),)).summary() == "KeyError"
+    assert crash.Crash((), "words").summary() == "an error in the program"
 
 
 def test_the_file_is_its_owners_only_and_old_ones_go(tmp_path: Path) -> None:

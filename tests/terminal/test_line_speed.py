@@ -36,36 +36,36 @@ class Clock(io.StringIO):
 def test_the_longest_write_is_told_once_and_one_that_hangs_while_it_does() -> None:
     clock = Clock()
     speed = LineSpeed(clock)
-    assert speed.took() is None
+    assert speed.longest_write() is None
     file = TimedFile(clock, speed)
     assert file.write("abc") == 3
     file.flush()
     assert file.getvalue() == "abc"
-    assert speed.took() == 1.0
-    assert speed.took() is None
+    assert speed.longest_write() == 1.0
+    assert speed.longest_write() is None
 
     def hangs() -> list[float | None]:
         told = []
         for now in (6.0, 8.0):
             clock.now = now
-            told.append(speed.took())
+            told.append(speed.longest_write())
         return told
 
     assert speed.time(hangs) == [5.0, 7.0]
-    assert speed.took() == 7.0
-    assert speed.took() is None
+    assert speed.longest_write() == 7.0
+    assert speed.longest_write() is None
 
 
 def test_slow_begins_soon_and_ends_late() -> None:
     verdict = LineSpeed()
     for took in (LONG * 2, 0.0, LONG * 2, None, 0.01):
-        assert not verdict.look(took), "one hiccup is no slow line"
-    assert [verdict.look(0.5) for _ in range(SLOW_TO_BEGIN)][-1]
-    assert LineSpeed().look(1.5), "a hang counts at once"
-    assert all(verdict.look(0.001) for _ in range(QUICK_TO_END - 1))
-    assert verdict.look(0.2), "neither slow nor quick begins the count anew"
-    assert all(verdict.look(0.001) for _ in range(QUICK_TO_END - 1))
-    assert not verdict.look(0.001)
+        assert not verdict.update(took), "one hiccup is no slow line"
+    assert [verdict.update(0.5) for _ in range(SLOW_TO_BEGIN)][-1]
+    assert LineSpeed().update(1.5), "a hang counts at once"
+    assert all(verdict.update(0.001) for _ in range(QUICK_TO_END - 1))
+    assert verdict.update(0.2), "neither slow nor quick begins the count anew"
+    assert all(verdict.update(0.001) for _ in range(QUICK_TO_END - 1))
+    assert not verdict.update(0.001)
 
 
 def test_a_reader_that_stalls_makes_the_dashboard_thin(
