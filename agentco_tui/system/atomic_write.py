@@ -1,4 +1,4 @@
-"""A file that appears under its name only once it is whole."""
+"""Writes files atomically: a file gets its name only once it is complete."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ from agentco_tui.text import safe
 
 
 class AtomicWriteError(Exception):
-    """It can't be written; `str()` says why."""
+    """The file cannot be written; `str()` says why."""
 
 
 class FileInTheWayError(AtomicWriteError):
-    """A file, or something else, has the name already."""
+    """The name is taken already, by a file or something else."""
 
 
 @contextmanager
 def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Iterator[IO[bytes]]:
-    """Write a file that gets its name at the end of the block, and not at all if that fails.
+    """Write a file that gets its name at the end of the block, if that succeeds.
 
-    Until then it is a temporary one beside it. What is there already is replaced only with
-    `replace`. `mode` is lessened by the umask. Raises FileInTheWayError and AtomicWriteError, the
-    latter also for an OSError of the block.
+    Until then it is a temporary file in the same folder. An existing file is replaced only with
+    `replace`. `mode` is reduced by the umask. Raises FileInTheWayError and AtomicWriteError, the
+    latter also for an OSError in the block.
     """
     target = _checked(path, replace=replace)
-    beside = target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.part")
+    temporary = target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.part")
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         if not replace:
-            # Unlike a rename, a link never replaces a file that has appeared meanwhile. There are
-            # file systems without links (FAT, some network shares).
+            # Unlike a rename, a link never replaces a file that has appeared meanwhile. Some file
+            # systems have no links (FAT, some network shares).
             with suppress(OSError):
-                target.hardlink_to(beside)
+                target.hardlink_to(temporary)
                 return
             if target.exists():
                 raise FileInTheWayError(f"{_name(target)} exists: choose another name")
-        beside.replace(target)
+        temporary.replace(target)
     except OSError as error:
-        why = f"{_name(target)} cannot be written: {error.strerror}"
-        raise AtomicWriteError(why) from None
+        reason = f"{_name(target)} cannot be written: {error.strerror}"
+        raise AtomicWriteError(reason) from None
     finally:
         with suppress(FileNotFoundError):
-            beside.unlink()
+            temporary.unlink()
 
 
 def _checked(path: Path, *, replace: bool) -> Path:
     try:
-        # Through a link, so that with `replace` the link stays and what it names is replaced.
+        # A link is followed, so that with `replace` its target is replaced and the link stays.
         target = path.expanduser().resolve()
         if target.is_dir():
             raise FileInTheWayError(f"{_name(target)} is a folder: name a file in it")

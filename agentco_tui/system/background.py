@@ -1,9 +1,9 @@
-"""Long work beside a person's keys: taken in slices, and put off for a moment after each key.
+"""Long work that does not delay the user's keys: done in slices, and paused after each key.
 
-What follows a key passes through several turns of the event loop before it is painted. A slice of
-other work in each of them would make milliseconds into tens of them, so after a key all work in
-slices waits for `QUIET`. It never waits longer than that for one slice: a key that is held down
-slows the work, and does not stop it.
+The effect of a key takes several turns of the event loop before it is painted. A slice of other
+work in each turn would add up to tens of milliseconds, so after a key all sliced work waits for
+`QUIET`. No slice waits longer than that: a key that is held down slows the work, but does not stop
+it.
 """
 
 from __future__ import annotations
@@ -19,56 +19,61 @@ from typing import Final, TypeVar, cast
 
 T = TypeVar("T")
 
-SLICE: Final = 0.004  # seconds of work after which other things get their turn
-QUIET: Final = 0.03  # seconds after a key for which there is none
-ASKED_SLICE: Final = 0.016  # seconds of work in one go while a person waits for it
+SLICE: Final = 0.004
+"""Seconds of work after which other tasks get their turn."""
+QUIET: Final = 0.03
+"""Seconds without sliced work after each key."""
+ASKED_SLICE: Final = 0.016
+"""Seconds of work in one go while the user waits for the result."""
 
-_quiet_until: Final = [-inf]  # when a person acted last, and `QUIET` on top
+_quiet_until: Final = [-inf]
+"""One element: the time of the last key plus `QUIET`, by `perf_counter`."""
 
 
 def person_acts() -> None:
-    """A key or a click has come; may be called from any thread."""
+    """Note that a key or a click has come. May be called from any thread."""
     _quiet_until[0] = perf_counter() + QUIET
 
 
 async def turn() -> None:
-    """Give everything else its turn; to be awaited between two slices."""
+    """Let other tasks run, and wait after a key. Awaited between two slices."""
     await asyncio.sleep(0)
     if (wait := _quiet_until[0] - perf_counter()) > 0:
         await asyncio.sleep(wait)
 
 
 def turn_of_thread() -> None:
-    """The same for work in a thread, which shares the processor with the event loop."""
+    """Wait after a key, in a thread, which shares the interpreter with the event loop."""
     if (wait := _quiet_until[0] - perf_counter()) > 0:
         time.sleep(wait)
 
 
 async def while_wanted(work: Callable[[int], T]) -> T:
-    """Run `work` in a thread of its own; its descriptor can be read once nobody waits for it."""
-    hear, tell = os.pipe()
+    """Run `work` in a thread, with a descriptor that becomes readable if the caller gives up."""
+    read_end, write_end = os.pipe()
 
     def run() -> T:
-        with os.fdopen(hear):
-            return work(hear)
+        with os.fdopen(read_end):
+            return work(read_end)
 
     try:
         return await asyncio.to_thread(run)
     finally:
-        os.close(tell)
+        os.close(write_end)
 
 
 _thread: Final = ThreadPoolExecutor(1, thread_name_prefix="reading")
 
 
 def beside(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Begin `work` in the one thread that reads, beside the event loop; in the order of calls."""
+    """Begin `work` in the one thread that decodes answers. Calls are carried out in order."""
     return asyncio.get_running_loop().run_in_executor(_thread, work)
 
 
 async def in_slices(steps: Generator[None, None, T], *, asked: bool = False) -> T:
-    """Run a generator of short steps to its end, in slices; what it returns. What a person has
-    `asked` for doesn't wait until no key comes.
+    """Run a generator of short steps to its end, in slices, and return its result.
+
+    Work that the user has `asked` for does not pause after keys.
     """
     while True:
         await (asyncio.sleep(0) if asked else turn())
@@ -82,7 +87,7 @@ async def in_slices(steps: Generator[None, None, T], *, asked: bool = False) -> 
 
 
 def at_once(steps: Generator[None, None, T]) -> T:
-    """Run a generator of steps to its end in one go; what it returns."""
+    """Run a generator of steps to its end in one go, and return its result."""
     try:
         while True:
             next(steps)
@@ -93,7 +98,7 @@ def at_once(steps: Generator[None, None, T]) -> T:
 async def sleep_unless(
     event: asyncio.Event, seconds: float, sleep: Callable[[float], Awaitable[None]]
 ) -> None:
-    """Sleep so long, or until the event is set."""
+    """Sleep for so many seconds, or until the event is set."""
     sleeping = asyncio.ensure_future(sleep(seconds))
     woken = asyncio.ensure_future(event.wait())
     try:

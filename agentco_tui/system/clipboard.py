@@ -12,27 +12,33 @@ from agentco_tui.system.child_process import CommandError, run_for_output
 from agentco_tui.system.osc import multiplexer
 
 MOST_BYTES: Final = 4_000
-"""Of a text that the terminal is asked to take: some drop all of a longer one, and none tells."""
+"""Bytes of a text for OSC 52: some terminals ignore a longer one, and none says so."""
 
 
 def tools(env: Mapping[str, str]) -> list[tuple[str, ...]]:
-    """The commands that would take a text, the best first; none if only the terminal can. Over SSH
-    a tool fills the clipboard of a machine that nobody sits at, but for `load-buffer -w` (tmux
-    3.2), which reaches tmux's own terminal whatever `set-clipboard` says.
+    """The installed commands that copy their input, the best first.
+
+    Over SSH a tool would fill the clipboard of the remote machine. `load-buffer -w` (tmux 3.2) is
+    the exception: it reaches tmux's own terminal whatever `set-clipboard` says.
     """
-    found: list[tuple[str, ...]] = [("pbcopy",)] * (sys.platform == "darwin")
-    found += [("wl-copy", "--type", "text/plain")] * ("WAYLAND_DISPLAY" in env)
-    if "DISPLAY" in env:
-        found += [("xclip", "-selection", "clipboard"), ("xsel", "--clipboard", "--input")]
-    if "SSH_TTY" in env or "SSH_CONNECTION" in env:
-        found.clear()
-    found += [("tmux", "load-buffer", "-w", "-")] * (multiplexer(env) == "tmux")
-    return [command for command in found if shutil.which(command[0], path=env.get("PATH"))]
+    commands: list[tuple[str, ...]] = []
+    is_remote = "SSH_TTY" in env or "SSH_CONNECTION" in env
+    if not is_remote:
+        if sys.platform == "darwin":
+            commands.append(("pbcopy",))
+        if "WAYLAND_DISPLAY" in env:
+            commands.append(("wl-copy", "--type", "text/plain"))
+        if "DISPLAY" in env:
+            commands.append(("xclip", "-selection", "clipboard"))
+            commands.append(("xsel", "--clipboard", "--input"))
+    if multiplexer(env) == "tmux":
+        commands.append(("tmux", "load-buffer", "-w", "-"))
+    return [command for command in commands if shutil.which(command[0], path=env.get("PATH"))]
 
 
 def copy_with_tool(text: str, env: Mapping[str, str]) -> str | None:
-    """Give a text to the first tool that takes it; its name, None if none did. Blocks."""
-    # What xclip leaves running, to hold the text, would keep our pipes open.
+    """Copy a text with the first tool that works, and return its name; None if none did. Blocks."""
+    # xclip leaves a process running, which holds the text, and would keep our pipes open.
     quiet = ("sh", "-c", '"$0" "$@" >/dev/null 2>&1')
     for tool in tools(env):
         with suppress(CommandError):

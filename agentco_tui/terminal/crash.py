@@ -41,7 +41,7 @@ class Crash(msgspec.Struct, frozen=True):
     words: str = ""
 
     def summary(self) -> str:
-        """One line: what happened and where. The error's message may hold secrets: it is left out."""
+        """One line: what happened and where, without the error's message (it may hold secrets)."""
         if not self.errors:
             return "an error in the program"
         error = _cause(self.errors[0])
