@@ -103,8 +103,8 @@ def run_dashboard(
 def _complain_of_unsettled(workspace: DashboardWorkspace) -> None:
     """Say what was sent and is not settled; the dashboard is gone from the terminal."""
     # Only a dashboard that ends needs these.
+    from agentco_tui.commands.command_output import complain  # noqa: PLC0415
     from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415
-    from agentco_tui.commands.running import complain  # noqa: PLC0415
 
     with suppress(OSError):
         complain(*leaving(workspace.services.journal, time.time()))

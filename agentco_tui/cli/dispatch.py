@@ -18,7 +18,8 @@ from typing import Final
 from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError, parse
 from agentco_tui.cli.launch import launch_dashboards, launch_replay
-from agentco_tui.commands.running import Exit, OutputError, ask, complain, write
+from agentco_tui.commands.command_output import Exit, OutputError, complain, write
+from agentco_tui.commands.user_prompt import ask
 from agentco_tui.config import (
     Given,
     NothingSetError,

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.running import logged
+from agentco_tui.commands.command_log import logged
 from agentco_tui.config import Given, Settings, SettingsError, Switch
 from agentco_tui.config.resolve import load, of_profile, reread
 from agentco_tui.system.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from agentco_tui.commands.running import Exit, complain, say, say_json
+from agentco_tui.commands.command_output import Exit, complain, say, say_json
 from agentco_tui.config import Given, Problem, ViewSettings
 from agentco_tui.config.commented import commented_config
 from agentco_tui.config.declaration import PROFILE, DeclaredSetting

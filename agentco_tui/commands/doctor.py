@@ -27,7 +27,8 @@ from agentco_tui.api.errors import (
     Unreadable,
 )
 from agentco_tui.api.origin import platform_of
-from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
+from agentco_tui.commands.command_output import Exit, error_json, say, say_json
+from agentco_tui.commands.running import connected, running
 from agentco_tui.config import Given, Settings
 from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS, ActivityFilter, FeedName, Query

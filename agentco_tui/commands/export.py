@@ -11,7 +11,8 @@ from pathlib import Path
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.running import Exit, OutputError, complain, connected, running, write
+from agentco_tui.commands.command_output import Exit, OutputError, complain, write
+from agentco_tui.commands.running import connected, running
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import Query
 from agentco_tui.live.log_file import LONGEST_LINE, Written, lines_of, with_names

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
 from agentco_tui.cli.arguments import UsageError
+from agentco_tui.commands.command_output import Exit, complain, say, say_json, write
 from agentco_tui.commands.get_selection import (
     ALL,
     WAITING,
@@ -22,7 +23,7 @@ from agentco_tui.commands.get_selection import (
     with_id_or_name,
     with_status,
 )
-from agentco_tui.commands.running import Exit, complain, running, say, say_json, write
+from agentco_tui.commands.running import running
 from agentco_tui.commands.with_workspace import opened
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName

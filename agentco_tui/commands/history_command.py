@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentco_tui.api.origin import platform_of
 from agentco_tui.cli.arguments import UsageError
+from agentco_tui.commands.command_output import Exit, complain, say, say_json, write
 from agentco_tui.commands.journal_command import since_when
-from agentco_tui.commands.running import Exit, complain, say, say_json, write
 from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.history.observations import HistoryError

@@ -16,7 +16,7 @@ from agentco_tui.actions.journal_digest import find_damage
 from agentco_tui.actions.journal_errors import JournalDamagedError
 from agentco_tui.actions.journal_lines import Attempt, Settled, histories, seconds_of
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.running import Exit, complain, say, say_json
+from agentco_tui.commands.command_output import Exit, complain, say, say_json
 from agentco_tui.config import Given
 from agentco_tui.config.validators import parse_duration
 from agentco_tui.model import Moment

@@ -20,8 +20,9 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.errors import Broken, TimedOut
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands import doctor
+from agentco_tui.commands.command_output import Exit, complain, say
 from agentco_tui.commands.config import begin_config
-from agentco_tui.commands.running import Exit, agreed, ask, at_terminal, complain, say
+from agentco_tui.commands.user_prompt import ask, at_terminal, user_agrees
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.config.api_key import API_KEY, KeyLocation, run_keyring
 from agentco_tui.config.resolve import VARIABLES, Resolver
@@ -75,13 +76,13 @@ def _log_in(
         key = _ask_key(env)
         if asyncio.run(_try_key(resolved, url, key)):
             break
-        if not agreed("\nType them again?"):
+        if not user_agrees("\nType them again?"):
             return Exit.NO_ANSWER
         address = ask(f"Address (enter: {url}):") or str(url)
     setting = _store_key(resolved, key, env)
     is_usable = _write_profile(resolved, url, setting)
     say(f"The dashboard on it: agentco-tui --profile {profile}")
-    if is_usable and agreed("\nOpen it now?"):
+    if is_usable and user_agrees("\nOpen it now?"):
         arguments = ["-m", "agentco_tui", "--config", str(resolved.path), "--profile", profile]
         if given.get("read_only"):
             arguments.append("--read-only")
@@ -101,7 +102,7 @@ def _ask_address(address: str | None, *, allow_http: bool) -> BaseUrl:
             complain(str(error))
         with suppress(CredentialError):
             url = BaseUrl.parse(address, allow_http=True)
-            if agreed("Send the key unencrypted anyway?"):
+            if user_agrees("Send the key unencrypted anyway?"):
                 return url
         address = None
 
@@ -133,7 +134,7 @@ async def _try_key(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
         say("it stopped there: the remaining reads were not sent")
     say("", *doctor.conclusions(reads, measured, doctor.written_before(settings)))
     question = f"Show which of its fields are read, in {FIELDS_WITHIN:g} s at most?"
-    if agreed(f"\n{question} (agentco-tui doctor --fields)"):
+    if user_agrees(f"\n{question} (agentco-tui doctor --fields)"):
         try:
             async with asyncio.timeout(FIELDS_WITHIN):
                 await doctor.examine_fields(settings, as_json=False)
@@ -155,14 +156,14 @@ def _store_key(resolved: Resolver, key: ApiKey, env: Mapping[str, str]) -> str:
         say(
             "", "The system's keyring needs the extra agentco-tui[keyring], which is not installed."
         )
-    elif not at_terminal() or agreed("\nStore the key in the system's keyring?"):
+    elif not at_terminal() or user_agrees("\nStore the key in the system's keyring?"):
         if _store_in_keyring(profile, key, env):
             return "keyring = true"
         complain("the keyring did not store the key: is it unlocked?")
     file = _key_file(resolved)
     exists = file.exists()
     action = "Overwrite" if exists else "Store the key in"
-    if agreed(f"{action} {file}, which only you can read?"):
+    if user_agrees(f"{action} {file}, which only you can read?"):
         write_private(file, key.reveal().encode(), replace=exists)
         return f'api_key_file = "keys/{profile}"'
     return ""
@@ -194,7 +195,7 @@ def _write_profile(resolved: Resolver, url: BaseUrl, setting: str) -> bool:
         lines += _WAYS_TO_STORE.replace("NAME", resolved.profile).splitlines()
     say("", *lines, "")
     path = resolved.path
-    if setting and not path.exists() and agreed(f"Write this to {path}?"):
+    if setting and not path.exists() and user_agrees(f"Write this to {path}?"):
         begin_config(path, lines)
         return True
     say(f"Add it to {path}; the program does not change that file.")
@@ -213,7 +214,7 @@ def _log_out(resolved: Resolver, env: Mapping[str, str]) -> int:
         KeyLocation("keyring", profile, True, env).read()
         removals["the system's keyring"] = partial(run_keyring, "del", profile, env)
     for storage, remove in removals.items():
-        if not at_terminal() or agreed(f"Remove the key of profile {profile} from {storage}?"):
+        if not at_terminal() or user_agrees(f"Remove the key of profile {profile} from {storage}?"):
             try:
                 remove()
             except (CommandError, OSError):

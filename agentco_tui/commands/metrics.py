@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.running import Exit, complain, write
+from agentco_tui.commands.command_output import Exit, complain, write
 from agentco_tui.commands.with_workspace import run_polling
 from agentco_tui.config import Given
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write

@@ -22,7 +22,8 @@ from agentco_tui.api.errors import (
     NotSent,
     TlsFailure,
 )
-from agentco_tui.commands.running import Exit, complain, running, say, say_json
+from agentco_tui.commands.command_output import Exit, complain, say, say_json
+from agentco_tui.commands.running import running
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.feeds import ActivityFilter, Query

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from agentco_tui.api.origin import platform_of
-from agentco_tui.commands.running import complain, say, say_json
+from agentco_tui.commands.command_output import complain, say, say_json
 from agentco_tui.commands.with_workspace import run_polling
 from agentco_tui.config import Given
 from agentco_tui.live.critical_command import CriticalCommand

@@ -9,7 +9,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from agentco_tui.api.credentials import KeyInUse
-from agentco_tui.commands.running import Exit, complain, logged
+from agentco_tui.commands.command_log import logged
+from agentco_tui.commands.command_output import Exit, complain
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load
 from agentco_tui.workspace.opening import opened_workspace

@@ -23,8 +23,9 @@ from agentco_tui.actions.services import Permissions, Services
 from agentco_tui.actions.task_resolution import decision_about
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.cli.arguments import UsageError
+from agentco_tui.commands.command_output import Exit, complain, say, say_json
 from agentco_tui.commands.journal_command import leaving
-from agentco_tui.commands.running import Exit, complain, running, say, say_json
+from agentco_tui.commands.running import running
 from agentco_tui.commands.with_workspace import opened as opened_for_reading
 from agentco_tui.config import Given, Settings, off_by
 from agentco_tui.config.api_key import API_KEY

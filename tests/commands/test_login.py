@@ -206,7 +206,7 @@ def test_it_has_every_setting_with_its_default(command: Command) -> None:
 def test_plain_http_that_was_agreed_to_stands_in_the_profile(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(login, "agreed", lambda question: True)
+    monkeypatch.setattr(login, "user_agrees", lambda question: True)
     url = BaseUrl.parse("http://platform.example", allow_http=True)
     path = command.home / "new" / "config.toml"
     resolved = Resolver({"config": str(path), "profile": "lab"}, {})

@@ -168,7 +168,7 @@ def test_unreachable_is_unknown(command: Command, still: EmbeddedPlatform) -> No
     assert ran.code == 3
     why = "nothing answers at 127.0.0.1"
     assert ran.lines[0].startswith(
-        f"UNKNOWN - {READS} of {READS} questions without an answer: {why}"
+        f"UNKNOWN - {READS} of {READS} requests without an answer: {why}"
     )
     assert len(ran.lines) == 2, "what is the same is told once"
     assert ran.lines[1].startswith("◌ companies, agents, pending tasks, ")
@@ -190,7 +190,7 @@ def test_a_part_that_cannot_be_read_is_unknown_unless_something_is_critical(
     still.faults.add("GET /api/budget/**:status=404")
     ran = command.on(still)("status")
     assert ran.code == 2
-    assert "4 of 7 questions without an answer, 2 of them: " in ran.lines[0]
+    assert "4 of 7 requests without an answer, 2 of them: " in ran.lines[0]
     told = [line for line in ran.lines if "/api/budget/alerts (404)" in line]
     assert told
     assert "it answers at other paths" in told[0]
@@ -449,7 +449,7 @@ def test_the_worst_is_told_first_with_names() -> None:
         "budget: not allowed",
         "alert: Money is going (Globex); no agent is blocked",
     ]
-    assert "1 of 7 questions without an answer" in headline(judged)
+    assert "1 of 7 requests without an answer" in headline(judged)
     assert judged.failed == {FeedName.BUDGET: DENIED}
 
 

@@ -1,0 +1,91 @@
+"""The log file of `--log-file`, in lines of text or of JSON, without any API key."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+
+from agentco_tui.api.credentials import KeyFilter, KeyInUse
+from agentco_tui.cli.arguments import UsageError
+from agentco_tui.commands.command_output import OutputError
+from agentco_tui.config import Settings, SettingsError
+from agentco_tui.text import safe_block
+
+_EXPECTED = (BrokenPipeError, OutputError, SettingsError)
+"""Errors that the program reports in a sentence, so their traceback is not logged."""
+
+
+class _TextFormatter(logging.Formatter):
+    """Formats an entry as text, in which no control characters reach the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return safe_block(super().format(record))
+
+
+class _JsonFormatter(logging.Formatter):
+    """Formats an entry as a JSON object.
+
+    Its `words` are the message's template, without the arguments filled in: they quote nothing
+    that the platform sent.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        extra = vars(record)
+        created = datetime.fromtimestamp(record.created, UTC)
+        entry = {
+            "time": created.isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": safe_block(record.getMessage()),
+            "words": extra["words"],
+            **extra.get("about", {}),
+        }
+        return json.dumps(entry)
+
+
+@contextmanager
+def logged(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
+    """Log to the file that the settings name, if any, including tracebacks of unexpected errors.
+
+    `key` is the key to keep out of the log if it can be replaced while the program runs; otherwise
+    the settings' key is. Raises UsageError if the file cannot be written.
+    """
+    if settings.log_file is None:
+        yield
+        return
+    try:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        handle = os.open(settings.log_file, flags, 0o600)
+    except OSError as error:
+        raise UsageError(f"--log-file cannot be written: {error.strerror}") from None
+    stream = os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace")
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_formatter(settings))
+    if key is None and settings.key is not None:
+        key = KeyInUse(settings.key)
+    handler.addFilter(KeyFilter(key))
+    logger = logging.getLogger("agentco_tui")
+    level_before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, _EXPECTED):
+            logging.getLogger(__name__).exception("unforeseen")
+        raise
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level_before)
+        with suppress(OSError):
+            stream.close()
+
+
+def _formatter(settings: Settings) -> logging.Formatter:
+    if settings.log_json:
+        return _JsonFormatter()
+    return _TextFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
