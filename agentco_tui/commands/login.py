@@ -22,6 +22,8 @@ from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands import doctor
 from agentco_tui.commands.command_output import Exit, complain, say
 from agentco_tui.commands.config import begin_config
+from agentco_tui.commands.doctor_fields import examine_fields
+from agentco_tui.commands.doctor_reads import examine
 from agentco_tui.commands.user_prompt import ask, at_terminal, user_agrees
 from agentco_tui.config import Given, Settings, SettingsError
 from agentco_tui.config.api_key import API_KEY, KeyLocation, run_keyring
@@ -125,9 +127,7 @@ async def _try_key(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
     values = {**resolved.values, "profile": resolved.profile, "company": None}
     settings = Settings(base_url=url, key=key, key_source="what was given", **values)
     say("", f"reads of {url}, until one is not answered within {ANSWER_WITHIN:g} s:")
-    reads, measured, _ = await doctor.examine(
-        settings, None, as_lines=True, answer_within=ANSWER_WITHIN
-    )
+    reads, measured, _ = await examine(settings, None, as_lines=True, answer_within=ANSWER_WITHIN)
     if not any(read.answered for read in reads):
         return False
     if isinstance(reads[-1].error, TimedOut | Broken):
@@ -137,7 +137,7 @@ async def _try_key(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
     if user_agrees(f"\n{question} (agentco-tui doctor --fields)"):
         try:
             async with asyncio.timeout(FIELDS_WITHIN):
-                await doctor.examine_fields(settings, as_json=False)
+                await examine_fields(settings, as_json=False)
         except TimeoutError:
             complain(f"not all was answered within {FIELDS_WITHIN:g} s")
     return True

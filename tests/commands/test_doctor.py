@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from agentco_tui.actions.journal_lines import Attempt, Settled, to_line
-from agentco_tui.commands.doctor import WRITES, look
+from agentco_tui.commands.doctor import WRITES
+from agentco_tui.commands.doctor_terminal import describe_terminal
 from agentco_tui.model.format import stamp
 from agentco_tui.terminal.fitness import Fitness
 from tests.commands.conftest import Command
@@ -181,11 +182,11 @@ def _fitness(**changed: Any) -> Fitness:
 
 
 def test_a_good_terminal_needs_no_hint() -> None:
-    found = look(_fitness(), {})
+    found = describe_terminal(_fitness(), {})
     assert (found["fits"], found["hints"]) == (True, [])
     assert (found["multiplexer"], found["ssh"]) == (None, False)
     assert found["clipboard"] == "the terminal (OSC 52)"
-    found = look(_fitness(refusal="no"), {"TMUX": "x", "SSH_CONNECTION": "y"})
+    found = describe_terminal(_fitness(refusal="no"), {"TMUX": "x", "SSH_CONNECTION": "y"})
     assert (found["fits"], found["multiplexer"], found["ssh"]) == (False, "tmux", True)
 
 
@@ -204,7 +205,7 @@ def test_a_good_terminal_needs_no_hint() -> None:
     ],
 )
 def test_hints(changed: dict[str, Any], env: dict[str, str], words: str) -> None:
-    assert any(words in hint for hint in look(_fitness(**changed), env)["hints"])
+    assert any(words in hint for hint in describe_terminal(_fitness(**changed), env)["hints"])
 
 
 def test_each_kind_tells_its_names_units_and_samples(

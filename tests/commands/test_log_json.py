@@ -81,7 +81,7 @@ def test_a_bundle_has_the_log_without_names_texts_and_key(
     ids = [each.get("request") for each in entries(log)]
     assert [each.get("request") for each in entries(beside)] == ids
     again = command("doctor", "--bundle", str(tmp_path / "other"), "--log-file", str(log))
-    assert "The log is left out, which must be one of --log-json" in again.out
+    assert "The log is left out, because it is not one of --log-json" in again.out
     assert not (tmp_path / "other.log").exists()
 
 

@@ -241,7 +241,7 @@ def test_what_falls_silent_later_ends_it_there(
     monkeypatch.setattr(login, "ANSWER_WITHIN", 1.0, raising=False)
     still.faults.add("agents:hang")
     ran = _login(command, still)
-    assert "no whole answer within 1 s" in ran.out
+    assert "no complete answer within 1 s" in ran.out
     assert "it stopped there: the remaining reads were not sent" in ran.out
     assert "2 of 3 reads answered" in ran.out
     assert not still.requests.matching("tasks")

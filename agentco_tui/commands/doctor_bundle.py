@@ -1,0 +1,80 @@
+"""The bundle of `agentco-tui doctor --bundle`: a recording for a bug report, without names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from agentco_tui.api.credentials import BaseUrl, KeyInUse
+from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms
+from agentco_tui.api.recorder import Recorder
+from agentco_tui.commands.replay_command import begun
+from agentco_tui.config import Settings
+from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.text import safe
+
+_LOG_FIELDS: Final = (
+    *("time", "level", "logger", "words", "request", "target", "status", "outcome", "seconds"),
+)
+"""Fields of a log entry that the bundle's log has; the message may quote anything."""
+_LOG_LINES: Final = 1_000
+"""Lines at the end of the log that a bundle has."""
+
+
+class Bundle:
+    """A recording in which pseudonyms replace names and texts."""
+
+    def __init__(self, file: str, settings: Settings) -> None:
+        """Begin to record. Raises UsageError if the file cannot be written."""
+        masked = replace(settings, base_url=BaseUrl.parse(NOWHERE), profile="bundle", company=None)
+        key = None if settings.key is None else KeyInUse(settings.key)
+        self._log_file = settings.log_file
+        self._pseudonyms = Pseudonyms(str(settings.base_url), _mapped_words(settings))
+        self.recorder: Recorder = begun(file, masked, key, alter=self._pseudonyms.alter)
+
+    def finish(self) -> list[str]:
+        """Write the rest of the recording, and the log next to it; lines that say what they hold."""
+        self.recorder.close(60.0)
+        path = safe(str(self.recorder.path), 200)
+        if self.recorder.trouble is not None:
+            return [f"{path}: {self.recorder.trouble}"]
+        lines = [
+            f"{path} holds one answer to each read.",
+            "Everything is replaced except what this program's own tables contain: names of fields,"
+            " status words, and the figures and times in these fields.",
+            f"Look at it before you send it: agentco-tui replay {path}",
+        ]
+        if self._log_file is not None:
+            lines.append(self._write_log(self._log_file))
+        return lines
+
+    def _write_log(self, log: Path) -> str:
+        """Write the end of a JSON log without its messages; a sentence that says where."""
+        bundle = self.recorder.path
+        path = bundle.with_name(f"{bundle.name}.log")
+        try:
+            with atomic_write(path, mode=0o600) as file:
+                for line in log.read_text("utf-8").splitlines()[-_LOG_LINES:]:
+                    file.write(f"{json.dumps(self._without_names(json.loads(line)))}\n".encode())
+        except (AtomicWriteError, ValueError, AttributeError) as error:
+            reason = safe(str(error), 200)
+            return f"The log is left out, because it is not one of --log-json: {reason}"
+        return f"{safe(str(path), 200)} has the end of the log, without its messages."
+
+    def _without_names(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """A log entry without its message, and with pseudonyms in its request target."""
+        kept = {name: value for name, value in entry.items() if name in _LOG_FIELDS}
+        if "target" in kept:
+            kept["target"] = self._pseudonyms.target(kept["target"])
+        return kept
+
+
+def _mapped_words(settings: Settings) -> list[str]:
+    """The field names and status words of the profile's mapping, which a bundle keeps."""
+    mapped = settings.mapping.told
+    words = [name for names_by_field in mapped.fields.values() for name in names_by_field.values()]
+    words += [word for status_words in mapped.status.values() for word in status_words]
+    return words

@@ -1,0 +1,161 @@
+"""`agentco-tui doctor --fields`: which fields of the platform's records are read, and how."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+from msgspec.structs import asdict
+
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import ApiError, KeyRejected, Unreachable, Unreadable
+from agentco_tui.commands.command_output import Exit, error_json, say, say_json
+from agentco_tui.commands.running import connected
+from agentco_tui.config import Settings
+from agentco_tui.model import format as figures
+from agentco_tui.reading.field_meanings import MEANINGS
+from agentco_tui.reading.field_report import FieldReport, report_fields, report_unreadable
+from agentco_tui.reading.kinds import PATHS, mappable
+from agentco_tui.reading.mapping import ProfileMapping
+from agentco_tui.reading.schema import Kind
+from agentco_tui.text import SafeText, fit, signs
+from agentco_tui.workspace.named_records import company_id_or_words
+
+
+async def examine_fields(settings: Settings, *, as_json: bool) -> int:
+    """Read one page of each kind, and print its fields. Changes nothing.
+
+    Returns 0 if every kind was read, else 3.
+    """
+    report_by_kind: dict[str, object] = {}
+    failed = False
+    async with connected(settings) as client:
+        company = await company_id_or_words(settings, client)
+        for name, kind in mappable().items():
+            has_company = name in ("agent", "task", "agent_budget")
+            report, failure = await _read_fields(
+                client, name, kind, company if has_company else None
+            )
+            failed = failed or failure is not None
+            report_by_kind[name] = _fields_as_json(report, failure)
+            if not as_json:
+                say(*_field_lines(name, settings.profile, report, failure), "")
+            if isinstance(failure, Unreachable | KeyRejected):
+                break
+    if as_json:
+        say_json({"kinds": report_by_kind})
+    else:
+        say(
+            "Lines under [profiles.…] can be pasted into the config file. Those that begin with #"
+            " name the most similar field; check them first."
+        )
+    return Exit.NO_ANSWER if failed else Exit.OK
+
+
+async def _read_fields(
+    client: Client, name: str, kind: Kind[Any], company: str | None
+) -> tuple[FieldReport | None, ApiError | None]:
+    """The report on the fields of a kind, and the error if its page cannot be read.
+
+    There are both for an answer in which no record was found.
+    """
+    params = () if company is None else (("company_id", str(company)),)
+    bodies: list[Any] = []
+    read = partial(_report_of, kind, client.mapping, bodies)
+    try:
+        return await client.read_with(PATHS[name], params, read), None
+    except Unreadable as error:
+        if bodies:
+            return report_unreadable(kind, bodies[0], client.mapping), error
+        return None, error
+    except ApiError as error:
+        return None, error
+
+
+def _report_of(
+    kind: Kind[Any], mapping: ProfileMapping, bodies: list[Any], body: Any
+) -> FieldReport:
+    """The report on the fields of a body, which is appended to `bodies` in case this fails."""
+    bodies.append(body)
+    return report_fields(kind, body, mapping)
+
+
+def _fields_as_json(report: FieldReport | None, failure: ApiError | None) -> dict[str, object]:
+    entries: dict[str, object] = {}
+    if failure is not None:
+        entries["error"] = error_json(failure)
+    if report is not None:
+        entries |= asdict(report)
+        entries["read"] = {each.field: asdict(each) for each in report.read}
+        entries["unread"] = [asdict(each) for each in report.unread]
+        entries["unmatched"] = [asdict(each) for each in report.unmatched]
+    return entries
+
+
+def _field_lines(
+    kind: str, profile: str, report: FieldReport | None, failure: ApiError | None
+) -> list[str]:
+    """The fields that are read of a kind, and lines for the config file that map the others."""
+    title = f"{kind} ({PATHS[kind]})"
+    if report is None:
+        return [f"{signs.warning} {title}: {failure}"]
+    lines: list[str] = []
+    if failure is not None:
+        lines.append(f"{signs.warning} {title}: {failure}")
+    else:
+        lines.append(f"{title}, {_records_words(report)}")
+    for each in report.read:
+        unit = f", {each.unit}" if each.unit else ""
+        lines.append(f"  {fit(SafeText(each.field), 15)} {each.name}{unit}: {each.sample}")
+    for risk in report.risks:
+        lines.append(f"  {signs.warning} {risk}")
+    for wrong in report.unmatched:
+        lines.append(f'  {signs.warning} {wrong.field} = "{wrong.path}": {wrong.reason}')
+    if report.unread:
+        lines += ["", f"  [profiles.{_toml_key(profile)}.fields.{kind}]"]
+        lines += [f"  {line}" for line in _mapping_lines(kind, report)]
+    if report.always_null:
+        lines.append(f"  # null in every record: {', '.join(report.always_null)}")
+    if report.missing and (report.records or report.unread):
+        lines.append("  not read, and can be mapped:")
+        for field in report.missing:
+            lines.append(f"    {fit(SafeText(field), 15)} {MEANINGS[kind][field]}")
+    return lines
+
+
+def _records_words(report: FieldReport) -> str:
+    records = "1 record" if report.records == 1 else f"{figures.count(report.records)} records"
+    if not report.unread_records:
+        return records
+    words = f"{records}, {figures.count(report.unread_records)} could not be read"
+    if report.unread_reasons:
+        words = f"{words} ({'; '.join(report.unread_reasons)})"
+    return words
+
+
+def _mapping_lines(kind: str, report: FieldReport) -> list[str]:
+    """A line for each field that is not read: proposals first, hints as comments after them."""
+    lines: list[str] = []
+    for each in sorted(report.unread, key=lambda each: not each.proposed):
+        if each.similar is None:
+            lines.append(f"# {_toml_text(each.path)}: {each.sample}")
+            continue
+        line = f"{each.similar} = {_toml_text(each.path)}"
+        if not each.proposed:
+            line = f"# {line}"
+        lines.append(f"{line}  # {each.sample}: {MEANINGS[kind][each.similar]}?")
+    return lines
+
+
+def _toml_text(text: str) -> str:
+    """A TOML string, in single quotes if the text has double quotes or backslashes."""
+    if "'" not in text and ('"' in text or "\\" in text):
+        return f"'{text}'"
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _toml_key(name: str) -> str:
+    """A TOML key, quoted if it has to be."""
+    is_bare = all(char.isascii() and (char.isalnum() or char in "-_") for char in name) and name
+    return name if is_bare else json.dumps(name, ensure_ascii=False)
