@@ -36,7 +36,7 @@ class Bundle:
         self.recorder: Recorder = begun(file, masked, key, alter=self._pseudonyms.alter)
 
     def finish(self) -> list[str]:
-        """Write the rest of the recording, and the log next to it; lines that say what they hold."""
+        """Write the rest of the recording, and its log; returns lines about them."""
         self.recorder.close(60.0)
         path = safe(str(self.recorder.path), 200)
         if self.recorder.trouble is not None:

@@ -111,7 +111,7 @@ class _Examination:
             self._id_by_kind["company"] = company
 
     async def run(self, *, as_lines: bool) -> None:
-        """Send the requests until all are sent, or until the rest would fail for the same reason."""
+        """Send the requests in turn; stop if the rest would fail for the same reason."""
         for operation in self._operations():
             read = await self._read(operation)
             self.reads.append(read)
