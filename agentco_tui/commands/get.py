@@ -1,4 +1,4 @@
-"""`agentco-tui get`: records as they were read, for programs and for people (`docs/records.md`)."""
+"""`agentco-tui get`: prints records as JSON, as CSV or as a table (`docs/records.md`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.needs import of_company
 from agentco_tui.live.record_export import as_json, columns, csv_row, flat, flat_names, text_of
 from agentco_tui.live.store import Collection
-from agentco_tui.model import Moment, Money, Record, Task
+from agentco_tui.model import Listing, Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.text import plain, safe
 from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse
@@ -41,15 +41,17 @@ from agentco_tui.text.width import cell_width, fit
 from agentco_tui.workspace.named_records import agent_id_of
 from agentco_tui.workspace.workspace import Workspace
 
-# fmt: off
 FEEDS: Final[Mapping[str, tuple[FeedName, ...]]] = {
-    "company": (FeedName.COMPANIES,), "agent": (FeedName.AGENTS,),
-    "task": (FeedName.PENDING, FeedName.TASKS), "step": (), "alert": (FeedName.ALERTS,),
+    "company": (FeedName.COMPANIES,),
+    "agent": (FeedName.AGENTS,),
+    "task": (FeedName.PENDING, FeedName.TASKS),
+    "step": (),
+    "alert": (FeedName.ALERTS,),
     "budget": (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS),
     "activity": (FeedName.ACTIVITY,),
 }
-"""What brings the records of a kind."""
-SHOWN: Final = {
+"""The feeds that the records of a kind come from."""
+TABLE_FIELDS: Final = {
     "company": "id name status agent_count task_count pending_count created",
     "agent": "id name role company status trust budget_remaining tasks_completed",
     "task": "id status priority title agent company cost created",
@@ -58,33 +60,57 @@ SHOWN: Final = {
     "activity": "at severity text agent company",
     "step": "depth kind name status duration_seconds text",
 }
-"""The fields that a table for people has as columns."""
+"""The fields that are the columns of a table."""
 ALIASES: Final = {
-    "name": "agent of", "title": "task", "text": "what alert", "at": "time age", "share": "used",
-    "waiting_since": "waiting age wait waits", "pending_count": "waiting", "agent_count": "agents",
-    "tasks_completed": "done", "budget_remaining": "left", "remaining": "left", "scope": "kind",
+    "name": "agent of",
+    "title": "task",
+    "text": "what alert",
+    "at": "time age",
+    "share": "used",
+    "waiting_since": "waiting age wait waits",
+    "pending_count": "waiting",
+    "agent_count": "agents",
+    "tasks_completed": "done",
+    "budget_remaining": "left",
+    "remaining": "left",
+    "scope": "kind",
 }
-"""What a filter calls our fields on the screens, where that is another name."""
-_RANKS: Final[Mapping[str, Callable[[str], float | None]]] = {
-    "priority": rank_of_priority, "severity": LEVEL_WORDS.get}
-_FORMS: Final = {Moment: ColumnKind.SECONDS,
-    **dict.fromkeys((Money, Decimal, int, float), ColumnKind.NUMBER)}
-# fmt: on
+"""The names that a filter on the screens has for a field, if they are others."""
+_RANK_BY_FIELD: Final[Mapping[str, Callable[[str], float | None]]] = {
+    "priority": rank_of_priority,
+    "severity": LEVEL_WORDS.get,
+}
+"""Orders the words of a field, so that a filter can compare them."""
+_COLUMN_KINDS: Final = {
+    Moment: ColumnKind.SECONDS,
+    Money: ColumnKind.NUMBER,
+    Decimal: ColumnKind.NUMBER,
+    int: ColumnKind.NUMBER,
+    float: ColumnKind.NUMBER,
+}
+"""What a filter takes the values of a type for; any other type is text."""
 _SHARES: Final = ("share", "warn_at", "threshold")
+"""Fields whose values are shares, which a filter compares with percentages."""
 
 
-Row: TypeAlias = tuple[Record, dict[str, object]]  # with what `as_json` tells of it
+Row: TypeAlias = tuple[Record, dict[str, object]]
+"""A record and its fields as `as_json` makes them."""
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """0; 2 if the question makes no sense or there is no record of that id or name; 3 if the
-    platform did not give all of it. What was read is written all the same.
+    """Print the records that were asked for; the exit code.
+
+    0; 2 if the arguments contradict each other or no record has the id or name; 3 if the platform
+    did not send all of it. Records that were read are printed even then.
     """
     what = given["what"]
-    is_one = what in ("company", "agent", "task", "trace")
-    if is_one is (given["id"] is None):
-        raise UsageError(f"get {what} {'needs an' if is_one else 'takes no'} id")
-    if given["json"] + given["csv"] + given["table"] > 1:
+    takes_id = what in ("company", "agent", "task", "trace")
+    if takes_id and given["id"] is None:
+        raise UsageError(f"get {what} needs an id")
+    if not takes_id and given["id"] is not None:
+        raise UsageError(f"get {what} takes no id")
+    formats = [flag for flag in ("json", "csv", "table") if given[flag]]
+    if len(formats) > 1:
         raise UsageError("--json, --csv and --table are three forms: choose one")
     refuse_flags(given)
     with running(given, env) as settings:
@@ -92,32 +118,34 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 
 async def _get(settings: Settings, given: Given) -> int:
+    """Read, select and print the records; the exit code as of `run`."""
     what = given["what"]
-    kind = {"companies": "company", "trace": "step"}.get(what, what.removesuffix("s"))
+    kind = _kind_of(what)
     async with opened(replace(settings, history=False)) as workspace:
-        query = workspace.poller.query
+        company_id = workspace.poller.query.company
         agent_id: str | None = None
         if given["agent"] is not None:
-            agent_id = await agent_id_of(given["agent"], workspace.client, query.company)
+            agent_id = await agent_id_of(given["agent"], workspace.client, company_id)
         log = FilteredLog(
             workspace.client,
             workspace.clock,
-            ActivityFilter(company=query.company, agent=agent_id, limit=given["limit"]),
+            ActivityFilter(company=company_id, agent=agent_id, limit=given["limit"]),
             workspace.names,
         )
+        records: list[Any]
         if what == "trace":
             records = await _steps(workspace, given["id"])
             code = Exit.OK
         else:
-            # Names of companies and agents stand beside their ids, where they can be read.
-            named_beside = NAMES - {*FEEDS[kind]} if kind != "company" else ()
-            await asyncio.gather(*map(workspace.poller.read_again, named_beside))
+            if kind != "company":
+                # The names of companies and agents are printed next to their ids.
+                name_feeds = NAMES - set(FEEDS[kind])
+                await asyncio.gather(*map(workspace.poller.read_again, name_feeds))
             records, code = await _read(workspace, kind, given, log)
     if given["id"] is not None and what != "trace":
         if not records:
             return Exit.NO_ANSWER
-        rows = [(records[0], as_json(records[0], workspace.names))]
-        _write(given, kind, rows, workspace.names, one=True)
+        _print_one(given, kind, records[0], workspace.names)
         return code
     if agent_id is not None:
         records = of_agent(records, agent_id)
@@ -125,8 +153,17 @@ async def _get(settings: Settings, given: Given) -> int:
     records = with_status(records, kind, status)
     rows = [(record, as_json(record, workspace.names)) for record in records]
     rows = _filtered(rows, kind, given["filter"] or "", workspace.clock.now())
-    _write(given, kind, rows[: given["limit"]], workspace.names, one=False)
+    _print_list(given, kind, rows[: given["limit"]], workspace.names)
     return code
+
+
+def _kind_of(what: str) -> str:
+    """The kind of the records that an argument such as "agents" or "trace" asks for."""
+    if what == "companies":
+        return "company"
+    if what == "trace":
+        return "step"
+    return what.removesuffix("s")
 
 
 async def _steps(workspace: Workspace, task_id: str) -> list[Any]:
@@ -149,41 +186,32 @@ async def _read(
 ) -> tuple[list[Any], Exit]:
     """The records of a kind in scope, or the one with the wanted id or name, and the exit code.
 
-    No record and NO_ANSWER, with the reason on stderr, if the wanted one may be among what could
-    not be read. Raises UsageError if it is in no list, or if several have the name.
+    No record and NO_ANSWER, with the reason on stderr, if the wanted one may be among those that
+    could not be read. Raises UsageError if it is in no list, or if several have the name.
     """
     wanted = given["id"]
-    store = workspace.store
-    company = workspace.poller.query.company
     code = Exit.OK
     is_whole = True
     records: list[Any] = []
     for feed in _feeds(kind, given):
-        collection: Collection[Any] | FilteredLog
-        if feed is FeedName.ACTIVITY:
-            collection = log
-            failure = await _failure_of(log)
-        else:
-            collection = store.collections[feed]
-            failure = (await workspace.poller.read_again(feed)).failure
+        collection, failure = await _read_feed(workspace, feed, log)
+        _complain_about_gaps(feed, collection.listing, failure)
         if failure is not None:
-            complain(f"{feed}: {failure}")
             code = Exit.NO_ANSWER
-        listing = collection.listing
-        if listing.unread:
-            complain(f"{feed}: {listing.unread} could not be read")
-        if listing.capped or listing.more:
-            complain(f"{feed}: there are more than were read")
-        is_whole = is_whole and failure is None and listing.whole
-        newest_last = list(collection)
-        records += reversed(newest_last) if feed is FeedName.ACTIVITY else newest_last
+        is_whole = is_whole and failure is None and collection.listing.whole
+        if feed is FeedName.ACTIVITY:
+            records += reversed(list(collection))  # the newest first
+        else:
+            records += collection
         if kind != "company":
-            is_in_scope = of_company(store, company)
+            is_in_scope = of_company(workspace.store, workspace.poller.query.company)
             records = [record for record in records if is_in_scope(record)]
-        if wanted is not None and (found := with_id_or_name(records, wanted)):
-            if len(found) > 1:
-                raise shared_name(wanted, found)
-            return found, code
+        if wanted is not None:
+            matches = with_id_or_name(records, wanted)
+            if len(matches) > 1:
+                raise shared_name(wanted, matches)
+            if matches:
+                return matches, code
     if wanted is None:
         return records, code
     if is_whole:
@@ -192,6 +220,26 @@ async def _read(
         return [await _ask_for_one(workspace, kind, wanted, records)], code
     complain(f"no {kind} that was read has the id or name {safe(wanted)}")
     return [], Exit.NO_ANSWER
+
+
+async def _read_feed(
+    workspace: Workspace, feed: FeedName, log: FilteredLog
+) -> tuple[Collection[Any] | FilteredLog, ApiError | None]:
+    """Read a feed once; its records so far, and the error if the read failed."""
+    if feed is FeedName.ACTIVITY:
+        return log, await _failure_of(log)
+    freshness = await workspace.poller.read_again(feed)
+    return workspace.store.collections[feed], freshness.failure
+
+
+def _complain_about_gaps(feed: FeedName, listing: Listing[Any], failure: ApiError | None) -> None:
+    """Write to stderr what was not read of a feed."""
+    if failure is not None:
+        complain(f"{feed}: {failure}")
+    if listing.unread:
+        complain(f"{feed}: {listing.unread} could not be read")
+    if listing.capped or listing.more:
+        complain(f"{feed}: there are more than were read")
 
 
 async def _failure_of(log: FilteredLog) -> ApiError | None:
@@ -215,7 +263,11 @@ async def _ask_for_one(
 
 
 def _feeds(kind: str, given: Given) -> Sequence[FeedName]:
-    """The feeds to read: of tasks the pending ones, all, or for one task both in turn."""
+    """The feeds to read.
+
+    A list of tasks comes from one feed, the pending tasks or all; a single task is looked for in
+    both.
+    """
     if kind != "task" or given["id"] is not None:
         return FEEDS[kind]
     wants_pending = fold_word(given["status"] or WAITING) == WAITING
@@ -223,55 +275,103 @@ def _feeds(kind: str, given: Given) -> Sequence[FeedName]:
 
 
 def _filtered(rows: Sequence[Row], kind: str, words: str, now: float) -> list[Row]:
-    """Those that pass a filter over all fields of the kind; `now` in seconds since 1970."""
+    """The rows that pass a filter over all fields of the kind; `now` in seconds since 1970.
 
-    def compared(field: str, row: Row) -> Any:
-        value = getattr(row[0], field, None)
-        if field == "waiting_since" and isinstance(row[0], Task):
-            value = value or row[0].created
-        if isinstance(value, Moment):
-            return now - value.at
-        return value.amount if isinstance(value, Money) else value
+    Raises UsageError if the filter is malformed.
+    """
+    fields = _filter_columns(kind, now)
 
-    # fmt: off
-    fields = [FilterColumn(key=name, title=name, filter_value=partial(compared, field),
-        kind=ColumnKind.SHARE if name in _SHARES else _FORMS.get(of, ColumnKind.TEXT),
-        rank=_RANKS.get(name), aliases=(*ALIASES.get(name, "").split(),))
-        for name, (field, of) in columns(kind).items()]
-    # fmt: on
-
-    def read(places: list[str], column: int | None, as_text: bool) -> list[Any]:
-        chosen = [rows[int(place)] for place in places]
-        if column is not None and not as_text and (value := fields[column].filter_value):
-            return [*map(value, chosen)]
-        looked_at = SHOWN[kind].split() if column is None else [fields[column].key]
-        told = (map(text_of, map(each.get, looked_at)) for _, each in chosen)
-        return ["\n".join(texts).casefold() for texts in told]
+    def read(row_numbers: list[str], column: int | None, as_text: bool) -> list[Any]:
+        """The values of a column in some rows; None for the text of all columns of the table."""
+        chosen = [rows[int(number)] for number in row_numbers]
+        if column is not None and not as_text:
+            value_of = fields[column].filter_value
+            if value_of is not None:
+                return [value_of(row) for row in chosen]
+        names = TABLE_FIELDS[kind].split() if column is None else [fields[column].key]
+        texts: list[Any] = []
+        for _, values in chosen:
+            lines = [text_of(values.get(name)) for name in names]
+            texts.append("\n".join(lines).casefold())
+        return texts
 
     test = parse(words, fields)
     if not isinstance(test, Filter):
         raise UsageError(f"--filter: {test}")
-    return [rows[int(place)] for place in test.select(read, [*map(str, range(len(rows)))])]
+    row_numbers = [str(number) for number in range(len(rows))]
+    return [rows[int(number)] for number in test.select(read, row_numbers)]
 
 
-def _write(given: Given, kind: str, rows: Sequence[Row], names: Names, *, one: bool) -> None:
-    """In the form that was asked for; `one` where there is one record and no list."""
+def _filter_columns(kind: str, now: float) -> list[FilterColumn]:
+    """A column for each field of a kind; moments are compared by their age at `now`."""
+    filter_columns: list[FilterColumn] = []
+    for name, (field, value_type) in columns(kind).items():
+        column_kind = _COLUMN_KINDS.get(value_type, ColumnKind.TEXT)
+        if name in _SHARES:
+            column_kind = ColumnKind.SHARE
+        filter_columns.append(
+            FilterColumn(
+                key=name,
+                title=name,
+                filter_value=partial(_compared_value, field, now),
+                kind=column_kind,
+                rank=_RANK_BY_FIELD.get(name),
+                aliases=tuple(ALIASES.get(name, "").split()),
+            )
+        )
+    return filter_columns
+
+
+def _compared_value(field: str, now: float, row: Row) -> Any:
+    """The value of a field that a filter compares: an age in seconds, an amount, or itself."""
+    record = row[0]
+    value = getattr(record, field, None)
+    if field == "waiting_since" and isinstance(record, Task):
+        value = value or record.created
+    if isinstance(value, Moment):
+        return now - value.at
+    if isinstance(value, Money):
+        return value.amount
+    return value
+
+
+def _print_one(given: Given, kind: str, record: Record, names: Names) -> None:
+    """Print a single record in the requested format; by default a line for each field."""
     if given["json"]:
-        say_json(rows[0][1] if one else [told for _, told in rows])
+        say_json(as_json(record, names))
     elif given["csv"]:
-        lines = (csv_row(flat(record, names).values()) for record, _ in rows)
-        write("".join((csv_row(flat_names(kind)), *lines)))
-    elif one:
-        say(*lines_of(rows[0][0], names))
+        _print_csv(kind, [record], names)
     else:
-        titles = SHOWN[kind].split()
-        table = [[plain(title.upper()) for title in titles]]
-        table += [[safe(text_of(told[title]), 60) for title in titles] for _, told in rows]
-        widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
-        say(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
+        say(*lines_of(record, names))
+
+
+def _print_list(given: Given, kind: str, rows: Sequence[Row], names: Names) -> None:
+    """Print a list in the requested format; by default a table."""
+    if given["json"]:
+        say_json([values for _, values in rows])
+    elif given["csv"]:
+        _print_csv(kind, [record for record, _ in rows], names)
+    else:
+        _print_table(kind, rows)
+
+
+def _print_csv(kind: str, records: Iterable[Record], names: Names) -> None:
+    lines = [csv_row(flat_names(kind))]
+    lines += [csv_row(flat(record, names).values()) for record in records]
+    write("".join(lines))
+
+
+def _print_table(kind: str, rows: Sequence[Row]) -> None:
+    fields = TABLE_FIELDS[kind].split()
+    table = [[plain(field.upper()) for field in fields]]
+    for _, values in rows:
+        table.append([safe(text_of(values[field]), 60) for field in fields])
+    widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
+    say(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
 
 
 def lines_of(record: Record, names: Names) -> Iterable[str]:
-    """All that is known of a record, a line each."""
+    """The fields of a record that have a value, a line each."""
     cells = {name: text for name, text in flat(record, names).items() if text}
-    return (f"{name:{max(map(len, cells))}}  {text}" for name, text in cells.items())
+    name_width = max(map(len, cells))
+    return (f"{name:{name_width}}  {text}" for name, text in cells.items())

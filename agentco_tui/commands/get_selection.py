@@ -26,9 +26,7 @@ APPLIES: Final[Mapping[str, tuple[str, ...]]] = {
     "filter": ("companies", "agents", "tasks", "budget", "alerts", "activity", "trace"),
     "limit": ("companies", "agents", "tasks", "budget", "alerts", "activity", "trace"),
 }
-"""For each flag that selects records, what `get` can be asked for with it: that which has the field
-the flag is about.
-"""
+"""For each flag that selects records, the arguments of `get` whose records have that field."""
 ALL: Final = "all"
 """The status that selects every record."""
 WAITING: Final = "pending"

@@ -1,11 +1,12 @@
-"""`agentco-tui history`: prints what was seen of a platform, from the file alone."""
+"""`agentco-tui history`: prints what was observed of a platform, from the history file alone."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agentco_tui.api.origin import platform_of
 from agentco_tui.cli.arguments import UsageError
@@ -30,7 +31,9 @@ TIMES: Final = (
     *("at", "until", "oldest", "waiting_since", "decided", "ended"),
     *("departed", "departed_after"),
 )
-SUMS: Final = ("spent", "limit", "trust", "estimate", "cost")  # that are texts in the file
+"""Columns that hold seconds since 1970."""
+SUMS: Final = ("spent", "limit", "trust", "estimate", "cost")
+"""Columns whose numbers are text in the file, because they are exact."""
 HEAD: Final = ("at", "what", "company", "agent", "company_name", "agent_name")
 _SAMPLES: Final = f"""FROM sample JOIN series ON series.id = sample.series
     WHERE platform = :platform AND {IS_FINEST} AND at >= COALESCE((SELECT max(at)
@@ -56,7 +59,7 @@ ROWS: Final = {
     "seen": """SELECT since AS at, NULLIF(scope, '') AS company, NULL AS agent, feed, until
         FROM seen WHERE platform = :platform AND until >= :since""",
 }
-"""The query for each kind of row. Figures begin with the one that held at the beginning."""
+"""The query for each kind of row. Samples begin with the last one before the time asked for."""
 _CHOSEN: Final = """SELECT '{0}' AS what, it.*, company.name AS company_name,
     agent.name AS agent_name FROM ({1}) AS it
     LEFT JOIN subject AS agent ON (agent.platform, agent.kind, agent.key)
@@ -69,61 +72,112 @@ _CHOSEN: Final = """SELECT '{0}' AS what, it.*, company.name AS company_name,
 Row = dict[str, Any]
 
 
+class _Selection(NamedTuple):
+    """What to print, and of when and whom."""
+
+    profile: str
+    origin: str | None  # None for all platforms that the profile was used with
+    since: float  # in seconds since 1970
+    company: str | None  # id or name; None for all
+    agent: str | None
+    as_json: bool
+    as_csv: bool
+
+    @property
+    def is_for_user(self) -> bool:
+        return not (self.as_json or self.as_csv)
+
+
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """Returns 0, also if nothing was seen yet; 1 if the file can't be read, 2 for an unknown name.
+    """Print what was observed; 0, also if nothing was yet, 1 if the file can't be read.
 
     JSON: a line for each sample, span, count, task and alert, {"what": "budget"|"queue"|"agent"|
-    "activity"|"task"|"alert"|"seen", …}, times in ISO 8601, sums as numbers; what is not known is
-    left out. CSV: the same in columns. For people: the last day, a line each.
+    "activity"|"task"|"alert"|"seen", …}, times in ISO 8601, sums as numbers; unknown values are
+    left out. CSV: the same in columns. For the user: the last day, a line each. Raises UsageError
+    for an unknown name.
     """
     if given["json"] and given["csv"]:
         raise UsageError("--json and --csv are two forms: choose one")
     resolved = Resolver(given, env)
     if resolved.problems:
         raise SettingsError(resolved.problems)
-    now, in_full = time.time(), given["json"] or given["csv"]
-    since = 0.0 if in_full else now - DAY
-    if given["since"] is not None:
-        since = since_when(given["since"], now)
-    origin = None if resolved.base_url is None else str(resolved.base_url)
-    path, profile = state_folder() / HISTORY_FILE, resolved.profile
+    selection = _Selection(
+        profile=resolved.profile,
+        origin=None if resolved.base_url is None else str(resolved.base_url),
+        since=_begin(given),
+        company=resolved.values["company"],
+        agent=given["agent"],
+        as_json=given["json"],
+        as_csv=given["csv"],
+    )
+    path = state_folder() / HISTORY_FILE
     try:
         # SQLite is not imported for any other command.
         from agentco_tui.history.database import reading  # noqa: PLC0415
 
         with reading(path) as connection:
-            # Without an address, all platforms that the profile has led to.
-            sql = "SELECT id, origin FROM platform JOIN viewer ON platform = id WHERE profile = ?"
-            about_platform = profile
-            if origin is not None:
-                sql = "SELECT id, origin FROM platform WHERE key = ?"
-                about_platform = platform_of(origin)
-            chosen = connection.execute(sql, (about_platform,)).fetchall()
-            for platform, of in chosen:
-                words = {"company": resolved.values["company"], "agent": given["agent"]}
-                who = {kind: _found(connection, platform, kind, words[kind]) for kind in words}
-                about = {"platform": platform, "since": since, **who}
-                cursors = [
-                    connection.execute(_CHOSEN.format(what, rows), about)
-                    for what, rows in ROWS.items()
-                ]
-                if not in_full:
-                    say(f"{safe(profile, 40)}  {safe(of, 200)}  since {_iso(since)}")
-                if given["csv"]:
-                    _say_csv(cursors)
-                    continue
-                for row in _rows(cursors):
-                    say_json(row) if given["json"] else say(_line(row))
-            if not chosen and not in_full:
-                of = safe(f"{profile} {origin or ''}", 200)
-                say(f"nothing was seen of {of} yet ({path})")
+            _print_history(connection, selection, path)
     except FileNotFoundError:
-        if not in_full:
+        if selection.is_for_user:
             say(f"nothing was seen yet ({path})")
     except HistoryError as error:
         complain(str(error))
         return Exit.FAILED
     return Exit.OK
+
+
+def _begin(given: Given) -> float:
+    """The time from which to print, in seconds since 1970. Raises UsageError."""
+    now = time.time()
+    if given["since"] is not None:
+        return since_when(given["since"], now)
+    prints_all = given["json"] or given["csv"]
+    return 0.0 if prints_all else now - DAY
+
+
+def _print_history(connection: sqlite3.Connection, selection: _Selection, path: Path) -> None:
+    platforms = _platforms(connection, selection)
+    for platform, origin in platforms:
+        cursors = _query(connection, platform, selection)
+        if selection.as_csv:
+            _say_csv(cursors)
+        elif selection.as_json:
+            for row in _rows(cursors):
+                say_json(row)
+        else:
+            profile = safe(selection.profile, 40)
+            say(f"{profile}  {safe(origin, 200)}  since {_iso(selection.since)}")
+            for row in _rows(cursors):
+                say(_line(row))
+    if not platforms and selection.is_for_user:
+        name = safe(f"{selection.profile} {selection.origin or ''}", 200)
+        say(f"nothing was seen of {name} yet ({path})")
+
+
+def _platforms(connection: sqlite3.Connection, selection: _Selection) -> list[tuple[int, str]]:
+    """The number and the address of each platform to print."""
+    if selection.origin is None:
+        sql = "SELECT id, origin FROM platform JOIN viewer ON platform = id WHERE profile = ?"
+        parameter = selection.profile
+    else:
+        sql = "SELECT id, origin FROM platform WHERE key = ?"
+        parameter = platform_of(selection.origin)
+    return connection.execute(sql, (parameter,)).fetchall()
+
+
+def _query(
+    connection: sqlite3.Connection, platform: int, selection: _Selection
+) -> list[sqlite3.Cursor]:
+    """A cursor for each kind of row. Raises UsageError for a company or agent never seen."""
+    parameters = {
+        "platform": platform,
+        "since": selection.since,
+        "company": _found(connection, platform, "company", selection.company),
+        "agent": _found(connection, platform, "agent", selection.agent),
+    }
+    return [
+        connection.execute(_CHOSEN.format(what, rows), parameters) for what, rows in ROWS.items()
+    ]
 
 
 def _found(
@@ -133,8 +187,9 @@ def _found(
     if words is None:
         return None
     query = "SELECT key, name FROM subject WHERE platform = ? AND kind = ?"
-    known = connection.execute(query, (platform, kind))
-    found = named(words, (Company(id=key, name=name) for key, name in known))
+    subjects = connection.execute(query, (platform, kind))
+    # `named` compares any record that has an id and a name.
+    found = named(words, (Company(id=key, name=name) for key, name in subjects))
     if len(found) != 1:
         how_many = len(found) or "no"
         raise UsageError(f"{how_many} {kind} that was seen has the name or id {safe(words, 60)}")
@@ -142,14 +197,24 @@ def _found(
 
 
 def _rows(cursors: Iterable[sqlite3.Cursor]) -> Iterator[Row]:
+    """The rows of each query in turn, by column, without the values that are unknown."""
     for cursor in cursors:
         names = [name for name, *_ in cursor.description]
         for values in cursor:
             yield {
-                name: _iso(value) if name in TIMES else float(value) if name in SUMS else value
+                name: _value(name, value)
                 for name, value in zip(names, values, strict=True)
                 if value is not None
             }
+
+
+def _value(name: str, value: Any) -> Any:
+    """A column's value as it is printed: times in ISO 8601, sums as numbers."""
+    if name in TIMES:
+        return _iso(value)
+    if name in SUMS:
+        return float(value)
+    return value
 
 
 def _iso(at: float) -> str:
@@ -161,11 +226,12 @@ def _cell(value: object) -> SafeText:
 
 
 def _line(row: Row) -> str:
-    """A line for people: time, kind and owner in columns, then each value with its name."""
-    who = [row.get(f"{of}_name") or row.get(of, "") for of in ("company", "agent")]
-    columns = [fit(safe(each), 16) for each in (row["what"], *who)]
-    told = [f"{name} {_cell(value)}" for name, value in row.items() if name not in HEAD]
-    return "  ".join((row["at"], *columns, *told))
+    """A line for the user: time, kind and owner in columns, then each value with its name."""
+    company = row.get("company_name") or row.get("company", "")
+    agent = row.get("agent_name") or row.get("agent", "")
+    columns = [fit(safe(cell), 16) for cell in (row["what"], company, agent)]
+    values = [f"{name} {_cell(value)}" for name, value in row.items() if name not in HEAD]
+    return "  ".join((row["at"], *columns, *values))
 
 
 def _say_csv(cursors: Sequence[sqlite3.Cursor]) -> None:
