@@ -1,1 +1,1 @@
-"""What this program changes of Textual for want of a public way. `registry` lists all of it."""
+"""Changes to Textual for which it has no public way. `registry` lists all of them."""

@@ -1,16 +1,15 @@
-"""Textual's compositor, made to write only what was asked to be repainted, and to tell each widget
-that it is shown.
+"""Patches Textual's compositor: writes only the cells to repaint, and loses no Show event.
 
-Partial paint. `ChopsUpdate.render_segments` writes each line from the left edge of the widget on,
-and ends every segment with a reset, so that the next must name both its colours again; and for two
-lines every widget on them is asked for all lines it has (`_get_renders`), and then every container
-behind. The self-test tries the originals on a small picture: they won't write what is expected once
-Textual mends it.
+Partial paint. `ChopsUpdate.render_segments` writes each line from the left edge of the widget, and
+ends every segment with a reset, so that the next must set both its colours again. For two lines,
+every widget on them is asked for all of its lines (`_get_renders`), and then every container
+behind it. The self-test tries the originals on a small picture: once Textual fixes this, they do
+not write what is expected.
 
-Shown events. Textual tells (`Show`, `Resize`) and paints what a layout has that the one before had
-not (`reflow`). Between two layouts it may work out anew where everything is (`full_map`), because
-somebody asked for a widget's size, and keeps that as the layout before: what was displayed in
-between is never told of. So a layout is compared here with the last layout.
+Shown events. For widgets that the new layout has and the previous one had not, Textual sends `Show`
+and `Resize`, and paints them (`reflow`). Between two layouts it may recompute all positions
+(`full_map`), because code asked for a widget's size, and keeps the result as the previous layout: a
+widget that was displayed in between gets no event. Here a layout is compared with the last layout.
 """
 
 from __future__ import annotations
@@ -34,8 +33,19 @@ from agentco_tui.text.memoized import memoized
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
 
 _NAMES: Final = (
-    *("bold", "dim", "italic", "underline", "blink", "blink2", "reverse", "conceal", "strike"),
-    *("underline2", "frame", "encircle", "overline"),
+    "bold",
+    "dim",
+    "italic",
+    "underline",
+    "blink",
+    "blink2",
+    "reverse",
+    "conceal",
+    "strike",
+    "underline2",
+    "frame",
+    "encircle",
+    "overline",
 )
 _ON: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 51, 52, 53)
 _OFF: Final = dict(zip(_ON, (22, 22, 23, 24, 25, 25, 27, 28, 29, 24, 54, 54, 55), strict=True))
@@ -44,32 +54,32 @@ _SHOW_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
 _RESET: Final = "\x1b[m"
 
 Rendition = tuple[frozenset[int], str, str]
-"""A style as the terminal knows it: attribute codes, codes of the colour and of the ground."""
+"""A style as the terminal knows it: attribute codes, codes of text colour and background."""
 _PLAIN: Final[Rendition] = (frozenset(), "", "")
 
 
 @memoized(4_096)
-def _look(style: Style, system: ColorSystem) -> Rendition:
-    """What a style comes to in a terminal with these colours."""
+def _rendition(style: Style, system: ColorSystem) -> Rendition:
+    """A style in a terminal with these colours."""
     attributes = frozenset(on for name, on in zip(_NAMES, _ON, strict=True) if getattr(style, name))
     return attributes, _codes(style.color, system, True), _codes(style.bgcolor, system, False)
 
 
 _LEVELS: Final = (0, 95, 135, 175, 215, 255)
-"""Of red, green and blue in the cube of the 256 colours."""
-_BETWEEN: Final = (48, 115, 155, 195, 235)
-"""From which value on the next of them is the nearest."""
+"""The levels of red, green and blue in the cube of the 256 colours."""
+_BOUNDARIES: Final = (48, 115, 155, 195, 235)
+"""The least values for which the next level is the nearest."""
 
 
 def lowered(color: Color, system: ColorSystem) -> Color:
-    """A colour as far as the terminal has it; of 256 the nearest of the cube and the greys.
+    """The nearest colour that the terminal has; of 256, the nearest in the cube and the greys.
 
-    Rich looks for a grey only where there is next to no tint: a dark blue-grey becomes navy.
+    Rich considers a grey only if there is next to no tint: its dark blue-grey becomes navy.
     """
     wanted = color.triplet
     if system is not ColorSystem.EIGHT_BIT or wanted is None:
         return color.downgrade(system)
-    near = [bisect(_BETWEEN, value) for value in wanted]
+    near = [bisect(_BOUNDARIES, value) for value in wanted]
     grey = min(23, max(0, round((sum(wanted) / 3 - 8) / 10)))
     if math.dist([8 + 10 * grey] * 3, wanted) < math.dist([_LEVELS[n] for n in near], wanted):
         return Color.from_ansi(232 + grey)
@@ -77,8 +87,10 @@ def lowered(color: Color, system: ColorSystem) -> Color:
 
 
 def _codes(color: Color | None, system: ColorSystem, foreground: bool) -> str:
-    """Those of a grey by its number in the ramp that xterm fixed (232 is 8, 233 is 18, up to 238):
-    five bytes less, and Textual's dark ground is one. The terminal's own colour has none.
+    """The SGR codes of a colour; "" for the terminal's own.
+
+    A grey of xterm's ramp (232 is 8, 233 is 18, up to 238) is written by its number, which saves
+    five bytes: Textual's dark background is one.
     """
     if color is None or color.is_default:
         return ""
@@ -90,27 +102,33 @@ def _codes(color: Color | None, system: ColorSystem, foreground: bool) -> str:
 
 @memoized(4_096)
 def _change(before: Rendition, after: Rendition) -> str:
-    """The shortest sequence that turns one look into the other."""
+    """The shortest sequence that changes one rendition into the other."""
     if before == after:
         return ""
     if after == _PLAIN:
         return _RESET
-    had, has = before[0], after[0]
-    off = {_OFF[on] for on in had - has}
-    codes = [
-        *map(str, sorted(off)),
-        *(str(on) for on in _ON if on in has - had or (on in has and _OFF[on] in off)),
-    ]
-    for was, now, default in ((before[1], after[1], "39"), (before[2], after[2], "49")):
-        if was != now:
-            codes.append(now or default)
-    step = f"\x1b[{';'.join(codes)}m"
-    anew = [*map(str, sorted(has)), *filter(None, after[1:])]
-    return min(step, f"\x1b[0;{';'.join(anew)}m", key=len)
+    old_attributes, old_color, old_background = before
+    attributes, color, background = after
+    off = {_OFF[on] for on in old_attributes - attributes}
+    codes = [str(code) for code in sorted(off)]
+    for on in _ON:
+        # A code that turns one attribute off may turn another off, too.
+        is_still_on = on in old_attributes and _OFF[on] not in off
+        if on in attributes and not is_still_on:
+            codes.append(str(on))
+    if old_color != color:
+        codes.append(color or "39")
+    if old_background != background:
+        codes.append(background or "49")
+    change = f"\x1b[{';'.join(codes)}m"
+    all_codes = [str(code) for code in sorted(attributes)]
+    all_codes += [code for code in (color, background) if code]
+    from_scratch = f"\x1b[0;{';'.join(all_codes)}m"
+    return min(change, from_scratch, key=len)
 
 
 def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> str:
-    """What to write for strips at their places (x and y), with each change of style once."""
+    """What to write for strips at their positions (x and y), with each change of style once."""
     system = COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
     out: list[str] = []
     now, link = _PLAIN, None
@@ -120,7 +138,7 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
             if control or not text:
                 out.append(text)
             else:
-                look = _PLAIN if style is None else _look(style, system)
+                look = _PLAIN if style is None else _rendition(style, system)
                 if style is not None and style.link != link:
                     link = style.link
                     out.append(hyperlink(link))
@@ -135,7 +153,7 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
 
 
 def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
-    """What to write for a partial update: of each span (line, left, right) just that."""
+    """What to write for a partial update: only the cells of its spans (line, left, right)."""
     return write_strips(
         (
             (max(x, left), y, strip.crop(max(x, left) - x, min(end, right) - x))
@@ -148,6 +166,7 @@ def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
 
 
 def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
+    """What to write for a whole layout."""
     x, top, *_ = update.region
     lines = enumerate(update.strips, top)
     return write_strips(((x, y, Strip.join(strips)) for y, strips in lines), console)
@@ -156,12 +175,14 @@ def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
 def renders(
     compositor: _compositor.Compositor, crop: Region | None = None
 ) -> Iterator[tuple[Region, Region, list[Strip]]]:
-    """The widgets on the lines to be repainted, from the front until nothing more can be seen:
-    region, what is seen of it, and the strips of that.
+    """The widgets on the lines to be repainted, from front to back, until everything is covered.
+
+    Yields the region of each widget, the visible part of it, and the strips of that part.
     """
     crop = compositor.size.region if crop is None else crop
     lines = Region(0, crop.y, compositor.size.width, crop.height)
-    covered = [0] * crop.height  # for each line a bit for each column that something in front has
+    # For each line, a bit for each column that is covered by a widget in front.
+    covered = [0] * crop.height
     full = ((1 << crop.width) - 1) << crop.x
     for widget, (region, clip) in compositor.visible_widgets.items():
         seen = clip.intersection(lines)
@@ -190,9 +211,7 @@ def install_partial_paint() -> bool:
 
 
 def _paints_as_expected() -> bool:
-    """True if the originals write a small picture the way this module was made for, and the widgets
-    are asked as they were.
-    """
+    """True if the originals write a small picture in the way that this module replaces."""
     compositor: Any = _compositor.Compositor
     if compositor._get_renders.__code__.co_varnames[:2] != ("self", "crop"):
         return False
@@ -212,7 +231,7 @@ def _paints_as_expected() -> bool:
 
 # ---- shown events
 
-_KEPT: Final = "_agentco_map_of_the_last_layout"
+_LAST_LAYOUT: Final = "_agentco_map_of_the_last_layout"
 _original_reflow: Final[Any] = vars(_compositor.Compositor).get("reflow")
 
 
@@ -225,14 +244,14 @@ def install_shown_events() -> bool:
 def _reflow(
     compositor: _compositor.Compositor, parent: Widget, size: Size
 ) -> _compositor.ReflowResult:
-    compositor._full_map = vars(compositor).get(_KEPT, compositor._full_map)
+    compositor._full_map = vars(compositor).get(_LAST_LAYOUT, compositor._full_map)
     result = cast("_compositor.ReflowResult", _original_reflow(compositor, parent, size))
-    vars(compositor)[_KEPT] = compositor._full_map
+    vars(compositor)[_LAST_LAYOUT] = compositor._full_map
     return result
 
 
 def _tells_as_expected() -> bool:
-    """True if a compositor has what this replaces, with the same parameters, and keeps its map."""
+    """True if `reflow` has the expected parameters, and a compositor keeps its map."""
     code = _compositor.Compositor.reflow.__code__
     is_same = code.co_varnames[: code.co_argcount] == ("self", "parent", "size")
     return is_same and "_full_map" in vars(_compositor.Compositor())

@@ -1,13 +1,17 @@
-"""Textual's terminal driver, made to know whether it holds the screen.
+"""Patches Textual's terminal driver: job control, resizing, and errors while keys are read.
 
-Seen with Textual 8.2.8: continued after a SIGSTOP it starts a second time over itself; a stopped
-job that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the background and is
-stopped once more; Ctrl-Z without a shell above stops it for good; and one that comes while
-something is being painted hangs the program for ever: the handler waits for the lock of the queue
-to the writing thread, which the code that it interrupted holds; a change of size that comes while
-the one before is being told overtakes it, and the program draws for a terminal that is gone. So the
-handlers here leave the work to the event loop. An error in the thread that reads the keys ends the
-program; here it goes on.
+Seen with Textual 8.2.8:
+- Continued after SIGSTOP, it starts a second time over itself.
+- A stopped job that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the
+  background and is stopped once more.
+- ctrl+z without a parent shell stops it for good.
+- ctrl+z while something is painted hangs it forever: the handler waits for the lock of the queue to
+  the writing thread, which the interrupted code holds.
+- A change of size during the handling of another one overtakes it, and the app draws for the older
+  size.
+- An error in the thread that reads the keys ends the program.
+
+So the signal handlers here leave the work to the event loop, and the thread survives errors.
 """
 
 from __future__ import annotations
@@ -38,9 +42,9 @@ from agentco_tui.textual_patches.patched_app import PatchedApp, Typed
 from agentco_tui.textual_patches.registry import DRIVER, INPUT_PARSER
 
 GRACE: Final = 0.05
-"""Seconds that a job continued in the background waits for a signal that is to end it."""
+"""Seconds that a job that is continued in the background waits for a signal that ends it."""
 LAST_LOOK: Final = 0.1
-"""Seconds in which what the terminal still sends is read before it is given back."""
+"""Seconds for which input is still read before the terminal is released."""
 ONE_READ: Final = 4096  # bytes that are read from the terminal at once
 BY_HAND: Final = (events.Key, events.MouseDown, events.MouseScrollDown, events.MouseScrollUp)
 _MEMBERS: Final = (
@@ -55,20 +59,32 @@ _log = logging.getLogger(__name__)
 class ControllingTerminal(Protocol):
     """What the driver needs of the terminal."""
 
-    full_screen: bool  # whether the app has the screen
-    ending: bool  # whether the app is to end; then it takes the screen no more
-    titled: bool  # whether its title is the app's
+    full_screen: bool
+    """Whether the app uses the full screen."""
+    ending: bool
+    """Whether the app is about to end, and must not take the screen again."""
+    titled: bool
+    """Whether the terminal's title is the app's."""
 
-    def note_settings(self) -> None: ...  # as they are now, as the ones to put back
-    def in_foreground(self) -> bool: ...  # whether this process may touch the terminal now
-    def canvas(self) -> Any: ...  # the text stream that the picture goes to
-    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None: ...  # until it ends
+    def note_settings(self) -> None:
+        """Save the settings, to be restored at the end."""
+
+    def in_foreground(self) -> bool:
+        """Whether this process may use the terminal now."""
+
+    def canvas(self) -> Any:
+        """The text stream that the picture goes to."""
+
+    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+        """Run a command in the terminal until it ends."""
 
 
 def shell_above() -> bool:
-    """Whether somebody is there to continue us once stopped: a parent in our own session that is
-    of another process group. Without one (a terminal that runs the program itself, `ssh -t host
-    agentco-tui`) being stopped is for ever, which is why the kernel ignores SIGTSTP there.
+    """Whether a shell can continue this process once it is stopped.
+
+    That is a parent in the same session and in another process group. Without one (a terminal that
+    runs the program itself, `ssh -t host agentco-tui`) a stopped process would never continue,
+    which is why the kernel ignores SIGTSTP there.
     """
     parent = os.getppid()
     try:
@@ -78,13 +94,13 @@ def shell_above() -> bool:
 
 
 def in_loop(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
-    """Leave work to an event loop, from a signal handler or another thread, and wake the loop."""
+    """Have an event loop call `work`, from a signal handler or another thread."""
     with suppress(RuntimeError):  # Closed: the program is about to end anyway.
         loop.call_soon_threadsafe(work)
 
 
 def guarded(base: type[Driver], terminal: ControllingTerminal) -> type[Driver]:
-    """The driver class to run with: our own in place of Textual's, any other as it is."""
+    """The driver class to use: ours instead of Textual's for Linux, any other unchanged."""
     if base is not LinuxDriver or not DRIVER.fits(_as_expected):
         return base
     return type("GuardedDriver", (JobControlDriver,), {"terminal": terminal})
@@ -96,10 +112,11 @@ def _as_expected() -> bool:
 
 
 class JobControlDriver(LinuxDriver):
-    """The Linux and macOS driver, with a memory."""
+    """The driver for Linux and macOS, which knows whether it holds the screen."""
 
     terminal: ClassVar[ControllingTerminal]
-    typed: ClassVar = b""  # what was read of the terminal before: the first keys
+    typed: ClassVar = b""
+    """What was read from the terminal before the start: the first keys."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
@@ -125,20 +142,20 @@ class JobControlDriver(LinuxDriver):
         in_loop(self._loop, self._go_on)
 
     def _stop(self) -> None:
-        """Give the screen back and stop; returns when the process goes on."""
+        """Release the screen and stop the process; returns when it is continued."""
         if shell_above():
             self._tell_app()
             self._sigtstp_application()
             self._go_on()
 
     def _go_on(self) -> None:
-        """Take the screen again, once for each time that the process was continued."""
+        """Take the screen again, once each time that the process was continued."""
         if self._continued:
             self._tell_app()
             self._sigcont_application()
 
     def _tell_app(self) -> None:
-        """Before keys are read again that were typed while the process stood still."""
+        """Called before keys are read that were typed while the process was stopped."""
         if isinstance(self._app, PatchedApp):
             with self._app._context():
                 self._app.stopped()
@@ -168,7 +185,7 @@ class JobControlDriver(LinuxDriver):
         self._started_before = True
 
     def _tell_size(self) -> None:
-        """Tell the app the size of the terminal, as it is now."""
+        """Tell the app the current size of the terminal."""
         if not self._in_band_window_resize:
             size = Size(*self._get_terminal_size())
             self._app.post_message(events.Resize(size, size))
@@ -182,7 +199,7 @@ class JobControlDriver(LinuxDriver):
             self.terminal.full_screen = False
 
     def show_title(self) -> None:
-        """Have the terminal show the app's title until the screen is given back."""
+        """Show the app's title until the screen is released."""
         text = getattr(self._app, "terminal_title", "")
         if text and self.terminal.full_screen:
             push = "" if self.terminal.titled else osc.PUSH_TITLE
@@ -192,14 +209,15 @@ class JobControlDriver(LinuxDriver):
     # ---- input and output
 
     def run_input_thread(self) -> None:
-        """Read from the terminal until `exit_event`, and pass on what it means."""
+        """Read from the terminal until `exit_event`, and pass on the messages that result."""
         if not INPUT_PARSER.fits(as_expected):
             super().run_input_thread()
             return
         parser = InputParser()
         arrivals = self._arrivals()
         decode = getincrementaldecoder("utf-8")("surrogateescape").decode
-        typed, JobControlDriver.typed = JobControlDriver.typed, b""
+        typed = JobControlDriver.typed
+        JobControlDriver.typed = b""
         self._pass_on(lambda: parser.feed(decode(typed)), parser, arrivals)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -208,7 +226,7 @@ class JobControlDriver(LinuxDriver):
                 looks_for = min(parser.wait, arrivals.wait or parser.wait)
                 if selector.select(looks_for):
                     if not self._take(parser, decode, arrivals):
-                        # Nobody is there any more: what ends the program is the guard's.
+                        # The terminal has hung up: the guard ends the program.
                         self.exit_event.wait()
                 elif not parser.is_within_key:
                     arrivals.record_empty(looks_at + looks_for)
@@ -217,7 +235,7 @@ class JobControlDriver(LinuxDriver):
                 self._take(parser, decode, arrivals)
 
     def _arrivals(self) -> KeyArrivals:
-        """Where the app looks up which keys came alone; this thread records them from now on."""
+        """The app's record of which keys came alone; this thread writes it from now on."""
         arrivals = self._app.arrivals if isinstance(self._app, PatchedApp) else KeyArrivals()
         arrivals.watched = True
         return arrivals
@@ -225,7 +243,7 @@ class JobControlDriver(LinuxDriver):
     def _take(
         self, parser: InputParser, decode: Callable[[bytes], str], arrivals: KeyArrivals
     ) -> bool:
-        """Read once; False if there is nothing more to come. Raises OSError."""
+        """Read once; False after a hang-up. Raises OSError."""
         begins_at = time.monotonic()
         try:
             data = os.read(self.fileno, ONE_READ)
@@ -239,7 +257,7 @@ class JobControlDriver(LinuxDriver):
     def _pass_on(
         self, read: Callable[[], list[Message]], parser: InputParser, arrivals: KeyArrivals
     ) -> None:
-        """Pass on what was read; its keys have the time at which the read ended, all the same."""
+        """Pass on what was read; all its keys get the time at which the read ended."""
         try:
             messages = read()
             keys = [message for message in messages if isinstance(message, Typed)]
@@ -255,12 +273,12 @@ class JobControlDriver(LinuxDriver):
             _log.warning("dropped what came from the terminal", exc_info=error)
 
     def process_message(self, message: Message) -> None:
-        """Passes on what came from the terminal; background work makes room at once."""
+        """Pass on what came from the terminal, and pause background work after a key or click."""
         if isinstance(message, BY_HAND):
             person_acts()
         super().process_message(message)
 
     def write(self, data: str) -> None:
-        """Write to the terminal; what an app that is to end writes elsewhere is lost."""
+        """Write to the terminal. What an ending app writes outside the full screen is lost."""
         if self.terminal.full_screen or not self.terminal.ending:
             super().write(data)

@@ -1,4 +1,4 @@
-"""What a terminal sends, taken apart so that nothing in it can end the program or be a key unasked.
+"""Parses what a terminal sends, so that nothing in it ends the program or is mistaken for keys.
 
 Seen with Textual 8.2.8's parser: kitty key events with sub-parameters (`CSI 121;1:3u`, a release),
 code points that don't exist, sizes of no pixels and bytes that are no UTF-8 end the thread that
@@ -88,11 +88,16 @@ class InputParser:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._textual = XTermParser()
         self._clock = clock
-        self._held = ""  # the beginning of a sequence, at the end of what has been read
-        self._string = ""  # what introduced the string that is being passed over; "" outside of one
+        self._held = ""
+        """The beginning of a sequence at the end of the input."""
+        self._string = ""
+        """The introducer of the string that is being skipped; "" outside of a string."""
         self._paste: str | None = None
-        self._came = self._began = 0.0  # when there was input last, and when the string began
-        self._told = -PATIENCE
+        """The pasted text so far; None outside of a paste."""
+        self._last_input = 0.0
+        """When there was input last."""
+        self._string_began = 0.0
+        self._last_logged = -PATIENCE
         self._dropped_keys = 0
 
     @property
@@ -106,24 +111,27 @@ class InputParser:
         return bool(self._held) or self._paste is not None
 
     def take_dropped_keys(self) -> int:
-        """How many keys and pastes came, since this was last asked, of which nothing was passed on:
-        unknown and repeated keys, bytes that are no text, and each beginning of a paste.
+        """Return how many keys and pastes were dropped since the last call.
+
+        Those are unknown and repeated keys, bytes that are no text, and each beginning of a paste.
         """
         dropped_keys = self._dropped_keys
         self._dropped_keys = 0
         return dropped_keys
 
     def feed(self, data: str) -> list[Message]:
-        """Take what was read, with bytes that are no UTF-8 as lone surrogates ("surrogateescape");
-        gives what it means. "" ends it.
+        """Return the messages for some input; "" ends the input.
+
+        Bytes that are no UTF-8 are lone surrogates ("surrogateescape").
         """
         found: list[Message] = []
-        self._came = self._clock()
+        self._last_input = self._clock()
         rest, end, _ = data.partition(PASTE_ENDS)
         if end and "\x1b" not in rest and not self._string:
             # Of a paste that stood still for too long: none of it may become keys.
             self._paste = self._paste or ""
-        text, self._held = self._held + data, ""
+        text = self._held + data
+        self._held = ""
         at = 0
         while at < len(text):
             if self._paste is not None:
@@ -135,20 +143,21 @@ class InputParser:
         return found
 
     def tick(self) -> list[Message]:
-        """Called now and then, also when nothing comes: ends what had no end."""
+        """Return the messages that are due when no input comes: it ends what had no end."""
         found: list[Message] = []
         now = self._clock()
-        idle = now - self._came
+        idle = now - self._last_input
         if self._paste is not None:
             if idle >= PATIENCE:
                 self._held = ""
                 self._drop("the end of a paste, which never came")
                 self._end_paste(found)
         elif self._string:
-            if idle >= PATIENCE or now - self._began >= LONGEST_STRING:
+            if idle >= PATIENCE or now - self._string_began >= LONGEST_STRING:
                 self._held = self._string = ""
         elif self._held and idle >= (PATIENCE if len(self._held) > 2 else constants.ESCAPE_DELAY):
-            held, self._held = self._held, ""
+            held = self._held
+            self._held = ""
             self._alone(held, found)
         return found
 
@@ -190,12 +199,15 @@ class InputParser:
         return text, end
 
     def _begin_string(self, introducer: str) -> None:
-        self._string, self._began = introducer, self._came
+        self._string = introducer
+        self._string_began = self._last_input
         self._drop(f"\x1b{introducer}")
 
     def _in_string(self, text: str, at: int) -> int:
-        """Pass over a string. An ESC that isn't the beginning of its end is passed over too: what
-        follows it was sent by a terminal, or through one, and is nobody's key.
+        """Skip a string, and return the position after it.
+
+        An ESC that does not begin the end of the string is skipped, too: what follows was sent by
+        the terminal, and is no key.
         """
         end = _STRING_ENDS.get(self._string, _ST).search(text, at)
         if end:
@@ -206,7 +218,10 @@ class InputParser:
         return len(text)
 
     def _in_paste(self, text: str, at: int, found: list[Message]) -> int:
-        """Keep what is pasted. An end that is followed by another one was pasted itself."""
+        """Keep pasted text, and return the position after it.
+
+        An end of a paste that is followed by another one was itself pasted.
+        """
         assert self._paste is not None
         next_one = text.find(PASTE_BEGINS, at)
         end = text.find(PASTE_ENDS, at)
@@ -214,7 +229,8 @@ class InputParser:
         stop = end if end >= 0 else len(text)
         begun = text.rfind("\x1b", max(at, stop - len(PASTE_ENDS)))
         if end < 0 <= begun and PASTE_ENDS.startswith(text[begun:]):
-            stop, self._held = begun, text[begun:]
+            stop = begun
+            self._held = text[begun:]
         self._paste += _NO_TEXT.sub("", text[at:stop])[: LARGEST_PASTE - len(self._paste)]
         if end < 0:
             return len(text)
@@ -222,14 +238,15 @@ class InputParser:
         return end + len(PASTE_ENDS)
 
     def _end_paste(self, found: list[Message]) -> None:
-        pasted, self._paste = self._paste, None
+        pasted = self._paste
+        self._paste = None
         if pasted:
             found.append(events.Paste(pasted))
 
     # ---- what it means
 
     def _take(self, sequence: str, found: list[Message]) -> None:
-        """Ask Textual what something whole means that is known to be its own."""
+        """Add Textual's messages for a complete sequence that it is known to understand."""
         try:
             found.extend(self._textual.feed(sequence))
         except Exception as error:
@@ -285,9 +302,9 @@ class InputParser:
         """Log what is not passed on: its beginning only, and at most one line in a second, because
         a terminal may send any amount, and whatever a person has in the clipboard.
         """
-        if self._came - self._told >= PATIENCE:
+        if self._last_input - self._last_logged >= PATIENCE:
             _log.info("dropped from the terminal: %.24r", what, exc_info=error)
-            self._told = self._came
+            self._last_logged = self._last_input
 
 
 def _can_be_text(code: int) -> bool:

@@ -1,4 +1,4 @@
-"""Empties the caches of Textual and Rich where one dashboard follows another in a process."""
+"""Empties the memoization caches of Textual and Rich when one dashboard follows another."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def forget_what_textual_remembers() -> None:
 
 
 def _memoized_functions() -> list[Any]:
-    found: list[Any] = []
+    functions: list[Any] = []
     for name, module in tuple(sys.modules.items()):
         if name.partition(".")[0] not in _LIBRARIES:
             continue
         for member in tuple(vars(module).values()):
-            owned = vars(member).values() if isinstance(member, type) else (member,)
-            for each in tuple(owned):
-                plain_function = getattr(each, "__func__", each)  # of a classmethod
-                if isinstance(plain_function, _CACHED):
-                    found.append(plain_function)
-    return found
+            candidates = vars(member).values() if isinstance(member, type) else (member,)
+            for candidate in tuple(candidates):
+                function = getattr(candidate, "__func__", candidate)  # of a classmethod
+                if isinstance(function, _CACHED):
+                    functions.append(function)
+    return functions

@@ -1,4 +1,4 @@
-"""All that this program changes of Textual, or uses of it that is not public.
+"""All changes to Textual, and all uses of parts of it that are not public.
 
 `system/patches.py` says how a patch is checked before it takes effect. `tests/textual_patches` has
 for each a test that fails once Textual no longer needs it.
@@ -12,8 +12,8 @@ from agentco_tui.system.patches import Patch
 
 PARTIAL_PAINT: Final = Patch(
     "partial_paint",
-    "A cell that changed is written with all that stands left of it (203 bytes in place of 50), and"
-    " every segment with a reset and both its colours (#5625).",
+    "A changed cell is written with everything to the left of it (203 bytes instead of 50), and"
+    " every segment with a reset and both colours (#5625).",
 )
 DRIVER: Final = Patch(
     "driver",
@@ -28,28 +28,28 @@ INPUT_PARSER: Final = Patch(
 )
 ENDING: Final = Patch(
     "ending",
-    "What still comes in while the widgets are closed makes a crash of an end that was asked for.",
+    "A message that arrives while the widgets are closed turns a requested end into a crash.",
 )
 LATE_TIMERS: Final = Patch(
     "late_timers",
-    "A timer of one tick that is late before it has begun to wait (the machine is busy) never"
-    " ticks: a new size of the terminal is waited for with one, and with it all sizes to come.",
+    "A timer with a single tick that is late before it begins to wait (on a busy machine) never"
+    " ticks. Textual waits for a new terminal size with one, and then for all later sizes, too.",
 )
 KEY_QUEUE: Final = Patch(
     "key_queue",
-    "Of several keys in one packet the later ones go to where the focus was before the first has"
-    " done anything (#4704).",
+    "Of several keys in one packet, the later ones go to the widget that had the focus before the"
+    " first key had any effect (#4704).",
 )
 SHOWN_EVENTS: Final = Patch(
     "shown_events",
-    "What is displayed just before somebody asks for a size is neither told so nor painted: notices"
-    " that don't come or don't go, lists of another company (#5024).",
+    "A widget that is displayed just before code asks for a size gets no Show event and is not"
+    " painted: notifications that do not appear or disappear, lists of another company (#5024).",
 )
 
 MEMO_CACHES: Final = Patch(
     "memo_caches",
-    "Results that are remembered of functions hold the app and its widgets after it has ended: of"
-    " each profile that was left, everything stays in memory.",
+    "Memoized functions hold the app and its widgets after its end, so that everything of each"
+    " profile that was left stays in memory.",
 )
 
 PATCHES: Final = tuple(entry for entry in globals().values() if isinstance(entry, Patch))
