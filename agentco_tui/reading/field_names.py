@@ -16,6 +16,7 @@ _NOISE: Final = lazy_pattern(r"[^0-9a-zA-Z\u0080-\U0010ffff]+")
 
 
 def word_set(text: str) -> frozenset[str]:
+    """The words of a text, which are separated by blanks."""
     return frozenset(text.split())
 
 

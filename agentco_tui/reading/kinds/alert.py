@@ -1,7 +1,13 @@
-"""Budget alerts: events ("80 % was reached") and the rules behind them ("tell me at 80 %").
+"""Budget alerts: their fields, and how an `Alert` is built from a row of an answer.
 
-How bad an alert is, is read only where the platform says it in words; what its figures mean is
-decided where all levels are (`live/insight.py`).
+Platforms send two things as alerts: *events* ("80 % was reached") and *rules* ("notify me at
+80 %"). A rule becomes an alert that is not open.
+
+The severity is read only from words and flags. What an alert's figures mean for its severity is
+decided in `live/insight.py`, which knows the figures of all budgets.
+
+`Field(slot, names, reader)` declares the names that platforms use for one of our fields (a slot),
+best first, and the function that reads the raw value (see `reading/schema.py`).
 """
 
 from __future__ import annotations
@@ -29,26 +35,47 @@ from agentco_tui.text import SafeText, plain, safe
 
 
 def _when_or_flag(raw: Json) -> Any:
-    """`resolvedAt`: a time says yes, null and the year 1 say no; `resolved: true` is a flag."""
-    told = flag(raw)
-    if told is not None:
-        return told
+    """Whether something happened, from a flag (`resolved`) or a time (`resolvedAt`).
+
+    A time means True, a null or the year 1 False. None if it is neither.
+    """
+    from_flag = flag(raw)
+    if from_flag is not None:
+        return from_flag
     at = to_moment(raw)
     return None if at is None else isinstance(at, Moment)
 
 
-def _threshold_of_a_rule(raw: Json) -> Any:
-    """That there is a threshold; its value is kept with the other fields, since nothing uses it."""
+def _has_threshold(raw: Json) -> Any:
+    """Incomplete(True) if there is a threshold, else None.
+
+    Nothing uses its value, so it is kept with the other fields.
+    """
     return None if raw in (None, "", [], {}) else Incomplete(True)
 
 
+def _has_threshold_object(raw: Json) -> Any:
+    """Incomplete(True) if a threshold is an object with fields, else None."""
+    return Incomplete(True) if type(raw) is dict and raw else None
+
+
+def _is_object(raw: Json) -> bool | None:
+    """True for an object, else None."""
+    return True if type(raw) is dict else None
+
+
+def _has_text(raw: Json) -> Any:
+    """Incomplete(True) for a text, which is kept with the other fields; else None."""
+    return Incomplete(True) if type(raw) is str else None
+
+
 def _observed(raw: Json) -> Any:
-    """That a value was observed, whatever it means; it is kept with the other fields."""
+    """Incomplete(True) for a number, whatever it counts; it is kept with the other fields."""
     return None if to_decimal(raw) is None else Incomplete(True)
 
 
 _CREATED: Final = "created_at created date sys_created_on"
-"""When a record was made, be it an event or a rule; ServiceNow."""
+"""Names of the time when a record was created, which a rule has as well as an event."""
 FIELDS: Final = (
     *FIGURES,
     Field("id", """
@@ -98,48 +125,47 @@ FIELDS: Final = (
     Field("over", "{is_,}{over_budget,exceeded}", flag),
     Field("near", "is_warning warning near_limit", flag),
     Field("switch", "{is_,notify_,}enabled", flag),
-    Field("rule", "usage_threshold  # Stripe", lambda raw: type(raw) is dict or None),
+    Field("rule", "usage_threshold  # Stripe", _is_object),
     Field("rule", """
         threshold_{amount,value} {amount,spend,cost,budget}_threshold  # OpenAI spend alerts
         thresholds threshold_rules       # Lago, Google Cloud Billing
         {condition,conditions,options}.{threshold,thresholds} notify_at
         {notify,alert,trigger}_{at_,}{percent,percentage,amount,threshold}
-        """, _threshold_of_a_rule),
-    Field("rule", "threshold", lambda raw: Incomplete(True) if type(raw) is dict and raw else None),
+        """, _has_threshold),
+    Field("rule", "threshold", _has_threshold_object),
     Field("observed", """
         {current,observed,actual,measured,evaluated}_{value,amount,usage,spend,percent,percentage}
         {current,observed,actual} value  # Prometheus
         """, _observed),
     Field("of_sums", "comparison_operator metric{,_name}  # CloudWatch: a threshold of sums",
-          lambda raw: Incomplete(True) if type(raw) is str else None),
+          _has_text),
 )  # fmt: skip
+"""The fields of an alert. `of_sums` says that a plain `threshold` is a sum, and no share."""
 
 
 def _build(row: Row, context: DecodeContext) -> Alert:
+    """The alert in a row; raises UnreadableRecord if no field of it is known."""
     values = row.values
     if not values:
         raise UnreadableRecord("an alert of which no field is known")
-    agent, company = (ref_of(values, slot, context) for slot in ("agent", "company"))
-    told, subject = values.get("subject", ("", None))
-    scope = SCOPES.get(fold_word(values.get("scope_type") or told))
-    scoped = context.named(joined(Ref(values.get("scope_id"), values.get("scope_name")), subject))
-    if scope is BudgetScope.AGENT:
-        agent = joined(agent, scoped)
-    elif scope is BudgetScope.COMPANY:
-        company = joined(company, scoped)
+    agent, company = _agent_and_company(values, context)
     found = figures(row, context)
-    of_sums = {"of_sums", "warn"} <= values.keys() and row.source("warn").name == "threshold"
-    threshold = None if of_sums else found.warn_at
-    used = found.used - {"warn"} if of_sums else found.used
+    threshold = found.warn_at
+    used = found.used
+    is_sum = {"of_sums", "warn"} <= values.keys() and row.source("warn").name == "threshold"
+    if is_sum:
+        threshold = None
+        used -= {"warn"}
     is_rule = _is_rule(row)
-    kind: SafeText | None = values.get("kind")
-    who = _called(agent) or _called(company) or values.get("scope_name")
-    sentence = _sentence(who, kind, found, threshold, is_rule=is_rule)
+    text = values.get("text") or values.get("title")
+    if not text:
+        subject = _called(agent) or _called(company) or values.get("scope_name")
+        text = _sentence(subject, values.get("kind"), found, threshold, is_rule=is_rule)
     return record(
         Alert, row, context,
         id=values.get("id") or context.key or content_id("alert", row.obj),
         severity=_severity(values),
-        text=values.get("text") or values.get("title") or sentence,
+        text=text,
         open=False if is_rule else _open(values, row.obj),
         company=company,
         agent=agent,
@@ -151,24 +177,45 @@ def _build(row: Row, context: DecodeContext) -> Alert:
     )  # fmt: skip
 
 
+def _agent_and_company(values: Values, context: DecodeContext) -> tuple[Ref | None, Ref | None]:
+    """The agent and the company that an alert is about, also from a scope or subject."""
+    agent = ref_of(values, "agent", context)
+    company = ref_of(values, "company", context)
+    subject_kind, subject = values.get("subject", ("", None))
+    scope = SCOPES.get(fold_word(values.get("scope_type") or subject_kind))
+    scope_ref = Ref(values.get("scope_id"), values.get("scope_name"))
+    scoped = context.named(joined(scope_ref, subject))
+    if scope is BudgetScope.AGENT:
+        agent = joined(agent, scoped)
+    elif scope is BudgetScope.COMPANY:
+        company = joined(company, scoped)
+    return agent, company
+
+
 def _called(ref: Ref | None) -> str | None:
     """What to call a record in a sentence: its name, else its id."""
-    return None if ref is None else ref.name or (safe(ref.id, 60) if ref.id else None)
+    if ref is None:
+        return None
+    if ref.name or not ref.id:
+        return ref.name
+    return safe(ref.id, 60)
 
 
-_OBSERVED: Final = frozenset(("spent", "share", "remaining", "observed"))
-_HANDLED: Final = frozenset(("acknowledged", "dismissed", "resolved"))
-_OF_CREATION: Final = frozenset(fold(name) for name in _CREATED.split())
-_NOT_RAISED: Final = word_set("active on pending current true new")
+_OBSERVED_SLOTS: Final = frozenset(("spent", "share", "remaining", "observed"))
+"""Slots of figures that were measured: only an event has them."""
+_HANDLED_SLOTS: Final = ("resolved", "dismissed", "acknowledged")
+"""Slots that say what was done about an alert: only an event has them."""
+_CREATION_NAMES: Final = frozenset(fold(name) for name in _CREATED.split())
+_WORDS_OF_RULES: Final = word_set("active on pending current true new")
 """Words of an open alert that a rule may have as well: it is switched on, waits, or is new."""
 
 
 def _is_rule(row: Row) -> bool:
-    """Whether this is "tell me at 80 %" and not "80 % was reached".
+    """Whether this is a rule ("notify me at 80 %") and no event ("80 % was reached").
 
-    A rule has a threshold and nothing that happened: no observed figure, no time but that of its
-    creation, no state such as ALARM, no handling. A severity says how bad it would be. Of a rule
-    that can be switched off no text says that something happened, either.
+    A rule has a threshold, and nothing that happened: no observed figure, no time except that of
+    its creation, no state such as ALARM, no handling. A severity says how bad it would be. If the
+    rule can be switched off, a text does not make it an event either.
     """
     values = row.values
     slots = {slot.split(" ")[0] for slot in values}
@@ -176,11 +223,13 @@ def _is_rule(row: Row) -> bool:
     if slots.isdisjoint(("warn", "rule", "switch")) and not is_limit_only:
         return False
     status = fold_word(values.get("status", ""))
-    is_raised = alert_open(status) is True and status not in _NOT_RAISED
-    is_flagged = any(values.get(slot) is True for slot in ("over", "near", "raised"))
-    if is_raised or is_flagged or not slots.isdisjoint(_OBSERVED | _HANDLED):
+    has_event_status = alert_open(status) is True and status not in _WORDS_OF_RULES
+    has_event_flag = any(values.get(slot) is True for slot in ("over", "near", "raised"))
+    if has_event_status or has_event_flag:
         return False
-    if "at" in values and fold(row.source("at").name) not in _OF_CREATION:
+    if not slots.isdisjoint(_OBSERVED_SLOTS) or not slots.isdisjoint(_HANDLED_SLOTS):
+        return False
+    if "at" in values and fold(row.source("at").name) not in _CREATION_NAMES:
         return False
     if "switch" in values:
         return True
@@ -188,100 +237,130 @@ def _is_rule(row: Row) -> bool:
 
 
 def _sentence(
-    who: str | None, kind: str | None, found: Figures, threshold: Decimal | None, *, is_rule: bool
+    subject: str | None,
+    kind: str | None,
+    found: Figures,
+    threshold: Decimal | None,
+    *,
+    is_rule: bool,
 ) -> SafeText:
-    """What an alert's fields tell, for one without words of its own."""
-    sums = " of ".join(fmt.money(each) for each in (found.spent, found.limit) if each is not None)
+    """A sentence made of an alert's fields, for an alert without a text of its own."""
     parts: list[str] = []
+    sums = " of ".join(fmt.money(each) for each in (found.spent, found.limit) if each is not None)
     if found.share is not None:
-        beside = f" ({sums})" if found.spent is not None and found.limit is not None else ""
-        parts.append(f"{fmt.percent(found.share)} of the budget used{beside}")
+        share = f"{fmt.percent(found.share)} of the budget used"
+        has_both_sums = found.spent is not None and found.limit is not None
+        parts.append(f"{share} ({sums})" if has_both_sums else share)
     elif found.spent is not None:
         parts.append(f"{sums} spent")
     if threshold is not None:
         parts.append(f"warning at {fmt.percent(threshold)}")
-    told = ": ".join(filter(None, (who, phrase(kind or ""), ", ".join(parts))))
-    if not told or not (kind or parts):
+    if not kind and not parts:
         return plain("a rule, not an event" if is_rule else "an alert without words")
-    return safe(f"rule, not an event: {told}" if is_rule else told)
+    sentence = ": ".join(filter(None, (subject, phrase(kind or ""), ", ".join(parts))))
+    if not sentence:
+        return plain("a rule, not an event" if is_rule else "an alert without words")
+    return safe(f"rule, not an event: {sentence}" if is_rule else sentence)
 
 
 def _severity(values: Values) -> Severity:
-    """What the platform says in words and flags; UNKNOWN if it does not."""
-    told = severity(values["severity"]) if "severity" in values else Severity.UNKNOWN
-    if told is not Severity.UNKNOWN:
-        return told
-    if values.get("over") or values.get("near"):
-        return Severity.CRITICAL if values.get("over") else Severity.WARNING
-    slots = ("threshold_type", "kind", "status")
-    words = (severity(values[slot]) for slot in slots if slot in values)
-    bad = (Severity.WARNING, Severity.CRITICAL)
-    return next((each for each in words if each in bad), Severity.UNKNOWN)
+    """What the platform says in words and flags; UNKNOWN if it says nothing."""
+    if "severity" in values:
+        level = severity(values["severity"])
+        if level is not Severity.UNKNOWN:
+            return level
+    if values.get("over"):
+        return Severity.CRITICAL
+    if values.get("near"):
+        return Severity.WARNING
+    for slot in ("threshold_type", "kind", "status"):
+        if slot in values:
+            level = severity(values[slot])
+            if level in (Severity.WARNING, Severity.CRITICAL):
+                return level
+    return Severity.UNKNOWN
 
 
-_ENDS: Final = word_set("resolvedat closedat dismissedat acknowledgedat")
+_END_KEYS: Final = word_set("resolvedat closedat dismissedat acknowledgedat")
+"""Folded keys of the time when an alert ended; null while it is open."""
 
 
 def _open(values: Values, obj: Mapping[str, Json]) -> bool | None:
-    """Whether it still stands: False once resolved, dismissed or acknowledged."""
-    ended = [values.get(slot) for slot in ("resolved", "dismissed", "acknowledged")]
-    if True in ended:
+    """Whether an alert is open; False once resolved, dismissed or acknowledged; None if unknown."""
+    handled = [values.get(slot) for slot in _HANDLED_SLOTS]
+    if True in handled:
         return False
-    if "status" in values and (told := alert_open(values["status"])) is not None:
-        return told
+    if "status" in values:
+        is_open = alert_open(values["status"])
+        if is_open is not None:
+            return is_open
     if "raised" in values:
         return bool(values["raised"])
     if "active" in values:
         return bool(values["active"])
-    # The field is there for alerts that were resolved, and this one was not.
-    never = any(raw is None and fold(key) in _ENDS for key, raw in obj.items())
-    return True if False in ended or never else None
+    # The platform has a field for the end of an alert, and this alert has not ended.
+    has_no_end = any(raw is None and fold(key) in _END_KEYS for key, raw in obj.items())
+    return True if False in handled or has_no_end else None
 
 
 # -- counts in place of a list --------------------------------------------------------------------
 
-_AROUND_COUNTS: Final = word_set("data result response payload alerts summary counts")
+_COUNT_ENVELOPES: Final = word_set("data result response payload alerts summary counts")
+"""Folded keys of the objects that may hold the counts."""
 _LEVELS: Final = {
     **dict.fromkeys(("critical", "exceeded", "error", "high"), Severity.CRITICAL),
     **dict.fromkeys(("warning", "warnings", "medium"), Severity.WARNING),
     **dict.fromkeys(("info", "low"), Severity.INFO),
 }
-"""By name of a count, worst first."""
+"""The severity that the folded name of a count means, worst first."""
 _COUNTS: Final = word_set(
     "open active unread triggered resolved acknowledged alerts totalalerts openalerts activealerts"
 )
+"""Folded names of counts of alerts that tell no severity."""
 
 
 def read_counts(body: Json) -> Alert | None:
-    """One alert that tells the counts which came where a list was due; None if all are 0.
+    """One alert that reports the counts of an answer without a list; None if all are 0.
 
-    So five alerts that are only counted are never shown as none. Raises UnreadableRecord if these
-    are no counts of alerts.
+    Without it, five alerts that the platform only counts would look like none. Raises
+    UnreadableRecord if the answer holds no counts of alerts.
     """
-    while type(body) is dict and (
-        inner := [v for k, v in body.items() if fold(k) in _AROUND_COUNTS and type(v) is dict]
-    ):
-        body = inner[0]
-    counts = {
-        fold(key): (key, value)
-        for key, value in (body.items() if type(body) is dict else ())
-        if type(value) is int and value >= 0
-    }
-    if counts.keys().isdisjoint((*_COUNTS, *_LEVELS)) or any(
-        type(value) in (list, dict) for value in body.values()
-    ):
+    body = _innermost_counts(body)
+    counts: dict[str, tuple[str, int]] = {}
+    """(name as sent, count) by folded name."""
+    if type(body) is dict:
+        for key, value in body.items():
+            if type(value) is int and value >= 0:
+                counts[fold(key)] = (key, value)
+    if counts.keys().isdisjoint((*_COUNTS, *_LEVELS)):
+        raise UnreadableRecord("no counts of alerts")
+    if any(type(value) in (list, dict) for value in body.values()):
         raise UnreadableRecord("no counts of alerts")
     if not any(count for _, count in counts.values()):
         return None
-    told = ", ".join(f"{phrase(key)} {count}" for key, count in counts.values())
+    in_words = ", ".join(f"{phrase(key)} {count}" for key, count in counts.values())
     levels = (level for name, level in _LEVELS.items() if name in counts and counts[name][1])
     return Alert(
         id="alerts-summary",
         severity=next(levels, Severity.UNKNOWN),
-        text=safe(f"the platform only counts its alerts: {told}"),
+        text=safe(f"the platform only counts its alerts: {in_words}"),
         kind=plain("summary"),
         extra=as_extra(dict(counts.values())),
     )
+
+
+def _innermost_counts(body: Json) -> Json:
+    """The object inside all envelopes; `body` itself if it is in none."""
+    while type(body) is dict:
+        inner = [
+            value
+            for key, value in body.items()
+            if type(value) is dict and fold(key) in _COUNT_ENVELOPES
+        ]
+        if not inner:
+            return body
+        body = inner[0]
+    return body
 
 
 ALERTS: Final[Kind[Alert]] = Kind(

@@ -1,7 +1,17 @@
-"""Sums of money, exact: their unit is told by the name, the value, a sibling, the answer or the
-profile; else they are as sent, and marked.
+"""Readers of sums of money: a raw JSON value in, an exact amount with its unit out.
 
-A currency alone tells no unit: "USD" stands beside dollars and beside cents. Size tells nothing.
+- `to_sum` reads one value and returns a `Sum`: the number as it was sent, and the `Unit` that the
+  field's name and the value tell. `money_field` declares a field that is read this way.
+- `declared_unit` is the unit that other fields of the record or of the answer declare.
+- `to_money` combines both to a `Money`, an amount in whole currency units.
+
+A `Unit` has a power of ten (-2 for cents, None if unknown) and a currency (None if unknown);
+`one.with_more(other)` fills in from `other` what `one` does not know. `MINOR` is the power of a
+currency's smallest unit, which is that of cents for most currencies. The unit comes from the
+field's name, the value, a field beside it, the answer or the profile, in this order. If none of
+them tells the power, the amount stays as it was sent and is marked `unit_assumed`. A currency
+alone does not tell it, since "USD" is sent with dollars and with cents, and neither does the size
+of the amount.
 """
 
 from __future__ import annotations
@@ -35,10 +45,15 @@ SIGNS: Final = {
     "US$": "USD", "A$": "AUD", "C$": "CAD", "R$": "BRL", "CHF": "CHF", "zł": "PLN", "₴": "UAH",
     "kr": "SEK", "₺": "TRY", "₫": "VND", "฿": "THB", "₪": "ILS",
 }  # fmt: skip
+"""The currency that a sign stands for; of a sign that several currencies use the likeliest."""
 _NO_MINOR: Final = word_set("JPY KRW VND CLP ISK UGX XAF XOF PYG RWF KMF DJF GNF BIF VUV XPF")
+"""Currencies whose smallest unit is the whole one."""
 _THREE_MINOR: Final = word_set("KWD BHD OMR JOD TND IQD LYD")
+"""Currencies with thousandths."""
 _EXACT: Final = Context(prec=80)
+"""Digits enough that no sum is ever rounded."""
 _LONGEST_TEXT: Final = 60
+"""A longer text is no sum."""
 
 _WRITTEN: Final = lazy_pattern(
     r"^\s*([-+(]?)\s*(US\$|A\$|C\$|R\$|[$€£¥₹₩₽₴₺₫฿₪]|[A-Za-z]{3,7}(?=[\s\d-]))?\s*"
@@ -56,16 +71,16 @@ class Sum(NamedTuple):
 
 
 def to_sum(raw: Json, unit: Unit = NO_UNIT) -> Any:
-    """`raw` as a Sum in the unit that the field's name tells, if its own value tells no other.
+    """`raw` as a Sum; Incomplete(Sum) if the value holds more; None if it is no sum.
 
-    Incomplete if the value is an object that holds more; None if it is none.
+    `unit` is the one that the field's name tells; what the value itself tells takes precedence.
     """
     if type(raw) is dict:
         return _from_object(raw, unit)
     value = to_decimal(raw)
-    if value is None:
-        return _from_text(raw, unit) if type(raw) is str else None
-    return Sum(value, unit)
+    if value is not None:
+        return Sum(value, unit)
+    return _from_text(raw, unit) if type(raw) is str else None
 
 
 def money_field(slot: str, names: str, reader: Reader = to_sum) -> Field:
@@ -73,52 +88,74 @@ def money_field(slot: str, names: str, reader: Reader = to_sum) -> Field:
     return Field(slot, names, reader, in_units=True)
 
 
-def declared_unit(values: Values, context: Unit | None) -> Unit:
-    """What the fields of a record (`UNIT_FIELDS`) and the answer round it tell of its sums."""
-    own: Unit = values.get("unit", NO_UNIT)
+def declared_unit(values: Values, answer_unit: Unit | None) -> Unit:
+    """The unit that a record's fields (`UNIT_FIELDS`) declare, completed by the answer's."""
+    unit: Unit = values.get("unit", NO_UNIT)
     currency: Unit | None = values.get("currency")
-    return (own if currency is None else own.with_more(currency)).with_more(context)
+    if currency is not None:
+        unit = unit.with_more(currency)
+    return unit.with_more(answer_unit)
 
 
-def to_money(found: Sum | None, beside: Unit = NO_UNIT) -> Money | None:
-    """The sum in whole units; `beside` completes what its own name and value told."""
+def to_money(found: Sum | None, declared: Unit = NO_UNIT) -> Money | None:
+    """The sum in whole units; `declared` completes what its own name and value tell."""
     if found is None:
         return None
-    own, value = found.unit, found.value
-    unit = own.with_more(beside)
-    if own.power is not None and beside.currency in NO_MONEY:
-        unit = own  # `spent_cents` beside `unit: "tokens"` is still money
-    value = scaled(value, power_of(unit))
+    unit = found.unit.with_more(declared)
+    if found.unit.power is not None and declared.currency in NO_MONEY:
+        unit = found.unit  # `spent_cents` beside `unit: "tokens"` is still money
+    amount = scaled(found.value, power_of(unit))
     currency = SafeText(unit.currency) if unit.currency else None
-    return Money(value, currency, unit.power is None)
+    return Money(amount, currency, unit_assumed=unit.power is None)
 
 
 def power_of(unit: Unit) -> int:
-    """The power of ten that makes whole units of a sum."""
-    if unit.power == MINOR:
-        return 0 if unit.currency in _NO_MINOR else -3 if unit.currency in _THREE_MINOR else -2
-    return unit.power or 0
+    """The power of ten that turns a sum into whole units; 0 if it is not known."""
+    if unit.power != MINOR:
+        return unit.power or 0
+    if unit.currency in _NO_MINOR:
+        return 0
+    if unit.currency in _THREE_MINOR:
+        return -3
+    return -2
 
 
 def scaled(value: Decimal, power: int) -> Decimal:
+    """`value` times ten to the `power`, exactly."""
     return value.scaleb(power, _EXACT) if power else value
 
 
-def _from_text(raw: str, unit: Unit) -> Sum | None:
-    match = _WRITTEN.match(raw.replace("\u2212", "-")) if len(raw) <= _LONGEST_TEXT else None
+def _from_text(raw: str, name_unit: Unit) -> Sum | None:
+    """The sum in a text such as "$1,234.50" or "12,50 €"; None if it is no sum."""
+    if len(raw) > _LONGEST_TEXT:
+        return None
+    match = _WRITTEN.match(raw.replace("\u2212", "-"))
     if match is None:
         return None
     lead, before, digits, after, closing = match.groups()
     value = to_decimal(digits)
-    if value is None or (lead == "(") != (closing == ")"):
+    if value is None:
         return None
-    said = NO_UNIT
+    if (lead == "(") != (closing == ")"):
+        return None
+    unit = NO_UNIT
     for mark in filter(None, (before, after)):
-        each = Unit(0, SIGNS[mark]) if mark in SIGNS else unit_in_name(mark)
-        if each == NO_UNIT and mark != "¢":
+        mark_unit = _unit_of_mark(mark)
+        if mark_unit == NO_UNIT:
             return None  # "12 GB" is no sum
-        said = said.with_more(Unit(-2) if mark == "¢" else each)
-    return Sum(-value if lead in ("-", "(") else value, said.with_more(unit))
+        unit = unit.with_more(mark_unit)
+    if lead in ("-", "("):
+        value = -value
+    return Sum(value, unit.with_more(name_unit))
+
+
+def _unit_of_mark(mark: str) -> Unit:
+    """The unit that a sign or word beside a number tells; NO_UNIT if it is none of money."""
+    if mark == "¢":
+        return Unit(-2)
+    if mark in SIGNS:
+        return Unit(0, SIGNS[mark])
+    return unit_in_name(mark)
 
 
 _AMOUNTS: Final = ("amount", "value", "total", "number", "amt", "price")
@@ -126,49 +163,52 @@ _AMOUNTS: Final = ("amount", "value", "total", "number", "amt", "price")
 _CURRENCIES: Final = word_set(
     "currency currencycode currencyiso isocurrencycode billingcurrency code iso ccy"
 )
+"""Names of the currency in such an object."""
 _UNITS: Final = word_set("unit units amountunit denomination")
+"""Names of the unit in such an object."""
 _SCALES: Final = word_set("scale exponent decimals decimalplaces fractiondigits minorunits")
 """How many digits of a whole number are behind the point: `{"amount": 1250, "scale": 2}`."""
 
 
-def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
-    """`{"amount": "12.50", "currency": "usd"}`, Google's units and nanos, `{"cents": 5}`."""
+def _from_object(raw: Mapping[str, Json], name_unit: Unit) -> Any:
+    """The sum in an object; Incomplete if it holds more; None if it is no sum.
+
+    `{"amount": "12.50", "currency": "usd"}`, `{"cents": 5}`, Google's units and nanos.
+    """
     if not 0 < len(raw) <= 12:
         return None
-    if len(raw) == 1 and (number := to_decimal(raw)) is not None and "$" in next(iter(raw)):
-        return Sum(number, unit)  # MongoDB's `$numberDecimal`
-    said = NO_UNIT
-    used = 0
+    if len(raw) == 1 and "$" in next(iter(raw)):
+        number = to_decimal(raw)
+        if number is not None:
+            return Sum(number, name_unit)  # MongoDB's `$numberDecimal`
+    declared = NO_UNIT
+    used = 0  # how many of the object's fields
     amounts: dict[tuple[int, int], Sum] = {}
+    """By rank, the best is the lowest: the rank of the unit in the name, then of the name."""
     named = {fold(key): value for key, value in raw.items()}
     for name, value in named.items():
-        each: Unit | None = None
-        if name in _CURRENCIES:
-            each = currency_word(value)
-        elif name in _UNITS and type(value) is str and to_decimal(value) is None:
-            each = unit_word(value)
-        elif name in _SCALES and type(value) is int and abs(value) < 9 and len(raw) > 2:
-            each = Unit(-abs(value))
-        elif (place := _place_of(name)) is not None and type(value) is not dict:
-            amount = to_decimal(value)
-            own = unit_in_name(name)
-            if amount is not None:
-                amounts.setdefault((own.rank, place), Sum(amount, own))
-        if each is not None:
-            said = said.with_more(each)
+        unit = _unit_in_field(name, value, may_be_scale=len(raw) > 2)
+        if unit is not None:
+            declared = declared.with_more(unit)
             used += 1
+            continue
+        rank = _name_rank(name)
+        amount = None if rank is None or type(value) is dict else to_decimal(value)
+        if rank is not None and amount is not None:
+            own_unit = unit_in_name(name)
+            amounts.setdefault((own_unit.rank, rank), Sum(amount, own_unit))
     whole = to_decimal(named.get("units"))
-    part = to_decimal(named.get("nanos"))
-    if whole is not None and (part is not None or "currencycode" in named):
-        total = _EXACT.add(whole, (part or Decimal(0)).scaleb(-9, _EXACT))
-        found = Sum(total, Unit(0).with_more(said))
-        used += 1 if part is None else 2
+    nanos = to_decimal(named.get("nanos"))
+    if whole is not None and (nanos is not None or "currencycode" in named):
+        found = Sum(_EXACT.add(whole, scaled(nanos or Decimal(0), -9)), Unit(0).with_more(declared))
+        used += 1 if nanos is None else 2
     elif amounts:
         best = min(amounts)
-        amount, own = amounts[best]
-        found = Sum(amount, own.with_more(said).with_more(unit))
+        amount, own_unit = amounts[best]
+        found = Sum(amount, own_unit.with_more(declared).with_more(name_unit))
         used += 1
-        if best[1] == len(_AMOUNTS) and used < len(raw):
+        is_named_by_unit = best[1] == len(_AMOUNTS)
+        if is_named_by_unit and used < len(raw):
             return None  # `{"tokens": 5, "requests": 2}` counts things
     else:
         return None
@@ -176,20 +216,37 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
     return found if values_sent <= used else Incomplete(found)
 
 
-def _place_of(name: str) -> int | None:
-    """The rank of a name within an object that is a sum; a unit alone is a name, too."""
-    for place, amount in enumerate(_AMOUNTS):
-        if name == amount or (name.startswith(amount) and amount in dict(split_unit(name))):
-            return place
+def _unit_in_field(name: str, value: Json, *, may_be_scale: bool) -> Unit | None:
+    """The unit that one field of an object declares; None if it declares none."""
+    if name in _CURRENCIES:
+        return currency_word(value)
+    if name in _UNITS and type(value) is str and to_decimal(value) is None:
+        return unit_word(value)
+    if name in _SCALES and type(value) is int and abs(value) < 9 and may_be_scale:
+        return Unit(-abs(value))
+    return None
+
+
+def _name_rank(name: str) -> int | None:
+    """The rank of an amount's name within an object, the best is 0; None if it names no amount.
+
+    The name of a unit alone ("cents") comes last.
+    """
+    for rank, amount in enumerate(_AMOUNTS):
+        if name == amount:
+            return rank
+        if name.startswith(amount) and amount in dict(split_unit(name)):
+            return rank
     return len(_AMOUNTS) if name in UNIT_WORDS else None
 
 
 def comparable(one: Money, other: Money) -> bool:
-    """True if nothing says that the two are in different units."""
-    if one.currency != other.currency and (
-        (one.currency and other.currency) or NO_MONEY.intersection((one.currency, other.currency))
-    ):
-        return False
+    """Whether two sums can be compared: nothing says that their units differ."""
+    if one.currency != other.currency:
+        if one.currency and other.currency:
+            return False
+        if one.currency in NO_MONEY or other.currency in NO_MONEY:
+            return False
     return one.unit_assumed == other.unit_assumed or not one.amount or not other.amount
 
 
@@ -199,14 +256,17 @@ def minus(one: Money, other: Money) -> Money | None:
         return None
     return Money(
         _EXACT.subtract(one.amount, other.amount),
-        one.currency or other.currency,
-        one.unit_assumed or other.unit_assumed,
-        True,
+        currency=one.currency or other.currency,
+        unit_assumed=one.unit_assumed or other.unit_assumed,
+        derived=True,
     )
 
 
 def unit_word(raw: Any) -> Unit | None:
-    """What a `unit` says: "cents", "usd_cents", "USD" (whole ones), `{"code": "EUR"}`, "GB"."""
+    """The unit that a field named `unit` declares; None if it declares none.
+
+    "cents", "usd_cents", "USD" (whole dollars), `{"code": "EUR"}`, and "GB", which is no money.
+    """
     text = _code_in(raw)
     if text is None or fold(text) in ("unit", "units", "money", "count", "none", "default"):
         return None
@@ -216,31 +276,41 @@ def unit_word(raw: Any) -> Unit | None:
 
 
 def currency_word(raw: Any) -> Unit | None:
-    """What a `currency` says: a code without a scale; "usd_cents" tells both."""
+    """The unit that a field named `currency` declares: a currency without a power of ten.
+
+    "usd_cents" declares both.
+    """
     text = _code_in(raw)
-    known = None if text is None else unit_word(text)
-    if known is None or known.power != 0 or known.currency in NO_MONEY:
-        return known
-    return Unit(None, known.currency)
+    if text is None:
+        return None
+    unit = unit_word(text)
+    if unit is None or unit.power != 0 or unit.currency in NO_MONEY:
+        return unit
+    return Unit(None, unit.currency)
 
 
 def _code_in(raw: Any) -> str | None:
+    """The code of a unit or currency in a text or an object; None if there is none."""
     if type(raw) is dict:
         raw = next((raw[key] for key in ("code", "iso", "id", "currency") if key in raw), None)
-    text = raw.strip() if type(raw) is str else ""
+    if type(raw) is not str:
+        return None
+    text = raw.strip()
     return text if 0 < len(text) <= 24 else None
 
 
 def _metric(raw: Json) -> Unit | None:
-    """`metric: "billed_cents"`; what else is measured is no unit of sums."""
+    """The unit in `metric: "billed_cents"`; None for a metric that is no unit of sums."""
     return UNIT_WORDS.get(fold(raw)) if type(raw) is str else None
 
 
-def _cents_if(raw: Json) -> Unit | None:
+def _cents_if_true(raw: Json) -> Unit | None:
+    """Cents if a flag such as `in_cents` is true, else None."""
     return Unit(-2) if raw is True else None
 
 
-def _of_digits(raw: Json) -> Unit | None:
+def _unit_of_digits(raw: Json) -> Unit | None:
+    """The unit of sums with this many digits after the point; None if it is no such number."""
     return Unit(-raw) if type(raw) is int and 0 <= raw < 5 else None
 
 
@@ -254,32 +324,39 @@ UNIT_FIELDS: Final = (
     Field("unit", "unit units amount_unit {money,cost,currency,budget}_unit", unit_word),
     Field("unit", "{amounts,values,costs,money,sums}_in denomination", unit_word),
     Field("unit", "metric  # paperclip: billed_cents", _metric),
-    Field("unit", "{is_,}in_cents amounts_in_cents  # a flag", _cents_if),
-    Field("unit", "minor_units  # how many digits", _of_digits),
+    Field("unit", "{is_,}in_cents amounts_in_cents  # a flag", _cents_if_true),
+    Field("unit", "minor_units  # how many digits", _unit_of_digits),
 )  # fmt: skip
 """The fields of a record that tell the unit of the sums beside them."""
 
-_BESIDE: Final = tuple(
+_ENVELOPE_FIELDS: Final = tuple(
     (fold(name), field)
     for field in UNIT_FIELDS
     for name, _ in field.names_with_sources()
     if "." not in name and name not in ("unit", "units")
 )
-_AROUND: Final = word_set("meta metadata summary totals info settings data result payload budget")
+"""(folded name, field) of what may declare a unit for a whole answer."""
+_OUTER_OBJECTS: Final = word_set(
+    "meta metadata summary totals info settings data result payload budget"
+)
+"""Names of objects in an answer in which it may declare its unit."""
 
 
 def envelope_unit(body: Json, depth: int = 0) -> Unit:
-    """The unit that an answer tells once for all: `{"currency": "EUR", "data": […]}`."""
+    """The unit that an answer declares once for all its sums: `{"currency": "EUR", "data": […]}`.
+
+    NO_UNIT if it declares none.
+    """
     if type(body) is not dict or len(body) > 400:
         return NO_UNIT
     unit = NO_UNIT
-    for name, field in _BESIDE:
+    for name, field in _ENVELOPE_FIELDS:
         raw = get_field(body, name)
-        told = None if raw is None else field.reader(raw)
-        unit = unit.with_more(told)
-    for name in ("unit", "units"):  # of an answer's own `unit: "ms"` it is something else
+        if raw is not None:
+            unit = unit.with_more(field.reader(raw))
+    for name in ("unit", "units"):  # an answer's own `unit` may be anything, such as "ms"
         unit = unit.with_more(_metric(get_field(body, name)))
     if depth < 2:
-        for name in _AROUND:
+        for name in _OUTER_OBJECTS:
             unit = unit.with_more(envelope_unit(get_field(body, name), depth + 1))
     return unit

@@ -1,4 +1,9 @@
-"""Identifiers, and references from one record to another."""
+"""Readers of identifiers, and of references from one record to another.
+
+A reader takes a raw JSON value and returns what it means; `EMPTY` if the value is understood and
+says nothing; `Incomplete(value)` if the raw value holds more than that; None if it is no value of
+this sort. A `Ref` is a reference: an id, a name, or both.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +28,16 @@ COMPANY: Final = "company organization organisation org workspace tenant account
 """What a company is called in the records that belong to it."""
 
 _MAX_ID: Final = 1_000
+"""Characters of the longest id that is read."""
 _LIKE_ID: Final = lazy_pattern(
     r"\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,64}"
     r"|[a-z]{1,12}_[\w.:+-]*\d[\w.:+-]*|(?:ag|agt|agent|cmp|co|comp|company|tsk|task|usr|user|org)_\S+"
     r"|[A-Z]{2,10}-\d+|[a-z]{1,12}-\d+|[a-z]{1,3}\d+|[0-9A-HJKMNP-TV-Z]{26}",
     re.ASCII,
 )
+"""A number, UUID, hash, `ag_12`, `ACT-1778` or ULID."""
 _PATH: Final = lazy_pattern(r"(?:https?://[^/\s]+)?(?:/[\w.:%~+-]+)+/?\Z|urn:[\w:.-]+\Z", re.ASCII)
+"""An address, an absolute path or a URN, of which the last part is the id."""
 _RESOURCE: Final = lazy_pattern(
     r"(?:[\w.~%-]+/)*(?:agents|assistants|companies|organizations|tasks|users)/[\w.~%-]+\Z",
     re.ASCII,
@@ -38,72 +46,104 @@ _RESOURCE: Final = lazy_pattern(
 
 
 def to_id(raw: Json) -> Any:
-    """`raw` as an identifier, exactly as sent; whole numbers as their digits; else None."""
+    """`raw` as an identifier, exactly as sent; a whole number as its digits; else None.
+
+    An address is shortened to the id at its end. EMPTY for a blank text.
+    """
     if type(raw) is str:
         if not raw or raw.isspace():
             return EMPTY
         if len(raw) > _MAX_ID:
             return None
-        # JSON-LD has an address for an identifier; the platform's own is at its end.
+        # JSON-LD has an address for an identifier; the platform's own id is at its end.
         if raw[0] in "/h" and raw.startswith(("/", "http")) and _PATH.match(raw):
             return unquote(raw.rstrip("/").rpartition("/")[2])
         return raw
-    if type(raw) is Decimal and raw.is_finite() and abs(raw.adjusted()) < 40:
-        return str(int(raw)) if raw == raw.to_integral_value() else None
+    if type(raw) is int:
+        return str(raw)
+    if type(raw) is Decimal:
+        return _digits_of(raw)
     if type(raw) is dict and len(raw) <= 4:
-        for name in ("$oid", "id", "_id", "value", "uuid"):
-            if raw.get(name) is not None and type(raw[name]) is not dict:
-                found = to_id(raw[name])
-                return found if len(raw) == 1 or type(found) is not str else Incomplete(found)
-    return str(raw) if type(raw) is int else None
+        return _id_in_object(raw)
+    return None
 
 
-_SECRET_FROM: Final = 24
+def _digits_of(number: Decimal) -> str | None:
+    """A whole number of at most 40 digits as text, else None."""
+    if not number.is_finite() or abs(number.adjusted()) >= 40:
+        return None
+    return str(int(number)) if number == number.to_integral_value() else None
+
+
+def _id_in_object(raw: Mapping[str, Json]) -> Any:
+    """The id in a small object such as MongoDB's `{"$oid": …}`; Incomplete if it holds more."""
+    for name in ("$oid", "id", "_id", "value", "uuid"):
+        value = raw.get(name)
+        if value is not None and type(value) is not dict:
+            found = to_id(value)
+            holds_more = len(raw) > 1 and type(found) is str
+            return Incomplete(found) if holds_more else found
+    return None
+
+
+_MAX_KEY: Final = 24
+"""A longer text under the name `key` may be an API key."""
 
 
 def to_key(raw: Json) -> Any:
-    """An identifier under the name `key`: `ACT-1778`, but never what may be an API key."""
-    if type(raw) is str and (len(raw) > _SECRET_FROM or hide_keys(raw) != raw):
+    """An identifier under the name `key`: `ACT-1778`; None for what may be an API key."""
+    if type(raw) is str and (len(raw) > _MAX_KEY or hide_keys(raw) != raw):
         return None
     return to_id(raw)
 
 
 def looks_like_id(text: str) -> bool:
-    """True if a text given for a reference is rather an identifier than a name."""
+    """Whether a text given as a reference is more likely an identifier than a name."""
     return len(text) <= 200 and _LIKE_ID.fullmatch(text) is not None
 
 
 def to_ref(raw: Json) -> Any:
-    """A reference: an id, a name, a path that ends in the id, an object, or a list's first."""
-    if raw in ("", [], {}) or (type(raw) is str and raw.isspace()):
+    """A reference: an id, a name, a path that ends in the id, an object, or a list's first item."""
+    if raw in ("", [], {}):
         return EMPTY
     if type(raw) is str:
-        if looks_like_id(raw):
-            return Ref(raw, None)
-        if len(raw) < 300 and (_PATH.match(raw) or _RESOURCE.match(raw)):
-            return Ref(re.split(r"[/:]", raw.rstrip("/"))[-1], None)
-        return Ref(None, safe(raw))
+        return _ref_from_text(raw)
     if type(raw) is int:
         return Ref(str(raw), None)
     if type(raw) is dict:
         return _from_object(raw)
     if type(raw) is list:
         first = to_ref(raw[0])
-        return Incomplete(first) if isinstance(first, Ref) and len(raw) > 1 else first
+        has_others = isinstance(first, Ref) and len(raw) > 1
+        return Incomplete(first) if has_others else first
     return None
+
+
+def _ref_from_text(text: str) -> Any:
+    """A reference by id if the text looks like one or is a path to one, else by name."""
+    if text.isspace():
+        return EMPTY
+    if looks_like_id(text):
+        return Ref(text, None)
+    if len(text) < 300 and (_PATH.match(text) or _RESOURCE.match(text)):
+        last_part = re.split(r"[/:]", text.rstrip("/"))[-1]
+        return Ref(last_part, None)
+    return Ref(None, safe(text))
 
 
 def to_ref_id(raw: Json) -> Any:
     """A reference under a name that says "id": a text is never a name."""
-    if type(raw) is str:
-        return Ref(raw, None) if raw and not raw.isspace() and len(raw) <= _MAX_ID else EMPTY
-    return to_ref(raw)
+    if type(raw) is not str:
+        return to_ref(raw)
+    if not raw or raw.isspace() or len(raw) > _MAX_ID:
+        return EMPTY
+    return Ref(raw, None)
 
 
 def to_ref_name(raw: Json) -> Any:
     """A reference under a name that says "name": a text is never an id."""
     if type(raw) is str:
-        return Ref(None, safe(raw)) if raw and not raw.isspace() else EMPTY
+        return EMPTY if not raw or raw.isspace() else Ref(None, safe(raw))
     return to_ref(raw) if type(raw) is dict else None
 
 
@@ -126,44 +166,67 @@ _REF: Final = Table((
         """, text_only),
     Field("type", "type kind object __typename {object,entity,resource}_type", text_only),
 ))  # fmt: skip
+"""The names of a reference's fields, where it is an object."""
 
 
 def _from_object(raw: Mapping[str, Json]) -> Any:
+    """The reference in an object, also under its `data` (JSON:API) or `node` (GraphQL)."""
     inner = raw.get("data", raw.get("node", raw))
     if inner is None:
         return EMPTY
     if inner is not raw:
-        first = to_ref(inner) if type(inner) in (dict, list) else None
-        return first if type(first) is not Ref or type(inner) is dict else Incomplete(first)
+        return _from_inner(inner)
     row = _REF.read(raw)
-    values = row.values
-    if "id" not in values and "name" not in values:
+    if "id" not in row.values and "name" not in row.values:
         return None
-    ref = Ref(values.get("id"), values.get("name"))
-    return Incomplete(ref) if any(value is not None for value in row.unread.values()) else ref
+    ref = Ref(row.values.get("id"), row.values.get("name"))
+    holds_more = any(value is not None for value in row.unread.values())
+    return Incomplete(ref) if holds_more else ref
+
+
+def _from_inner(inner: Json) -> Any:
+    """The reference under `data` or `node`; of a list only the first, as Incomplete."""
+    if type(inner) is dict:
+        return to_ref(inner)
+    if type(inner) is not list:
+        return None
+    first = to_ref(inner)
+    return Incomplete(first) if type(first) is Ref else first
 
 
 _KINDS: Final = {
     **dict.fromkeys(word_set("agent assistant worker bot employee"), "agent"),
     **dict.fromkeys(word_set(COMPANY), "company"),
 }
+"""The kind of record that the folded `type` of a reference means."""
 
 
 def typed_ref(raw: Json) -> tuple[str, Ref] | None:
     """("agent" or "company", reference) from `{"type": "agent", "id": "ag_1"}`, else None."""
-    told = _REF.read(raw).values.get("type") if type(raw) is dict else None
-    kind = _KINDS.get(fold(told or ""))
-    found = None if kind is None else _from_object(raw)
+    if type(raw) is not dict:
+        return None
+    type_word = _REF.read(raw).values.get("type")
+    kind = _KINDS.get(fold(type_word or ""))
+    if kind is None:
+        return None
+    found = _from_object(raw)
     ref = found.value if type(found) is Incomplete else found
-    return (kind, ref) if kind is not None and isinstance(ref, Ref) else None
+    return (kind, ref) if isinstance(ref, Ref) else None
 
 
 def joined(*refs: Ref | None) -> Ref | None:
-    """One reference from several for the same thing: the first id, and a name that goes with it."""
-    found_id: str | None = None
+    """One reference from several to the same record; None if they tell nothing.
+
+    It has the first id, and the first name that comes with this id or without any.
+    """
+    record_id: str | None = None
     name: SafeText | None = None
-    for ref in filter(None, refs):
-        found_id = found_id or ref.id
-        if name is None and ref.id in (None, found_id):
+    for ref in refs:
+        if ref is None:
+            continue
+        record_id = record_id or ref.id
+        if name is None and ref.id in (None, record_id):
             name = ref.name
-    return None if found_id is None and name is None else Ref(found_id, name)
+    if record_id is None and name is None:
+        return None
+    return Ref(record_id, name)

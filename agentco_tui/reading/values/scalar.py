@@ -1,6 +1,8 @@
-"""Readers of texts, words, flags and numbers; whatever comes in their place is turned away.
+"""Readers of texts, words, flags and numbers: a raw JSON value in, what it means out.
 
-A boolean is never a number, and a number whose size makes no sense (1e999) is none either.
+A reader returns None for a value that is not of its sort, `EMPTY` for an empty text, and
+`Incomplete(value)` if the raw value, an object, holds more than what was read. A boolean is never
+a number, and neither is a number beyond all reason (1e999).
 """
 
 from __future__ import annotations
@@ -18,32 +20,36 @@ from agentco_tui.text import SafeText, safe, safe_block
 from agentco_tui.text.patterns import lazy_pattern
 
 _WORD_CELLS: Final = 60
+"""Status words are cut to this width."""
 _SHORT: Final = 400
-"""Up to so many printable ASCII characters a block is just a line."""
+"""Up to so many printable ASCII characters a block is just a line, which is faster to clean."""
 _NAMED: Final = (
     "displayvalue", "name", "displayname",
     "title", "label", "fullname", "text", "value", "word", "message",
     "content", "username", "login", "slug", "identifier", "key", "email", "rendered", "en",
     "default",
 )  # fmt: skip
+"""Folded keys of the name in an object, best first."""
 _WORDED: Final = (
     "displayvalue", "state", "status",
     "name", "value", "phase", "label", "code", "key", "current", "level", "type",
 )  # fmt: skip
+"""Folded keys of the status word in an object, best first."""
 _BLOCK: Final = ("text", "content", "message", "value", "body", "output", "markdown", "plain")
+"""Folded keys of the text in an object, best first."""
 
 
 def line(raw: Json) -> Any:
-    """One line of text; a number as its digits; `EMPTY` for an empty text; None for all else."""
+    """One line of text; a number as its digits; EMPTY for a blank text; else None."""
     if type(raw) is str:
-        return safe(raw) if raw and not raw.isspace() else EMPTY
+        return EMPTY if not raw or raw.isspace() else safe(raw)
     if type(raw) is int or type(raw) is Decimal:
         return number_text(raw)
     return None
 
 
 def text_only(raw: Json) -> Any:
-    """One line, only from a text."""
+    """One line of a text; EMPTY for a blank text; None for all else, numbers too."""
     return line(raw) if type(raw) is str else None
 
 
@@ -57,10 +63,12 @@ def named(raw: Json) -> Any:
 def word(raw: Json) -> Any:
     """A status word or the like: a short line, or the word inside `{"state": "working", …}`."""
     if type(raw) is str:
-        return safe(raw.strip(), _WORD_CELLS) if raw and not raw.isspace() else EMPTY
+        return EMPTY if not raw or raw.isspace() else safe(raw.strip(), _WORD_CELLS)
     if type(raw) is dict:
-        if len(raw) == 1 and (number := to_decimal(raw)) is not None:
-            return number_text(number)
+        if len(raw) == 1:
+            number = to_decimal(raw)
+            if number is not None:
+                return number_text(number)
         return _inner(raw, _WORDED, word)
     if type(raw) is list and len(raw) == 1 and type(raw[0]) is str:
         return word(raw[0])
@@ -70,9 +78,11 @@ def word(raw: Json) -> Any:
 def block(raw: Json, max_cells: int = 20_000, max_lines: int = 2_000) -> Any:
     """Several lines of text, also from a list of texts or the text inside an object."""
     if type(raw) is str:
-        if len(raw) <= _SHORT and raw.isascii() and raw.isprintable() and not raw.isspace():
-            return safe(raw) if raw else EMPTY
-        return safe_block(raw, max_cells, max_lines) if raw and not raw.isspace() else EMPTY
+        if not raw or raw.isspace():
+            return EMPTY
+        if len(raw) <= _SHORT and raw.isascii() and raw.isprintable():
+            return safe(raw)
+        return safe_block(raw, max_cells, max_lines)
     if type(raw) is list and raw and all(type(part) is str for part in raw):
         return safe_block("\n".join(raw), max_cells, max_lines)
     if type(raw) is dict:
@@ -81,7 +91,10 @@ def block(raw: Json, max_cells: int = 20_000, max_lines: int = 2_000) -> Any:
 
 
 def shown(raw: Json) -> SafeText | None:
-    """Any value as a block of text: texts as they are, the rest as compact JSON, keys hidden."""
+    """Any value as a block of text; None if it is empty.
+
+    Texts are kept, other values become compact JSON, and values of secret fields are hidden.
+    """
     if raw is None or raw in ("", {}, []):
         return None
     if type(raw) is str:
@@ -91,9 +104,10 @@ def shown(raw: Json) -> SafeText | None:
         if all(parts):
             return safe_block("\n".join(map(str, parts)))
     if type(raw) is dict:
-        inner = _inner({key: value for key, value in raw.items() if key != "type"}, _BLOCK, block)
-        if isinstance(inner, str):
-            return SafeText(inner)
+        fields = {key: value for key, value in raw.items() if key != "type"}
+        text = _inner(fields, _BLOCK, block)
+        if isinstance(text, str):
+            return SafeText(text)
     return safe_block(compact(raw, 4_000))
 
 
@@ -101,15 +115,18 @@ _FLAGS: Final = {
     **dict.fromkeys(("true", "yes", "y", "1", "on"), True),
     **dict.fromkeys(("false", "no", "n", "0", "off"), False),
 }
+"""The words of flags, in lower case."""
 
 
 def flag(raw: Json) -> bool | None:
-    """A yes or no: true, "true", "yes", 1 and their opposites; None for all else."""
-    return _FLAGS.get(str(raw).strip().lower()) if type(raw) in (bool, int, str) else None
+    """True or False for true, "true", "yes", 1 and their opposites; None for all else."""
+    if type(raw) not in (bool, int, str):
+        return None
+    return _FLAGS.get(str(raw).strip().lower())
 
 
 def number_text(raw: int | Decimal) -> SafeText | None:
-    """A number as text, plain digits; None if it has more digits than anyone reads."""
+    """A number as plain digits; None if it has more than 30 or so, or is no number (NaN)."""
     if type(raw) is Decimal:
         if not raw.is_finite() or abs(raw.adjusted()) > 30:
             return None
@@ -117,33 +134,43 @@ def number_text(raw: int | Decimal) -> SafeText | None:
     return safe(str(raw)) if -(10**30) < raw < 10**30 else None
 
 
-def _inner(raw: Mapping[str, Json], names: tuple[str, ...], reader: Any) -> Any:
+def _inner(raw: Mapping[str, Json], keys: tuple[str, ...], reader: Any) -> Any:
+    """The value that `reader` makes of the best of `keys` in an object; None without one.
+
+    Texts are preferred to numbers and flags. Incomplete if the object has other values.
+    """
     if len(raw) > 40:
         return None
-    by_name = {fold(key): value for key, value in raw.items()}
-    texts = [name for name in names if type(by_name.get(name)) is str]
-    for name in (*texts, *names):
-        value = by_name.get(name)
+    by_key = {fold(key): value for key, value in raw.items()}
+    with_text = [key for key in keys if type(by_key.get(key)) is str]
+    for key in (*with_text, *keys):
+        value = by_key.get(key)
         if value is None or type(value) is dict or type(value) is list:
             continue
         found = reader(value)
         if found is None or found is EMPTY:
             continue
-        return found if sum(each is not None for each in raw.values()) == 1 else Incomplete(found)
+        values_sent = sum(each is not None for each in raw.values())
+        return found if values_sent == 1 else Incomplete(found)
     return None
 
 
 _MAX_ADJUSTED: Final = 60
+"""Numbers of 10^60 and more, or of 10^-60 and less, make no sense."""
 _MAX_TEXT: Final = 60
+"""Characters of the longest text that is read as a number."""
 _MAX_INT: Final = 10**60
 _PLAIN: Final = lazy_pattern(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?\Z", re.ASCII)
+"""A number as JSON or a programming language writes it."""
 _GROUPED: Final = lazy_pattern(
     r"([+-]?\d{1,3}([,.])(?:\d{2,3}\2)*\d{3})(?:(?!\2)[,.](\d+))?\Z", re.ASCII
 )
-"""1,234.56 and 1.234,56; the Indian way in twos before the last three."""
+"""1,234.56 and 1.234,56; in India groups of two before the last three."""
 _BLANKS: Final = lazy_pattern(r"[\s\u00a0\u2009\u202f'’_]+")
+"""Other separators of thousands: blanks, apostrophes, underscores."""
 _INNER: Final = ("intValue", "doubleValue", "$numberLong", "$numberInt", "$numberDouble")
 _INNER_FRACTION: Final = ("$numberDecimal", "value", "score", "amount")
+"""Keys of the number in an object that wraps one; `_INNER`: OpenTelemetry and MongoDB."""
 
 
 def to_decimal(raw: Json) -> Decimal | None:
@@ -156,9 +183,11 @@ def to_decimal(raw: Json) -> Decimal | None:
     if kind is int:
         return Decimal(raw) if -_MAX_INT < raw < _MAX_INT else None
     if kind is Decimal:
-        # What is far too large, or no number at all, makes no sense; 0 has any exponent.
-        fits = raw.is_finite() and (not raw or -_MAX_ADJUSTED <= raw.adjusted() <= _MAX_ADJUSTED)
-        return raw if fits else None
+        if not raw.is_finite():
+            return None
+        # Zero may have any exponent.
+        is_sensible = not raw or abs(raw.adjusted()) <= _MAX_ADJUSTED
+        return raw if is_sensible else None
     if kind is str:
         return _from_text(raw)
     if kind is dict and len(raw) <= 3:
@@ -180,20 +209,34 @@ def to_count(raw: Json) -> int | None:
 
 
 def _from_text(text: str) -> Decimal | None:
+    """The number in a text, None if it is none; brackets mean that it is negative."""
     if len(text) > _MAX_TEXT:
         return None
-    text, sign = text.strip().replace("\u2212", "-"), ""
+    text = text.strip().replace("\u2212", "-")
+    sign = ""
     if text.startswith("(") and text.endswith(")"):
-        text, sign = text[1:-1], "-"
+        text = text[1:-1]
+        sign = "-"
     if not _PLAIN.match(text):
-        text = _BLANKS.sub("", text)
-        match = None if _PLAIN.match(text) else _GROUPED.match(text)
-        if match is not None:
-            whole, group, part = match.groups()
-            text = whole.replace(group, "") + (f".{part}" if part else "")
-        elif text.count(",") == 1:
-            text = text.replace(",", ".")
+        text = _without_groups(text)
+        if not _PLAIN.match(text):
+            return None
     try:
-        return to_decimal(Decimal(f"{sign}{text}")) if _PLAIN.match(text) else None
+        return to_decimal(Decimal(f"{sign}{text}"))
     except InvalidOperation:
         return None
+
+
+def _without_groups(text: str) -> str:
+    """A number without separators of thousands, with a decimal point in place of a comma."""
+    text = _BLANKS.sub("", text)
+    if _PLAIN.match(text):
+        return text
+    match = _GROUPED.match(text)
+    if match is not None:
+        whole, separator, fraction = match.groups()
+        whole = whole.replace(separator, "")
+        return f"{whole}.{fraction}" if fraction else whole
+    if text.count(",") == 1:
+        return text.replace(",", ".")
+    return text

@@ -1,7 +1,7 @@
-"""Points in time and durations, in all forms that platforms send.
+"""Readers of points in time and durations, in all forms that platforms send.
 
-Readers return `EMPTY` for a value that means "no time" (Go's year 1, the epoch itself, year 9999,
-an empty text), which is not the same as a value that is no time at all (None).
+They return None for a value that is no time at all, and `EMPTY` for a *sentinel*, a value that
+means "no time": Go's year 1, the epoch itself, year 9999, an empty text.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from agentco_tui.text.patterns import lazy_pattern
 
 _DAY: Final = 86_400.0
 _FIRST: Final = _DAY * 2
-"""Up to here a time is "1970", which means none."""
+"""Earlier times are sentinels: 1970-01-01 in some time zone."""
 _LAST: Final = 253_370_764_800
-"""9999-01-01: from here on a time means "no end"."""
+"""Times from here on are sentinels for "no end": 9999-01-01."""
 _YEAR_ONE: Final = -62_135_596_800
+"""0001-01-01, Go's zero time."""
 _EPOCHS: Final = tuple((10**digits, 10 ** (digits - 9)) for digits in (9, 12, 15, 18))
-"""From which number on it counts seconds, milliseconds, microseconds, nanoseconds."""
+"""(smallest number, units a second) of times in seconds, milli-, micro- and nanoseconds."""
 _MAX_TEXT: Final = 64
+"""Characters of the longest text that is read as a time."""
 
 _GENERAL: Final = lazy_pattern(
     r"""(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?
@@ -36,12 +38,15 @@ _GENERAL: Final = lazy_pattern(
         \s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?(?:\s*(?:UTC|GMT|Z)|\s*\[[\w/+-]+\]|\s+m=\S+)*\Z""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
+"""ISO 8601 and what resembles it: "2026-11-21 09:00:00 UTC"; the day or the time may be missing."""
 _COMPACT: Final = lazy_pattern(
     r"((?:19[7-9]|2[01]\d)\d)(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)?(?:[.,]?(\d+))?)?"
     r"(Z|[+-]\d\d:?\d\d)?\Z",
     re.ASCII,
 )
+"""`20261121T090000Z`."""
 _DOTNET: Final = lazy_pattern(r"\\?/Date\((-?\d{1,16})(?:[+-]\d{4})?\)\\?/\Z", re.ASCII)
+"""`/Date(1795251600000)/`, in milliseconds."""
 _MAIL: Final = lazy_pattern(
     r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,\s*)?\d{1,2}[ -][A-Z][a-z]{2}[ -]\d{2,4}\s+\d"
     r"|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\Z",
@@ -58,36 +63,49 @@ def to_moment(raw: Json) -> Any:
     1970; any other size is no time. Without a zone UTC is assumed, and marked.
     """
     if type(raw) is str:
-        try:
-            when = datetime.fromisoformat(raw) if len(raw) >= 19 and raw[4] == "-" else None
-        except ValueError:
-            when = None
-        found: Any = when or _from_text(raw.strip())
+        found: Any = _from_iso_text(raw) or _from_text(raw.strip())
         if type(found) is not datetime:
             return found
         zone_assumed = found.tzinfo is None
-        at = (found.replace(tzinfo=UTC) if zone_assumed else found).timestamp()
+        if zone_assumed:
+            found = found.replace(tzinfo=UTC)
+        at = found.timestamp()
         return Moment(at, zone_assumed) if _FIRST <= at < _LAST else EMPTY
     if type(raw) is int or type(raw) is Decimal:
         return _from_number(raw)
     return _from_object(raw) if type(raw) is dict else None
 
 
+def _from_iso_text(text: str) -> datetime | None:
+    """The time in a text of the usual form; None if it needs a closer look.
+
+    It is many times faster than the patterns of `_from_text`.
+    """
+    if len(text) < 19 or text[4] != "-":
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
 def _from_number(value: int | Decimal) -> Any:
-    for least, scale in _EPOCHS:
+    """The time of a number that counts since 1970; EMPTY for a sentinel; None if it is no time."""
+    for least, units_a_second in _EPOCHS:
         if least <= value < least * 10:
-            return Moment(float(value / scale))
-    # the sentinels' own numbers: year 1 and year 9999, in seconds and milliseconds
-    if value == 0 or any(
-        value == _YEAR_ONE * scale or _LAST * scale <= value < (_LAST + 366 * 86_400) * scale
-        for scale in (1, 1000)
-    ):
+            return Moment(float(value / units_a_second))
+    if value == 0:
         return EMPTY
+    for units_a_second in (1, 1000):
+        if value == _YEAR_ONE * units_a_second:
+            return EMPTY
+        if _LAST * units_a_second <= value < (_LAST + 366 * 86_400) * units_a_second:
+            return EMPTY  # a time in the year 9999
     return None
 
 
 def _from_text(text: str) -> Any:
-    """A datetime, or what `to_moment` returns."""
+    """A datetime, or what `to_moment` returns: a Moment, EMPTY or None."""
     if not text or text.lower() in ("never", "none", "null", "n/a", "-"):
         return EMPTY
     if len(text) > _MAX_TEXT:
@@ -96,30 +114,54 @@ def _from_text(text: str) -> Any:
         at = _from_number(Decimal(text))
         if at is not None or len(text) not in (8, 14):  # 20261121, 20261121090000
             return at
-    if match := _DOTNET.match(text):
-        return _from_number(int(match[1]))
-    if match := _GENERAL.match(text) or _COMPACT.match(text):
-        year, month, day, hour, minute, second, fraction, zone = match.groups()
-        if year == "0000":
-            return EMPTY  # how some databases write "none"
-        of_zone = None if zone is None else UTC
-        micros = int((fraction or "0")[:6].ljust(6, "0"))
-        with suppress(ValueError, OverflowError):
-            if zone and zone[0] in "+-":
-                digits = zone[1:].replace(":", "").ljust(4, "0")
-                offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-                of_zone = timezone(-offset if zone[0] == "-" else offset)
-            clock = time(int(hour or 0), int(minute or 0), min(int(second or 0), 59), micros)
-            return datetime.combine(date(int(year), int(month), int(day or 1)), clock, of_zone)
-        return None
-    with suppress(ValueError, TypeError, IndexError, OverflowError):
-        return parsedate_to_datetime(text) if _MAIL.match(text) else None
+    dotnet = _DOTNET.match(text)
+    if dotnet is not None:
+        return _from_number(int(dotnet[1]))
+    match = _GENERAL.match(text) or _COMPACT.match(text)
+    if match is not None:
+        return _from_match(match)
+    if _MAIL.match(text):
+        with suppress(ValueError, TypeError, IndexError, OverflowError):
+            return parsedate_to_datetime(text)
     return None
+
+
+def _from_match(match: re.Match[str]) -> Any:
+    """The datetime that a pattern found; EMPTY in the year 0; None if there is no such day or time.
+
+    It has no zone if the text has none.
+    """
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    if year == "0000":
+        return EMPTY  # how some databases write "none"
+    microseconds = int((fraction or "0")[:6].ljust(6, "0"))
+    whole_second = min(int(second or 0), 59)  # a leap second counts as the one before
+    try:
+        clock = time(int(hour or 0), int(minute or 0), whole_second, microseconds)
+        return datetime.combine(date(int(year), int(month), int(day or 1)), clock, _zone_of(zone))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _zone_of(text: str | None) -> timezone | None:
+    """The time zone of "Z", "UTC", "+01:00" or "-0530"; None if there is none.
+
+    Raises ValueError for an offset of a day or more.
+    """
+    if text is None:
+        return None
+    if text[0] not in "+-":
+        return UTC
+    digits = text[1:].replace(":", "").ljust(4, "0")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return timezone(-offset if text[0] == "-" else offset)
 
 
 def _from_object(raw: dict[str, Json]) -> Any:
     """Protobuf's and Firestore's seconds and nanos, MongoDB's `$date`, PHP's date and zone."""
-    by_name = {fold(key): value for key, value in raw.items()} if len(raw) <= 6 else {}
+    if len(raw) > 6:
+        return None
+    by_name = {fold(key): value for key, value in raw.items()}
     whole = to_decimal(by_name.get("seconds"))
     if whole is not None:
         part = to_decimal(by_name.get("nanos", by_name.get("nanoseconds"))) or Decimal(0)
@@ -152,7 +194,9 @@ _UNITS: Final = {
     )
     for word in words.split()
 }
+"""Seconds by the word of a unit; a month has 30 days."""
 _PIECE: Final = lazy_pattern(r"\s*(\d+(?:\.\d+)?)\s*([a-zµμ]+)", re.IGNORECASE)
+"""One number with its unit, of a duration such as "6m0s"."""
 _ISO: Final = lazy_pattern(
     r"P(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?"
     r"(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?\Z",
@@ -168,9 +212,11 @@ def to_seconds(raw: Json, unit: float = 1.0) -> float | None:
     Also `{"seconds": "3", "nanos": 500000000}`, `{"ms": 1500}`, `{"value": 1500, "unit": "ms"}`.
     """
     if type(raw) is dict:
-        told = raw.get("unit", raw.get("units"))
-        if type(told) is str:
-            return to_seconds(raw.get("value", raw.get("amount")), _UNITS.get(told.lower(), -1.0))
+        unit_word = raw.get("unit", raw.get("units"))
+        if type(unit_word) is str:
+            # Of an unknown unit -1, which makes the duration negative, hence None.
+            unit = _UNITS.get(unit_word.lower(), -1.0)
+            return to_seconds(raw.get("value", raw.get("amount")), unit)
         if raw and raw.keys() <= _UNITS.keys():
             parts = [to_seconds(value, _UNITS[name]) for name, value in raw.items()]
             return None if None in parts else _bounded(sum(filter(None, parts)))
@@ -179,23 +225,32 @@ def to_seconds(raw: Json, unit: float = 1.0) -> float | None:
         return _bounded(float(number) * unit)
     if type(raw) is not str or not raw or len(raw) > _MAX_TEXT:
         return None
-    text = raw.strip()
-    match = _ISO.match(text)
-    if match and any(match.groups()):
-        scale = (7 * _DAY, _DAY, 3600.0, 60.0, 1.0)
-        pairs = zip(match.groups(), scale, strict=True)
-        return _bounded(sum(float(part or 0) * each for part, each in pairs))
-    if match := _CLOCK.match(text):
-        hours, minutes, seconds = match.groups()
+    return _seconds_from_text(raw.strip())
+
+
+def _seconds_from_text(text: str) -> float | None:
+    """The seconds of "PT1.5S", "00:01:30" or "6m0s"; None if it is no duration."""
+    iso = _ISO.match(text)
+    if iso is not None and any(iso.groups()):
+        unit_seconds = (7 * _DAY, _DAY, 3600.0, 60.0, 1.0)
+        pairs = zip(iso.groups(), unit_seconds, strict=True)
+        return _bounded(sum(float(number or 0) * seconds for number, seconds in pairs))
+    clock = _CLOCK.match(text)
+    if clock is not None:
+        hours, minutes, seconds = clock.groups()
         return _bounded(int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds))
-    total, end = 0.0, 0
+    total = 0.0
+    end = 0
     for piece in _PIECE.finditer(text):
-        each = _UNITS.get(piece[2].lower())
-        if each is None or piece.start() != end:
+        unit = _UNITS.get(piece[2].lower())
+        if unit is None or piece.start() != end:
             return None
-        total, end = total + float(piece[1]) * each, piece.end()
-    return _bounded(total) if end and end == len(text) else None
+        total += float(piece[1]) * unit
+        end = piece.end()
+    is_whole_text = end > 0 and end == len(text)
+    return _bounded(total) if is_whole_text else None
 
 
 def _bounded(seconds: float) -> float | None:
+    """`seconds`, None if they are negative or more than a hundred years."""
     return seconds if 0 <= seconds <= _MAX_SECONDS else None
