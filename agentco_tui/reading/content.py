@@ -1,10 +1,13 @@
-"""The content of a task: a digest of every field it was sent with, but for the volatile ones.
+"""The content of a task: a digest of every field that was sent, except the volatile ones.
 
-Two answers with the same content ask for the same thing, to the last code point; whatever order
-their fields came in. A field is left out only if `VOLATILE` names it, its value is of the sort that
-is told there, and it stands where such a field speaks of the record or of who is named in it. In
-what the task is about (a payload, arguments) nothing is left out: an agent writes that, and could
-hide a change behind a harmless name.
+Two answers with the same digest ask for the same thing, to the last code point and whatever the
+order of their fields, so that what is approved is what the user saw. *Volatile* fields change while
+the task itself does not, such as `updated_at` or `age_seconds`. A field is left out only if all
+three are true: `VOLATILE` names it, its value is of the sort declared there, and it is in an object
+where such a field is about the record or about someone whom the record names (see `Place`).
+
+Nothing is left out of the *substance*, which is what the task is about (a payload, arguments): an
+agent writes it, and could hide a change behind a harmless name.
 """
 
 from __future__ import annotations
@@ -33,24 +36,26 @@ SIZE: Final = 15
 """Bytes of a digest: with one more, each would take 64 bytes of memory instead of 48."""
 
 _MAX_DEPTH: Final = 60
-"""Below it everything counts, also what is volatile elsewhere."""
+"""From this depth on nothing is left out."""
 _MAX_TAG: Final = 200
+"""Characters of the longest version mark, such as an ETag."""
 
 _encode = msgspec.json.Encoder(order="deterministic", decimal_format="number").encode
 
 
 class Place(IntEnum):
-    """What an object is part of; in the substance, what a task is about, everything counts."""
+    """What an object belongs to, which decides which of its fields may be volatile."""
 
     RECORD = 0
-    """The task itself, and what platforms wrap it or its times in."""
+    """The task itself, or an object that wraps it or its times."""
     REFERENCE = 1
-    """Who is named in it: an agent, a company, a user."""
+    """An agent, a company or a user that the task names."""
     PART = 2
-    """An object of which nothing is known."""
+    """Any other object."""
 
 
 def _is_time(value: Json) -> bool:
+    """Whether it is a point in time."""
     if type(value) is dict and not {*map(type, value.values())} <= {int, Decimal}:
         return False  # words in it could say anything
     return to_moment(value) is not None
@@ -61,25 +66,31 @@ _SPAN_WORD: Final = lazy_pattern(
     r"|(?:second|sec|minute|min|hour|hr|day|week|month|year)s?",
     re.ASCII,
 )
+"""One word of a span of time such as "about 3 hours ago"."""
 
 
 def _is_span(value: Json) -> bool:
+    """Whether it is a span of time, in seconds or in words; true of all that is no text."""
     if to_seconds(value) is not None:
         return True
-    words = value.lower().replace(",", " ").split() if type(value) is str else []
+    if type(value) is not str:
+        return True
+    words = value.lower().replace(",", " ").split()
     return len(words) <= 8 and all(map(_SPAN_WORD.fullmatch, words))
 
 
 def _is_figure(value: Json) -> bool:
+    """Whether it is a flag, a number or a sum."""
     return type(value) is bool or type(to_sum(value)) is Sum
 
 
 def _is_tag(value: Json) -> bool:
+    """Whether it is a number or a short text."""
     return type(value) in (int, Decimal) or (type(value) is str and len(value) <= _MAX_TAG)
 
 
 def _is_activity(value: Json) -> bool:
-    """A word such as idle, or a flag such as `online`."""
+    """Whether it is an agent's status word, such as "idle", or a flag, such as `online`."""
     is_word = type(value) is str and agent_state(value) is not AgentState.OTHER
     return is_word or type(value) is bool
 
@@ -90,12 +101,13 @@ class Volatile(NamedTuple):
     names: str
     """Blank-separated; compared folded."""
     test: Callable[[Json], bool]
-    """What a value must be, or null, to be left out."""
+    """Tells whether a value is of the sort that is left out; null always is."""
     places: tuple[Place, ...]
+    """The objects in which the fields are left out."""
     reason: str
 
 
-_AROUND: Final = (Place.RECORD, Place.REFERENCE)
+_RECORD_OR_REFERENCE: Final = (Place.RECORD, Place.REFERENCE)
 
 VOLATILE: Final = (
     Volatile(
@@ -113,7 +125,7 @@ VOLATILE: Final = (
         now server_time generated_at fetched_at retrieved_at as_of synced_at last_synced_at
         indexed_at cached_at snapshot_at""",
         _is_time,
-        (*_AROUND, Place.PART),
+        (*_RECORD_OR_REFERENCE, Place.PART),
         "moves with any write, while an agent works, when the record is looked at or answered; "
         "what changed is compared itself",
     ),
@@ -126,7 +138,7 @@ VOLATILE: Final = (
         seconds_left time_left time_remaining remaining_seconds seconds_remaining ttl_remaining
         created_ago updated_ago time_ago""",
         _is_span,
-        _AROUND,
+        _RECORD_OR_REFERENCE,
         "a span from or to now: it grows while nothing changes",
     ),
     Volatile(
@@ -137,14 +149,14 @@ VOLATILE: Final = (
         queue_position position_in_queue queue_index place_in_queue row_number row_num rownum
         order_index _score search_score""",
         _is_figure,
-        _AROUND,
+        _RECORD_OR_REFERENCE,
         "counts who looked or was reminded, or is the place in the list as others leave it",
     ),
     Volatile(
         """etag _etag odata_etag e_tag resource_version lock_version row_version change_key
         sync_token sys_mod_count _seq_no _primary_term cursor""",
         _is_tag,
-        _AROUND,
+        _RECORD_OR_REFERENCE,
         "marks a version or an answer: what it stands for is compared itself",
     ),
     Volatile(
@@ -165,14 +177,16 @@ VOLATILE: Final = (
         "counts what an agent or a company did and spent, which goes on while the task waits",
     ),
 )
-"""Everything that may change between reading and approving without being a change."""
+"""All fields that may change between reading and approving a task without changing it."""
 _RULES: Final = {fold(name): each for each in VOLATILE for name in each.names.split()}
+"""The rule for a field, by its folded name."""
 
 _WRAPPED: Final = word_set(
     """attributes node properties fields embedded source info resource item record document task
     spec metadata meta timestamps dates times audit status state approval review context refs
     references"""
 )
+"""Folded names of objects in a record that are part of it (`Place.RECORD`)."""
 _NAMED: Final = word_set(
     """agent agents assignedagent assignedagents assignee assignees assignedto agentref owneragent
     worker executor responsible assistant requestedbyagent assigneeagent bot aiagent employee owner
@@ -180,18 +194,22 @@ _NAMED: Final = word_set(
     createdby requester requestedby reporter author approver approvers reviewer reviewers
     assignedapprover project team relationships"""
 )
+"""Folded names of objects that are references (`Place.REFERENCE`)."""
 _SUBSTANCE: Final = word_set(
     """payload input inputs args arguments param params parameters toolinput toolargs toolarguments
     toolcall toolcalls variables proposal action request command"""
 )
-
+"""Folded names of fields that hold the substance, in which everything counts."""
 
 _HOLDERS: Final = frozenset((dict, list))
 
 
 @memoized(2048)
 def _tests(keys: tuple[str, ...], place: Place) -> list[tuple[str, Callable[[Json], bool]]]:
-    """The fields of an object that may be volatile; the objects of a list mostly have the same."""
+    """(key, test) of the fields of an object that may be volatile.
+
+    It is memoized, since the objects of a list mostly have the same keys.
+    """
     rules = ((key, _RULES.get(fold(key))) for key in keys)
     return [(key, rule.test) for key, rule in rules if rule and place in rule.places]
 
@@ -219,22 +237,25 @@ def without_volatile(value: Json, place: Place = Place.RECORD, depth: int = 0) -
     kept: dict[str, Json] = value
     for key, test in _tests(tuple(value), place):
         if value[key] is None or test(value[key]):
-            kept = dict(value) if kept is value else kept
+            if kept is value:
+                kept = dict(value)
             del kept[key]
     if _HOLDERS.isdisjoint(map(type, kept.values())):
         return kept
     for key, inner in list(kept.items()):
         if not inner or type(inner) not in _HOLDERS:
             continue
-        folded, here = fold(key), Place.PART
+        folded = fold(key)
         if folded in _SUBSTANCE:
             continue
+        inner_place = Place.PART
         if place is Place.REFERENCE or folded in _NAMED:
-            here = Place.REFERENCE
+            inner_place = Place.REFERENCE
         elif place is Place.RECORD and folded in _WRAPPED:
-            here = Place.RECORD
-        settled = without_volatile(inner, here, depth + 1)
+            inner_place = Place.RECORD
+        settled = without_volatile(inner, inner_place, depth + 1)
         if settled is not inner:
-            kept = dict(value) if kept is value else kept
+            if kept is value:
+                kept = dict(value)
             kept[key] = settled
     return kept

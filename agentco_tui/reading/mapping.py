@@ -1,4 +1,7 @@
-"""What a profile tells of a platform that departs from the tables of names.
+"""Applies a profile's mapping: names, units and status words that are special to one platform.
+
+A `Mapped` is what the profile says; a `ProfileMapping` changes each `Kind` of record accordingly
+before answers are read by it. The settings:
 
 [profiles.prod.fields.agent_budget]
 spent = "usage.cost_cents"          # a path (see `field_path`), tried before all of our names
@@ -23,10 +26,10 @@ critical = ["boom"]
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,48 +50,62 @@ E = TypeVar("E", bound=StrEnum)
 UNITS: Final = {
     "units": 0, "cents": -2, "minor": MINOR, "millis": -3, "micros": -6, "nanos": -9,
 }  # fmt: skip
-"""What `unit` may say, and the power of ten that makes whole units of it."""
+"""The values of `unit`, and the power of ten that turns such a sum into whole units."""
 OPEN: Final = {"open": True, "closed": False}
-"""What `[profiles.X.status.alert]` may say of a word: whether such an alert is open."""
+"""The keys of `[profiles.X.status.alert]`: whether alerts with these status words are open."""
 NULL: Final = "null"
 """The setting that says what a status of null means."""
 
 
 class Mapped(Struct, frozen=True):
-    """What one profile says."""
+    """The mapping of one profile, as it was written."""
 
     fields: dict[str, dict[str, str]] = {}
-    """Paths by our field, by a kind's name."""
+    """By the name of a kind: paths by our name of the field."""
     unit: str | None = None
     """One of `UNITS`."""
     currency: str | None = None
     status: dict[str, tuple[str, ...]] = {}
-    """Status words of tasks by the state that they mean."""
+    """Status words of tasks, by the state that they mean."""
     agent_status: dict[str, tuple[str, ...]] = {}
+    """Status words of agents, by the state that they mean."""
     alert_status: dict[str, tuple[str, ...]] = {}
-    """Status words of alerts, by one of `OPEN`."""
+    """Status words of alerts, by "open" or "closed"."""
     severity: dict[str, tuple[str, ...]] = {}
-    """Words of alerts and log entries by the severity that they mean."""
+    """Words of alerts and log entries, by the severity that they mean."""
     null_status: dict[str, str] = {}
-    """What a status of null means, by a kind's name."""
+    """The state that a status of null means, by the name of a kind."""
 
 
 def _states_by_word(states: type[E], words: Mapping[str, tuple[str, ...]]) -> dict[str, E]:
-    """The state that each folded word means; raises ValueError for a state that there isn't."""
-    return {fold_word(word): states(state) for state, some in words.items() for word in some}
+    """The state that each folded word means; raises ValueError for an unknown state."""
+    return {
+        fold_word(word): states(state)
+        for state, state_words in words.items()
+        for word in state_words
+    }
+
+
+Restate: TypeAlias = Callable[[Any, Row, str | None], Any]
+"""Returns a record with the state that a profile's words give it.
+
+The last argument is the state that null means, if the record's status is null."""
 
 
 class ProfileMapping:
-    """Changes the kinds that answers are read by, as a profile says. Raises KeyError and ValueError
-    for a unit, a state or a path that there isn't.
+    """Changes kinds of records as a profile says.
+
+    Raises KeyError or ValueError for an unknown unit or state and for a malformed path.
     """
 
     def __init__(self, told: Mapped) -> None:
         self.told = told
-        self.unit = Unit(None if told.unit is None else UNITS[told.unit], told.currency)
+        power = None if told.unit is None else UNITS[told.unit]
+        self.unit = Unit(power, told.currency)
+        """The unit of sums for which nothing else tells one."""
         for names in told.fields.values():
-            for written in names.values():
-                parse_field_path(written)
+            for path in names.values():
+                parse_field_path(path)
         self._task_states = _states_by_word(TaskState, told.status)
         self._agent_states = _states_by_word(AgentState, told.agent_status)
         self._severities = _states_by_word(Severity, told.severity)
@@ -97,90 +114,109 @@ class ProfileMapping:
             for state, words in told.alert_status.items()
             for word in words
         }
-        self._kinds: dict[str, Kind[Any]] = {}
+        self._mapped_kinds: dict[str, Kind[Any]] = {}
+        """By name, the kinds that were changed already."""
 
     def kind(self, kind: Kind[R]) -> Kind[R]:
-        """The kind as this profile has it read."""
+        """The kind with this profile's changes; `kind` itself if the profile has no mapping."""
         if self.told == NO_MAPPING:
             return kind
-        known = self._kinds.get(kind.name)
-        if known is None:
-            names = self.told.fields.get(kind.name, {})
-            known = kind.with_mapping(names)
-            known.unit = self.unit
-            if "status" in names:
-                # `approved: true` is a word as well, once a profile calls it a status.
-                fields = [_with_flags_as_words(each) for each in known.table.fields]
-                known.table = Table(fields, kind.table.needs)
-            known.build = self._restating(known)
-            self._kinds[kind.name] = known
-        return known
+        mapped = self._mapped_kinds.get(kind.name)
+        if mapped is None:
+            mapped = self._changed(kind)
+            self._mapped_kinds[kind.name] = mapped
+        return mapped
+
+    def _changed(self, kind: Kind[R]) -> Kind[R]:
+        """A copy of the kind with the profile's names, unit and status words."""
+        names = self.told.fields.get(kind.name, {})
+        mapped = kind.with_mapping(names)
+        mapped.unit = self.unit
+        if "status" in names:
+            # `approved: true` is a word as well, once a profile calls it a status.
+            fields = [_with_flags_as_words(field) for field in mapped.table.fields]
+            mapped.table = Table(fields, kind.table.needs)
+        mapped.build = self._restating(mapped)
+        return mapped
 
     def amount_sent(self, amount: Decimal) -> Decimal:
-        """A sum in whole units as the platform writes it where no name tells the unit."""
+        """An amount in whole units, converted to the unit in which the platform writes sums."""
         return scaled(amount, -power_of(self.unit))
 
     def _restating(self, kind: Kind[Any]) -> Build[Any]:
-        """How records of a kind are built, where the profile has words for their states."""
-        null = self.told.null_status.get(kind.name)
-        is_mapped = "status" in self.told.fields.get(kind.name, {})
-        paths = _status_paths(kind) if null else []
-        restate: Any = None
-        if kind.name == "task" and (self._task_states or null):
-            restate = self._restated_task
-        elif kind.name == "agent" and (self._agent_states or null):
-            restate = self._restated_agent
-        elif kind.name == "alert" and (self._open_by_word or self._severities or null):
-            restate = self._restated_alert
-        elif kind.name == "activity" and self._severities:
-            restate = self._restated_activity
+        """The function that builds records of a kind, with the states of the profile's words."""
+        null_state = self.told.null_status.get(kind.name)
+        restate = self._restater(kind.name, has_null_state=bool(null_state))
         if restate is None:
             return kind.build
+        is_mapped = "status" in self.told.fields.get(kind.name, {})
+        paths = _status_paths(kind) if null_state else []
         build = kind.build
 
         def build_restated(row: Row, context: DecodeContext) -> Any:
             record = build(row, context)
             has_status = not is_mapped and getattr(record, "status", None) is not None
             is_null = not has_status and any(_leads_to_null(row.obj, path) for path in paths)
-            return restate(record, row, null if is_null else None)
+            return restate(record, row, null_state if is_null else None)
 
         return build_restated
 
-    def _restated_task(self, task: Task, row: Row, null: str | None) -> Task:
-        state = None if task.status is None else self._task_states.get(fold_word(task.status))
-        status = task.status
-        if null is not None:
-            state = TaskState(null)
-            status = safe(null)
-        if state is None:
-            return task
-        is_pending = state is TaskState.PENDING
-        return replace(task, state=state, status=status, needs_approval=is_pending)
+    def _restater(self, kind_name: str, *, has_null_state: bool) -> Restate | None:
+        """The method that changes the states of a kind's records; None if the profile has none."""
+        if kind_name == "task" and (self._task_states or has_null_state):
+            return self._restated_task
+        if kind_name == "agent" and (self._agent_states or has_null_state):
+            return self._restated_agent
+        if kind_name == "alert" and (self._open_by_word or self._severities or has_null_state):
+            return self._restated_alert
+        if kind_name == "activity" and self._severities:
+            return self._restated_activity
+        return None
 
-    def _restated_agent(self, agent: Agent, row: Row, null: str | None) -> Agent:
-        if null is not None:
-            return replace(agent, state=AgentState(null), status=safe(null))
-        state = None if agent.status is None else self._agent_states.get(fold_word(agent.status))
+    def _restated_task(self, task: Task, row: Row, null_state: str | None) -> Task:
+        if null_state is not None:
+            state = TaskState(null_state)
+            is_pending = state is TaskState.PENDING
+            return replace(task, state=state, status=safe(null_state), needs_approval=is_pending)
+        if task.status is None:
+            return task
+        word_state = self._task_states.get(fold_word(task.status))
+        if word_state is None:
+            return task
+        is_pending = word_state is TaskState.PENDING
+        return replace(task, state=word_state, needs_approval=is_pending)
+
+    def _restated_agent(self, agent: Agent, row: Row, null_state: str | None) -> Agent:
+        if null_state is not None:
+            return replace(agent, state=AgentState(null_state), status=safe(null_state))
+        if agent.status is None:
+            return agent
+        state = self._agent_states.get(fold_word(agent.status))
         return agent if state is None else replace(agent, state=state)
 
-    def _restated_alert(self, alert: Alert, row: Row, null: str | None) -> Alert:
-        word = row.values.get("severity")
-        severity = None if word is None else self._severities.get(fold_word(word))
-        is_open = None if alert.status is None else self._open_by_word.get(fold_word(alert.status))
-        if null is not None:
-            is_open = OPEN[null]
-        return replace(
-            alert,
-            severity=alert.severity if severity is None else severity,
-            open=alert.open if is_open is None else is_open,
-        )
+    def _restated_alert(self, alert: Alert, row: Row, null_state: str | None) -> Alert:
+        severity = self._severity_of(row)
+        if severity is None:
+            severity = alert.severity
+        is_open: bool | None = None
+        if null_state is not None:
+            is_open = OPEN[null_state]
+        elif alert.status is not None:
+            is_open = self._open_by_word.get(fold_word(alert.status))
+        if is_open is None:
+            is_open = alert.open
+        return replace(alert, severity=severity, open=is_open)
 
-    def _restated_activity(self, entry: Activity, row: Row, null: str | None) -> Activity:
-        word = row.values.get("severity")
-        severity = None if word is None else self._severities.get(fold_word(word))
+    def _restated_activity(self, entry: Activity, row: Row, null_state: str | None) -> Activity:
+        severity = self._severity_of(row)
         if severity is None:
             return entry
         return replace(entry, severity=severity, severity_derived=False)
+
+    def _severity_of(self, row: Row) -> Severity | None:
+        """The severity that the profile's words give a row; None if they say nothing about it."""
+        word = row.values.get("severity")
+        return None if word is None else self._severities.get(fold_word(word))
 
 
 def _with_flags_as_words(field: Field) -> Field:
@@ -190,7 +226,9 @@ def _with_flags_as_words(field: Field) -> Field:
     reader = field.reader
 
     def read(raw: Json) -> Any:
-        return safe("true" if raw else "false") if type(raw) is bool else reader(raw)
+        if type(raw) is bool:
+            return safe("true" if raw else "false")
+        return reader(raw)
 
     return field._replace(reader=read)
 
@@ -199,14 +237,12 @@ def _status_paths(kind: Kind[Any]) -> list[tuple[str | int, ...]]:
     """The folded paths under which a kind has its status: the mapped one, else plain names."""
     fields = [field for field in kind.table.fields if field.slot == "status"]
     mapped = [field.path for field in fields if field.path is not None]
-    written = mapped or [(name,) for field in fields for name, _ in field.names_with_sources()]
-    return [
-        tuple(part if isinstance(part, int) else fold(part) for part in path) for path in written
-    ]
+    paths = mapped or [(name,) for field in fields for name, _ in field.names_with_sources()]
+    return [tuple(part if isinstance(part, int) else fold(part) for part in path) for path in paths]
 
 
 def _leads_to_null(value: Json, path: tuple[str | int, ...]) -> bool:
-    """Whether null is at the end of a path, or before it; a missing key is no null."""
+    """Whether the value at a path, or one on the way to it, is null; a missing key is no null."""
     for part in path:
         if value is None:
             return True
@@ -224,14 +260,15 @@ def _leads_to_null(value: Json, path: tuple[str | int, ...]) -> bool:
 
 NO_MAPPING: Final = Mapped()
 AS_SENT: Final = ProfileMapping(NO_MAPPING)
+"""The mapping of a profile without one: kinds stay unchanged."""
 
 
 def field_names(kind: Kind[Any]) -> tuple[str, ...]:
-    """Our fields that a profile may map, for one kind."""
+    """Our names of the fields of a kind that a profile may map."""
     return tuple(dict.fromkeys(slot for slot, *_ in kind.table.fields if " " not in slot))
 
 
 def mapped_paths(mapping: ProfileMapping, kind: Kind[Any]) -> dict[str, tuple[str | int, ...]]:
-    """The paths that a profile maps our fields of one kind to."""
+    """The paths to which a profile maps our fields of one kind, by our name."""
     names = mapping.told.fields.get(kind.name, {})
     return {slot: parse_field_path(written) for slot, written in names.items()}

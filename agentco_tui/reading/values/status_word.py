@@ -1,8 +1,11 @@
-"""Status words, folded to small sets.
+"""Maps the status words of platforms to our states and severities.
 
-Case, hyphens, spaces, humps, enum prefixes (`TASK_STATE_INPUT_REQUIRED`, `TaskStatus.RUNNING`) and
-spelling (canceled, cancelled) do not matter. A word that is not known is OTHER: shown as it is,
-and never treated as done.
+Case, hyphens, spaces, capitals inside a word, enum prefixes (`TASK_STATE_INPUT_REQUIRED`,
+`TaskStatus.RUNNING`) and spelling (canceled, cancelled) do not matter. An unknown status is OTHER:
+it is shown as it was sent, and never treated as done.
+
+The tables list the words of each state. Words that are in no table are decided by their parts:
+`waiting_for_manager_approval` is PENDING.
 """
 
 from __future__ import annotations
@@ -18,12 +21,16 @@ _E = TypeVar("_E", TaskState, AgentState, Severity, bool)
 
 _SEPARATORS: Final = re.compile(r"[\s\-_/]+")
 _PREFIX: Final = re.compile(r"(?:^|_)(?:state|status|phase|stage|severity|level|priority)_(?=.)")
+"""The prefix of an enum's member: `task_state_` of `task_state_input_required`."""
 _ENUM: Final = re.compile(r"^.*[.:](?=.)")
+"""The name of an enum: `taskstatus.` of `taskstatus.running`."""
 _MAX_WORD: Final = 80
+"""Longer words are cut."""
 
 
-def _table(state: dict[_E, str]) -> dict[str, _E]:
-    return {word: key for key, words in state.items() for word in words.split()}
+def _table(words_by_meaning: dict[_E, str]) -> dict[str, _E]:
+    """The meaning of each word, from blank-separated words by meaning."""
+    return {word: meaning for meaning, words in words_by_meaning.items() for word in words.split()}
 
 
 _TASKS: Final = _table(
@@ -66,15 +73,18 @@ _PERSON: Final = word_set(
     decision action person operator permission authorization auth signoff sign attention manager
     owner"""
 )
+"""Parts of a word that say that a person has to act."""
 _FOR_REVIEW: Final = re.compile(
     r"_(?:for|on|in|to|under)_(?:approval|review|sign_?off|confirmation|decision|authori[sz]ation)$"
 )
-_OVER: Final = frozenset(
+"""The end of a word such as `sent_for_approval`."""
+_ENDED_STATES: Final = frozenset(
     (TaskState.APPROVED, TaskState.REJECTED, TaskState.DONE, TaskState.CANCELLED, TaskState.FAILED)
 )
 _NOT: Final = word_set("no not non never without unneeded unnecessary waived")
-"""Parts of a word that turn its meaning round: `approval_not_required`."""
+"""Parts of a word that reverse its meaning: `approval_not_required`."""
 _WAITING: Final = word_set("""awaiting await waiting wait needs need requires pending require""")
+"""First parts of a word that say that a task waits."""
 
 _AGENTS: Final = _table(
     {
@@ -129,46 +139,55 @@ def fold_word(word: str) -> str:
 
 
 def _forms(word: str) -> list[str]:
-    """The spellings to look for, whole first: then without an enum's name or prefix."""
+    """The spellings to look up: the whole word first, then without an enum's name and prefix."""
     folded = fold_word(word)
     forms = [folded]
     if "." in folded or ":" in folded:
         forms.append(_ENUM.sub("", folded).strip("_ "))
-    if prefixes := list(_PREFIX.finditer(forms[-1])):
+    prefixes = list(_PREFIX.finditer(forms[-1]))
+    if prefixes:
         forms.append(forms[-1][prefixes[-1].end() :])
     return forms
 
 
-def _known(table: dict[str, _E], word: str) -> _E | None:
-    return next((table[form] for form in _forms(word) if form in table), None)
+def _look_up(table: dict[str, _E], word: str) -> _E | None:
+    """The meaning of a word, None if no form of it is in the table."""
+    for form in _forms(word):
+        if form in table:
+            return table[form]
+    return None
 
 
 @memoized(2048)
 def task_state(word: str) -> TaskState:
-    known = _known(_TASKS, word)
-    if known is not None:
-        return known
+    """The state that a task's status word means; OTHER if it is unknown."""
+    state = _look_up(_TASKS, word)
+    if state is not None:
+        return state
     form = _forms(word)[-1]
     parts = form.split("_")
     if not _NOT.isdisjoint(parts):
         return TaskState.OTHER
-    if _FOR_REVIEW.search(form) and _TASKS.get(parts[0]) not in _OVER:
+    if _FOR_REVIEW.search(form) and _TASKS.get(parts[0]) not in _ENDED_STATES:
         return TaskState.PENDING
     waits = parts[0] in _WAITING or parts[-1] in ("required", "requested", "needed", "pending")
-    return TaskState.PENDING if waits and _PERSON.intersection(parts) else TaskState.OTHER
+    if waits and _PERSON.intersection(parts):
+        return TaskState.PENDING
+    return TaskState.OTHER
 
 
 @memoized(2048)
 def agent_state(word: str) -> AgentState:
-    return _known(_AGENTS, word) or AgentState.OTHER
+    """The state that an agent's status word means; OTHER if it is unknown."""
+    return _look_up(_AGENTS, word) or AgentState.OTHER
 
 
 @memoized(2048)
 def severity(word: str) -> Severity:
     """How bad a severity, level or budget state word is; UNKNOWN if it does not tell."""
-    known = _known(_SEVERITIES, word)
-    if known is not None:
-        return known
+    level = _look_up(_SEVERITIES, word)
+    if level is not None:
+        return level
     parts = set(_forms(word)[-1].replace(".", "_").split("_"))
     if parts & {"exceeded", "critical", "exhausted", "overrun", "breached", "blocked", "runaway"}:
         return Severity.CRITICAL
@@ -178,8 +197,8 @@ def severity(word: str) -> Severity:
 
 
 def alert_open(word: str) -> bool | None:
-    """Whether an alert's status word means that it still stands; None if it does not tell."""
-    return _known(_ALERTS, word)
+    """Whether an alert's status word means that it is open; None if the word is unknown."""
+    return _look_up(_ALERTS, word)
 
 
 _VERBS: Final = _table(
@@ -190,14 +209,20 @@ _VERBS: Final = _table(
             terminated suspended throttled escalated retrying""",
     }
 )
+"""Parts of an activity's verb, such as "task.failed", by the severity that they mean."""
 _MENDED: Final = word_set("resolved cleared recovered acknowledged dismissed closed fixed reset")
+"""Parts of a verb that mean that a problem is over."""
 
 
 @memoized(2048)
 def verb_severity(verb: str, outcome: str = "") -> Severity:
-    """How bad a thing is of which verb and outcome tell; UNKNOWN if neither does: "task.failed"."""
+    """How bad an activity is by its verb ("task.failed") and outcome; UNKNOWN if neither tells."""
     parts = fold_word(verb.replace(".", "_").replace(":", "_")).split("_")
-    told = [] if _MENDED.intersection(parts) else [_VERBS[each] for each in parts if each in _VERBS]
+    levels: list[Severity] = []
+    if not _MENDED.intersection(parts):
+        levels = [_VERBS[part] for part in parts if part in _VERBS]
     if _TASKS.get(fold_word(outcome)) in (TaskState.FAILED, TaskState.REJECTED):
-        told.append(Severity.WARNING)
-    return min(told, key=lambda each: each is not Severity.CRITICAL, default=Severity.UNKNOWN)
+        levels.append(Severity.WARNING)
+    if Severity.CRITICAL in levels:
+        return Severity.CRITICAL
+    return levels[0] if levels else Severity.UNKNOWN
