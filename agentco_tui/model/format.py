@@ -1,9 +1,9 @@
-"""Figures as people read them: ages, sums, shares, times. Pure: the time of day is an argument.
+"""Formats figures for people: ages, sums of money, shares, times. The current time is an argument.
 
-All of it is SafeText in English form (1,234.50), so that what a script reads doesn't depend on the
-locale. A figure that was not sent, or is no number (NaN), is the sign for missing, never 0. What
-was worked out here starts with `~`. Nothing is rounded to something untrue: a sum that is not
-nothing never shows as 0.00, a share below one never as 100 %.
+The functions return SafeText in English form (1,234.50), whatever the locale, so that scripts can
+rely on it. A figure that was not sent, or is no number (NaN), becomes the sign for missing, never
+0. A figure that was computed here and not sent starts with `~`. Rounding never makes a figure
+untrue: a sum other than zero is never shown as 0.00, a share below one never as 100 %.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
-_AGES: Final = (  # below so many seconds, in units of so many, called
+_AGES: Final = (
     (_MINUTE, 1, "s"),
     (_HOUR, _MINUTE, "m"),
     (2 * _DAY, _HOUR, "h"),
@@ -29,6 +29,7 @@ _AGES: Final = (  # below so many seconds, in units of so many, called
     (728 * _DAY, 7 * _DAY, "w"),
     (math.inf, 365.25 * _DAY, "y"),
 )
+"""(below so many seconds, seconds in the unit, name of the unit)."""
 _MONTHS: Final = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _DAYS: Final = "MonTueWedThuFriSatSun"
 
@@ -37,13 +38,16 @@ _BEFORE: Final = {
     **{"CAD": "CA$", "AUD": "A$", "NZD": "NZ$", "HKD": "HK$", "SGD": "S$", "MXN": "MX$"},
     **{"BRL": "R$", "CNY": "CN¥"},
 }
-"""Currencies whose sign is unmistakable; all others show their code behind the sum."""
+"""Signs before a sum, of currencies whose sign is unmistakable; others have their code after it."""
 _NO_CENTS: Final = frozenset({"JPY", "KRW", "VND", "CLP", "ISK", "UGX", "XAF", "XOF", "HUF"})
+"""Currencies whose sums are shown without decimals."""
 _UNITS_OF_THREE: Final = frozenset({"REQ", "TOK", "GIB", "MIB", "KIB", "HRS", "MIN", "SEC"})
+"""Units that look like the code of a currency and are none."""
 
 _LARGEST: Final = 15
-"""From 10^15 on a figure is shown as 1.2E+15: no column holds it, and its digits say nothing."""
+"""From 10^15 on a figure is shown as 1.2E+15, because no column has room for its digits."""
 _SMALLEST: Final = -9
+"""Sums below 10^-9 are shown as "<0.000000001"."""
 
 
 def age(seconds: float | None, *, fine: bool = False) -> SafeText:
@@ -106,13 +110,17 @@ def money(
     if sum_ is None or not sum_.amount.is_finite():
         return signs.missing
     unit = clip(safe(sum_.currency or ""), 12)
-    amount, sign, no_cents = abs(sum_.amount), "", unit in _NO_CENTS
+    amount = abs(sum_.amount)
+    no_cents = unit in _NO_CENTS
     if rough and amount:
         amount = Decimal(f"{amount:.2e}")
         no_cents |= amount >= 100
-    digits = min(max(0, -int(amount.normalize().as_tuple().exponent)), 12) if exact else 0
-    # ISO 4217: three letters. Any other unit (TOKENS, CREDITS, GB) is counted, not paid.
-    if unit and (len(unit) != 3 or not unit.isalpha() or unit in _UNITS_OF_THREE):
+    digits = 0
+    if exact:
+        digits_sent = max(0, -int(amount.normalize().as_tuple().exponent))
+        digits = min(digits_sent, 12)
+    sign = ""
+    if _is_counted(unit):
         figure = _figure(amount, digits if exact else None, short)
     else:
         figure = _figure(amount, max(digits, 0 if no_cents else 2), short)
@@ -123,17 +131,30 @@ def money(
     figure = figure.removeprefix("<")
     minus = "-" if sum_.amount < 0 else ""
     derived = signs.derived if sum_.derived else ""
-    behind = f" {unit}" if unit and not sign else ""
-    return plain(f"{derived}{below}{minus}{sign}{figure}{behind}")
+    code = f" {unit}" if unit and not sign else ""
+    return plain(f"{derived}{below}{minus}{sign}{figure}{code}")
+
+
+def _is_counted(unit: str) -> bool:
+    """Whether a unit is counted (TOKENS, CREDITS, GB); currencies have three letters (ISO 4217)."""
+    if not unit:
+        return False
+    return len(unit) != 3 or not unit.isalpha() or unit in _UNITS_OF_THREE
 
 
 def money_origin(sum_: Money) -> str:
-    """What of a sum was assumed or worked out, in words; empty if nothing was."""
-    # Nothing is nothing in cents too.
-    unsure = ["unit"] * (sum_.unit_assumed and bool(sum_.amount))
-    unsure += ["currency"] * (sum_.currency is None)
-    notes = [f"{' and '.join(unsure)} not sent"] if unsure else []
-    return ", ".join([*notes, *["worked out here"] * sum_.derived])
+    """Which parts of a sum were assumed or computed here, in words; empty if none were."""
+    not_sent: list[str] = []
+    if sum_.unit_assumed and sum_.amount:  # zero is the same in units and in cents
+        not_sent.append("unit")
+    if sum_.currency is None:
+        not_sent.append("currency")
+    notes: list[str] = []
+    if not_sent:
+        notes.append(f"{' and '.join(not_sent)} not sent")
+    if sum_.derived:
+        notes.append("worked out here")
+    return ", ".join(notes)
 
 
 def _figure(amount: Decimal, decimals: int | None = None, short: bool = False) -> str:
@@ -169,18 +190,26 @@ def percent(share: Decimal | None, derived: bool = False) -> SafeText:
     """
     if share is None or not share.is_finite():
         return signs.missing
-    if share.adjusted() > 2 and share:
-        text = ">99,999 %" if share > 0 else "<-99,999 %"
-    elif share < 0:
-        text = f"{min(-1, round(share * 100)):,} %" if share <= Decimal("-0.01") else "<0 %"
-    elif 0 < share < Decimal("0.01"):
-        text = "<1 %"
-    elif share < 1:
-        text = f"{min(99, round(share * 100))} %"
-    else:
-        whole = round(share * 100)
-        text = ">100 %" if whole == 100 and share > 1 else f"{whole:,} %"
-    return SafeText((signs.derived if derived else "") + text)
+    text = _percent_text(share)
+    return SafeText(f"{signs.derived}{text}" if derived else text)
+
+
+def _percent_text(share: Decimal) -> str:
+    """A finite share in per cent, rounded to whole ones, but never to or across 0 or 100 %."""
+    if share and share.adjusted() > 2:
+        return ">99,999 %" if share > 0 else "<-99,999 %"
+    if share < 0:
+        if share > Decimal("-0.01"):
+            return "<0 %"
+        return f"{min(-1, round(share * 100)):,} %"
+    if 0 < share < Decimal("0.01"):
+        return "<1 %"
+    whole = round(share * 100)
+    if share < 1:
+        return f"{min(99, whole)} %"
+    if share > 1 and whole == 100:
+        return ">100 %"
+    return f"{whole:,} %"
 
 
 def count(value: int | None) -> SafeText:

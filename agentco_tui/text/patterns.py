@@ -12,19 +12,24 @@ from typing import Any, cast
 
 
 def lazy_pattern(text: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, of a text or of what gives it; a mistake in it is told at the first use."""
+    """A pattern that is compiled at its first use, which is when an error in it is raised.
+
+    `text` is the regular expression, or a function that returns it. `flags` are those of `re`.
+    """
     return cast("re.Pattern[str]", _Pattern(text, flags))
 
 
 class _Pattern:
-    """Has the methods of a compiled pattern: each is looked up once, and is its own from then."""
+    """Stands in for a compiled pattern; each of its methods is looked up once and then kept."""
 
     def __init__(self, text: str | Callable[[], str], flags: int) -> None:
         self._text = text
         self._flags = flags
 
     def __getattr__(self, name: str) -> Any:
-        text = self._text if isinstance(self._text, str) else self._text()
-        found = getattr(re.compile(text, self._flags), name)
-        setattr(self, name, found)
-        return found
+        text = self._text
+        if not isinstance(text, str):
+            text = text()
+        method = getattr(re.compile(text, self._flags), name)
+        setattr(self, name, method)
+        return method

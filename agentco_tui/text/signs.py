@@ -26,12 +26,12 @@ class Signs:
     critical: Final = _sign("✖", "x")
     good: Final = _sign("●", "*")
     unknown: Final = _sign("◌", "?")
-    waiting: Final = _sign("○", "o")  # stands for what waits for a person, which is known well
-    derived: Final = _sign("~", "~")  # stands before a figure that was worked out here
-    missing: Final = _sign("–", "-")  # stands for a field that was not sent
+    waiting: Final = _sign("○", "o")  # a task that waits for a decision
+    derived: Final = _sign("~", "~")  # before a figure that was computed here and not sent
+    missing: Final = _sign("–", "-")  # in place of a field that was not sent
     ellipsis: Final = _sign("…", "~")
     cursor: Final = _sign("▌", ">")
-    mark: Final = _sign("■", "#")  # stands before a marked row
+    mark: Final = _sign("■", "#")  # before a marked row
     newline: Final = _sign("⏎", "|")
     tab: Final = _sign("⇥", ">")
     replaced: Final = _sign("\ufffd", "?")
@@ -40,15 +40,15 @@ class Signs:
     bar_parts: Final = _sign("▏▎▍▌▋▊▉", "")
     """One eighth to seven eighths of a cell; empty where the terminal has no such signs."""
     bar_empty: Final = _sign("─", "-")
-    bar_over: Final = _sign("▶", ">")  # what is above the whole sticks out of a bar
+    bar_over: Final = _sign("▶", ">")  # the end of a bar whose share is above 100 %
     up: Final = _sign("↑", "^")
     down: Final = _sign("↓", "v")
     separator: Final = _sign("·", "-")
     arrow: Final = _sign("→", ">")
-    inward: Final = _sign("›", ">")  # stands between a spot and what was entered from there
+    inward: Final = _sign("›", ">")  # between the parts of the breadcrumb
     vertical: Final = _sign("│", "|")
-    heights: Final = _sign("▁▂▃▄▅▆▇█", "_.:=+*%#")  # nothing, and more and more of it
-    spread: Final = _sign("░", "/")  # between the least and the most that may come
+    heights: Final = _sign("▁▂▃▄▅▆▇█", "_.:=+*%#")  # from nothing to the most, of a sparkline
+    spread: Final = _sign("░", "/")  # the range of a forecast
 
     def __init__(self, texts: Mapping[str, SafeText]) -> None:
         """`texts`: every sign by its name; UNICODE and ASCII have them all."""
@@ -69,13 +69,13 @@ signs: Final = Signs(vars(UNICODE))
 OWN: Final = frozenset(
     "".join(["\n", *map(chr, range(0x20, 0x7F)), *vars(UNICODE).values(), *vars(ASCII).values()])
 )
-"""What our own words are made of: safe to show, each in one cell (a newline apart)."""
+"""The characters of our own texts: safe to show, and one cell wide, except the newline."""
 
 
 def use_ascii(wanted: bool = True) -> None:
     """Choose the set for the whole process, once, before anything is drawn."""
     chosen = ASCII if wanted else UNICODE
-    # The signs are Final for everybody else: only here may the set in use change.
+    # The signs are declared Final, so that only this function changes the set in use.
     vars(signs).update(vars(chosen))
 
 

@@ -1,11 +1,15 @@
 """The figures of a budget or an alert: limit, spent, remaining, share and where to warn.
 
-They may come for several periods and in several units at once. One period is chosen, and nothing
-is added up; where limit, spent and remaining contradict each other none of them is read.
+`FIGURES` declares the fields, `survey` looks at the shares of all rows of an answer, and `figures`
+returns the `Figures` of one row. A *slot* is our name of a field: "limit" for a limit without a
+period, "limit month" and "limit day" for those of a period.
 
-Of shares 0.8, 80 and "80 %" are the same only if something says so: a name that says ratio, a per
-cent sign, a value over 1.5, the sums of the record or the other rows of the answer. What nothing
-settles is unread, and no share is ever clamped.
+A record may have figures of several periods and in several units at once. One period is chosen,
+and nothing is added up. If limit, spent and remaining contradict each other, none of them is used.
+
+A share may be sent as 0.8, 80 or "80 %". Its scale is known from a name that says ratio, a per
+cent sign, a value over 1.5, the sums of the record, or the other rows of the answer. A share whose
+scale stays open is not used, and no share is ever clamped.
 """
 
 from __future__ import annotations
@@ -38,19 +42,22 @@ from agentco_tui.reading.values.scalar import to_decimal, word
 from agentco_tui.reading.values.status_word import fold_word
 
 _PERCENT_ABOVE: Final = Decimal("1.5")
-_MOST: Final = Decimal(10) ** 7
+"""A share above it is in per cent, unless its name says ratio."""
+_MAX_SHARE: Final = Decimal(10) ** 7
+"""A larger number is no share."""
 _ROUNDING: Final = Context(prec=28)
+"""The precision of computed shares."""
 
 
 class Scale(Enum):
-    """What 1 means."""
+    """What a share of 1 means: all of the limit, or one per cent of it."""
 
     RATIO = "ratio"
     PERCENT = "percent"
     OPEN = "open"
-    """Either; but a percentage where it is over 1.5."""
+    """Not known, unless the value is over 1.5 and hence a percentage."""
     PCT = "pct"
-    """As OPEN; other rows below 1 prove a ratio (`hourly_pct` of OpenFang is one)."""
+    """As OPEN, but several rows below 1 prove a ratio (`hourly_pct` of OpenFang is one)."""
 
 
 class Part(NamedTuple):
@@ -61,14 +68,14 @@ class Part(NamedTuple):
 
 
 def part_field(slot: str, names: str, scale: Scale) -> Field:
-    """A field of shares under names that say `scale`."""
+    """A field of shares, whose names say that they have this scale."""
 
     def read(raw: Json) -> Part | None:
         if type(raw) is str and raw.strip().endswith("%"):
             value = to_decimal(raw.strip()[:-1])
             return None if value is None else Part(value, Scale.PERCENT)
         value = None if type(raw) is dict else to_decimal(raw)
-        if value is None or abs(value) > _MOST:
+        if value is None or abs(value) > _MAX_SHARE:
             return None
         if scale is not Scale.RATIO and value > _PERCENT_ABOVE:
             return Part(value, Scale.PERCENT)
@@ -90,12 +97,13 @@ def share_of(spent: Money | None, limit: Money | None) -> Decimal | None:
 
 
 UNLIMITED: Final = word_set("unlimited none infinity inf infinite nolimit uncapped never nobudget")
-"""Words in the place of a limit, or of a status, that say that there is none."""
+"""Words in the place of a limit, or of a status, that say that there is no limit."""
 NO_LIMIT: Final = type("NO_LIMIT", (), {})()
+"""The value of a limit that is sent as "unlimited" or below zero."""
 
 
 def to_limit(raw: Json, unit: Unit = NO_UNIT) -> Any:
-    """As `to_sum`; below zero, and words such as "unlimited", are `NO_LIMIT`."""
+    """The sum that `to_sum` reads; NO_LIMIT if it is below zero or a word such as "unlimited"."""
     if type(raw) is str and fold(raw) in UNLIMITED:
         return NO_LIMIT
     found = to_sum(raw, unit)
@@ -108,10 +116,10 @@ PERIODS: Final = {
     "day": "daily,day,today",
     "lifetime": "lifetime,all_time",
 }
-"""Words that stand for P in the names below."""
-_ORDER: Final = ("month", "", "lifetime", "day")
-"""Which period is read where the record names none: those the platform sets limits for."""
-_WORDS: Final = {
+"""The words for a period that take the place of P in the names below."""
+_PERIOD_ORDER: Final = ("month", "", "lifetime", "day")
+"""The order in which a period is chosen if the record names none; "" has no period in its names."""
+_PERIOD_WORDS: Final = {
     "month": "month monthly calendar_month calendar_month_utc per_month 1mo mtd 30d 1m",
     "day": "day daily per_day 1d 24h today calendar_day calendar_day_utc",
     "week": "week weekly per_week 7d 1w",
@@ -120,8 +128,10 @@ _WORDS: Final = {
     "quarter": "quarter quarterly 3mo",
     "lifetime": "lifetime all_time total forever",
 }
-"""Words in the place of a period, by the one that they mean."""
-_PERIOD_OF: Final = {word: period for period, words in _WORDS.items() for word in words.split()}
+"""The values of a field such as `period`, by the period that they mean."""
+_PERIOD_OF: Final = {
+    word: period for period, words in _PERIOD_WORDS.items() for word in words.split()
+}
 
 _SUMS: Final = {
     "limit": ("""
@@ -174,7 +184,7 @@ _SUMS: Final = {
         remaining.P P.{remaining,left}
         """),
 }  # fmt: skip
-"""The names of sums: without a period, and with one."""
+"""The names of each sum: those without a period, and those with one, where P is the period."""
 _SHARES: Final = {
     Scale.RATIO: ("""
         ratio {usage,used,spent,utilization,budget,budget_used}_ratio {used_,}fraction fraction_used
@@ -192,6 +202,7 @@ _SHARES: Final = {
         {budget,usage,limits,cost,costs}.{pct,utilization}
         """, "P_{pct,utilization} P.{pct,utilization,percent}"),
 }  # fmt: skip
+"""The names of shares by their scale, without and with a period."""
 
 
 def spelt(names: str, words: str) -> str:
@@ -249,14 +260,16 @@ _OF_MONEY: Final = word_set(
     """cost costs spend spending spent amount budget charge charges billed billing bill price
     expense expenses money usage fee fees invoice revenue currency credit credits tokens"""
 )
-
-
+"""Words of a metric that say that money is counted."""
 _OF_NOTHING: Final = word_set("unit units whole month monthly day daily week weekly year yearly")
 """Words that say neither that money is counted nor that something else is."""
 
 
 def _counts(raw: Json) -> Any:
-    """What is counted (`metric: "seats"`), where it is no money; it stays with the other fields."""
+    """Incomplete(True) if a metric is no money (`metric: "seats"`), else None.
+
+    It is kept with the other fields.
+    """
     if type(raw) is not str or not raw.strip() or fold(raw) in UNIT_WORDS:
         return None
     found = set(words(raw))
@@ -277,8 +290,10 @@ FIGURES: Final = (
     Field("counts", "{budget,usage,quota,limits}.{metric,unit}", _counts),
     *UNIT_FIELDS,
 )
+"""The fields of figures, and those that say what they count and in which unit."""
 _SLOTS: Final = frozenset(field.slot for field in _FIGURES)
 FOUR: Final = ("limit", "spent", "remaining", "share")
+"""The figures that come for several periods."""
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -291,29 +306,30 @@ class Figures(msgspec.Struct, frozen=True):
     share: Decimal | None = None
     share_derived: bool = False
     warn_at: Decimal | None = None
-    """The platform's own warning point, as a share of the limit; also where it is told as a sum."""
+    """The platform's own warning point, as a share of the limit, even if it was sent as a sum."""
     period: str = ""
     used: frozenset[str] = frozenset()
     """The slots that something was read from."""
 
 
 def survey(rows: Sequence[Row]) -> dict[str, Scale]:
-    """What all rows of an answer prove about their shares, by the name they came under.
+    """The scale of the shares in an answer, by the name of their field.
 
-    The entry "" is there if a warning point below 1 proves that these points are ratios.
+    The entry "" exists if a warning point below 1 proves that warning points are ratios.
     """
     points_below_one = False
-    found: dict[str, list[Part]] = {}
+    parts_by_name: dict[str, list[Part]] = {}
     for row in rows:
         for slot, value in row.values.items():
             if slot == "warn":
                 points_below_one |= 0 < value.value < 1 and value.scale is not Scale.PERCENT
             elif type(value) is Part:
-                found.setdefault(row.source(slot).name, []).append(value)
+                parts_by_name.setdefault(row.source(slot).name, []).append(value)
     proven = {"": Scale.RATIO} if points_below_one else {}
-    for name, parts in found.items():
+    for name, parts in parts_by_name.items():
         scales = {part.scale for part in parts}
-        below_one = sum(part.scale is Scale.PCT and 0 < part.value < 1 for part in parts) > 1
+        parts_below_one = [p for p in parts if p.scale is Scale.PCT and 0 < p.value < 1]
+        below_one = len(parts_below_one) > 1
         if Scale.PERCENT in scales:
             proven[name] = Scale.PERCENT
         elif below_one or (scales != {Scale.RATIO} and points_below_one):
@@ -328,8 +344,8 @@ def figures(
 ) -> Figures:
     """The figures of a record.
 
-    `at_zero`: a limit of 0 is a limit that is used up, and not "no limit". `no_limit`: another
-    field says that there is no limit.
+    `at_zero`: a limit of 0 means that nothing may be spent, and not "no limit". `no_limit`:
+    another field says that there is no limit.
     """
     values = _with_money(row, context)
     period, slots = _chosen(values)
@@ -429,7 +445,9 @@ def _chosen(values: Values) -> tuple[str, dict[str, str]]:
     if told and (told in periods or "" in periods):
         period = told
     else:
-        limits = {each: values.get(f"limit {each}".strip()) for each in _ORDER if each in periods}
+        limits = {
+            each: values.get(f"limit {each}".strip()) for each in _PERIOD_ORDER if each in periods
+        }
         real = [each for each, limit in limits.items() if isinstance(limit, Money) and limit.amount]
         limited = [each for each in limits if ("limit", each) in have]
         period = next(iter(real or limited or limits), "")
@@ -513,7 +531,7 @@ def _warning_point(values: Values, limit: Money | None, *, is_ratio: bool) -> De
 
 
 def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:
-    """What is left of a record: what was not understood, and figures that nothing was read from."""
+    """The fields of a record that were not understood, and figures that were not used."""
     left = dict(row.unread)
     keys = {slot: row.source(slot).key for slot in row.values}
     taken = {key for slot, key in keys.items() if slot not in _SLOTS or slot in used}
