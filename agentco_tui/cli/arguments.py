@@ -48,7 +48,7 @@ def command_line() -> argparse.ArgumentParser:
         parser_class=_Parser,
     )
     for name, command in COMMANDS.items():
-        _made(partial(commands.add_parser, name, help=command.told), command)
+        _made(partial(commands.add_parser, name, help=command.summary), command)
     return parser
 
 
@@ -98,7 +98,7 @@ def _command_help(name: str) -> str:
 
 def _made(make: Callable[..., _Parser], command: Subcommand, **options: str) -> _Parser:
     told = ("examples:", *(f"  {PROG} {line}" for line in command.examples), "", command.more)
-    parser = make(**options, description=command.told, epilog="\n".join(told))
+    parser = make(**options, description=command.summary, epilog="\n".join(told))
     for flag in command.flags:
         parser.add_argument(*flag.names, **flag.options)
     return parser

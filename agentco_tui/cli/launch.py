@@ -95,9 +95,9 @@ def launch_dashboard(
         ending.enter_context(logged(settings, key))
         recorder: Recorder | None = None
         if record_to is not None:
-            from agentco_tui.commands.replay_command import begun  # noqa: PLC0415
+            from agentco_tui.commands.replay_command import start_recording  # noqa: PLC0415
 
-            recorder = begun(record_to, settings, key)
+            recorder = start_recording(record_to, settings, key)
             ending.callback(recorder.close)
         is_background_needed = not _is_theme_named(settings) and check().colours > 16
         with ground_asked(is_background_needed) as typed:

@@ -1,6 +1,6 @@
-"""`agentco-tui demo`: a platform of its own in a child process, and the dashboard on it.
+"""`agentco-tui demo`: a simulated platform in a child process, and the dashboard on it.
 
-The platform brings a history of its past, in a file that goes with it.
+The platform writes a history of its past, to a file that is deleted when it ends.
 """
 
 from __future__ import annotations
@@ -21,38 +21,45 @@ from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load_for_demo
 from agentco_tui.system.state_folder import HISTORY_FILE
 
-_NAMES = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
+_OPTIONS = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
 
 
 def serve(given: Given) -> int:
-    """Serve until a signal or the end of stdin; what is None of the arguments is the platform's."""
+    """Serve the platform until a signal or the end of stdin; the exit code.
+
+    The platform has its own defaults for arguments that are None. Raises UsageError for values that
+    it refuses.
+    """
     from agentco_tui.demo import server  # noqa: PLC0415 - slow to import
 
-    options = {name: given[name] for name in _NAMES if given.get(name) is not None}
-    ends, faults = given.get("until_stdin_closes", False), tuple(given.get("fault", ()))
+    options = {name: given[name] for name in _OPTIONS if given.get(name) is not None}
     past = given.get("past")
     if past is not None:
         options["on_start"] = partial(_remember_past, Path(past))
     try:
-        return server.serve(until_stdin_closes=ends, faults=faults, **options)
+        return server.serve(
+            until_stdin_closes=given.get("until_stdin_closes", False),
+            faults=tuple(given.get("fault", ())),
+            **options,
+        )
     except ValueError as error:
         raise UsageError(str(error)) from None
     finally:
         if past is not None:
-            # Whoever started this may have been killed, and can't.
+            # The process that started this one deletes the folder, unless it was killed.
             shutil.rmtree(Path(past).parent, ignore_errors=True)
 
 
-def _remember_past(*about: Any) -> None:
-    from agentco_tui.commands.demo_past import remember_past  # noqa: PLC0415 - off the start
+def _remember_past(path: Path, world: Any, address: str) -> None:
+    """Write the world's past, once the platform has an address."""
+    # Imported only here, so that the platform starts sooner.
+    from agentco_tui.commands.demo_past import remember_past  # noqa: PLC0415
 
-    remember_past(*about)
+    remember_past(path, world, address)
 
 
 def run(given: Given, env: Mapping[str, str], dashboard: Callable[[Settings, Path], int]) -> int:
-    """Start the platform, run `dashboard` on it with its history, end the platform; returns the
-    exit code.
-    """
+    """Start the platform, run `dashboard` on it with its history, and end it; the exit code."""
     with tempfile.TemporaryDirectory("-agentco-tui", ignore_cleanup_errors=True) as folder:
         past = Path(folder) / HISTORY_FILE
         with platform({**given, "past": str(past)}) as (address, key):
@@ -62,20 +69,14 @@ def run(given: Given, env: Mapping[str, str], dashboard: Callable[[Settings, Pat
 
 @contextmanager
 def platform(given: Given) -> Iterator[tuple[str, str]]:
-    """A child process that serves the platform: (its address, the key that may do everything).
+    """The address of a platform in a child process, and the API key that may do everything.
 
-    The child ends when its stdin does, so it ends with this process, however that ends. Raises
-    UsageError if it does not start.
+    The child ends when its stdin closes, so it never outlives this process. Raises UsageError if it
+    does not start.
     """
-    command = [sys.executable, "-m", "agentco_tui", "demo", "--serve", "--until-stdin-closes"]
-    pairs = [(name, given.get(name)) for name in _NAMES]
-    pairs += [("fault", spec) for spec in given.get("fault", ())]
-    if (past := given.get("past")) is not None:
-        command.append(f"--past={past}")
-    command += [f"--{name}={value}" for name, value in pairs if value is not None]
-    # A session of its own: a key such as ctrl-c must not end the platform under the dashboard.
+    # A session of its own, so that ctrl-c does not end the platform under the dashboard.
     with subprocess.Popen(  # noqa: S603 - this very program
-        command,
+        _serve_command(given),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -83,12 +84,25 @@ def platform(given: Given) -> Iterator[tuple[str, str]]:
         text=True,
     ) as child:
         assert child.stdout is not None
-        said = list[str]()
+        lines: list[str] = []
         for line in child.stdout:
-            said.append(line.strip())
+            lines.append(line.strip())
             if line.startswith("full key "):
                 break
         else:
-            why = said[-1] if said else "it ended at once"
-            raise UsageError(why.removeprefix("agentco-tui: "))
-        yield said[-2].split()[-1], said[-1].split()[-1]
+            reason = lines[-1] if lines else "it ended at once"
+            raise UsageError(reason.removeprefix("agentco-tui: "))
+        # The address is on the line before the key, each behind its name.
+        address = lines[-2].split()[-1]
+        key = lines[-1].split()[-1]
+        yield address, key
+
+
+def _serve_command(given: Given) -> list[str]:
+    """The command that serves the platform, with the options that were given."""
+    command = [sys.executable, "-m", "agentco_tui", "demo", "--serve", "--until-stdin-closes"]
+    options = [(name, given.get(name)) for name in _OPTIONS]
+    options += [("fault", fault) for fault in given.get("fault", ())]
+    options.append(("past", given.get("past")))
+    command += [f"--{name}={value}" for name, value in options if value is not None]
+    return command

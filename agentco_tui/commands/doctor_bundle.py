@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms
 from agentco_tui.api.recorder import Recorder
-from agentco_tui.commands.replay_command import begun
+from agentco_tui.commands.replay_command import start_recording
 from agentco_tui.config import Settings
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.text import safe
@@ -33,7 +33,7 @@ class Bundle:
         key = None if settings.key is None else KeyInUse(settings.key)
         self._log_file = settings.log_file
         self._pseudonyms = Pseudonyms(str(settings.base_url), _mapped_words(settings))
-        self.recorder: Recorder = begun(file, masked, key, alter=self._pseudonyms.alter)
+        self.recorder: Recorder = start_recording(file, masked, key, alter=self._pseudonyms.alter)
 
     def finish(self) -> list[str]:
         """Write the rest of the recording, and its log; returns lines about them."""

@@ -1,4 +1,4 @@
-"""`agentco-tui export activity`: what the platform exports, streamed to a file or to stdout."""
+"""`agentco-tui export activity`: streams the platform's export to a file or to stdout."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ from agentco_tui.workspace.named_records import read_names
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """0, 1 if it cannot be written (any more), 2 if the name cannot be used or is taken, 3 if the
-    platform did not give it whole.
+    """Export; 0, 1 if writing failed, 2 for an unusable file name, 3 if the export is incomplete.
 
-    A file appears under its name only once it is whole. To a terminal each line is cleaned,
-    anywhere else the bytes go as they came.
+    A file appears under its name only when it is complete. Lines to a terminal are cleaned; to a
+    file or a pipe the bytes are written unchanged.
     """
     if given.get("company") is not None:
         raise UsageError(
@@ -43,7 +42,7 @@ def run(given: Given, env: Mapping[str, str]) -> int:
 
 @asynccontextmanager
 async def _exported(client: Client, given: Given) -> AsyncIterator[AsyncIterator[bytes]]:
-    """The platform's export as it comes, with names beside ids where they are wanted."""
+    """The chunks of the platform's export, with names next to ids if the user wants them."""
     store = Store()
     if given["names"]:
         complain(*await read_names(client, store, Query()))
@@ -52,7 +51,9 @@ async def _exported(client: Client, given: Given) -> AsyncIterator[AsyncIterator
 
 
 async def _to_file(settings: Settings, given: Given, path: Path) -> int:
-    written, force = None, given["force"]
+    """Write the export to a file, and say on stderr what it holds; the exit code."""
+    force = given["force"]
+    written: Written | None = None  # until the file can be written
     async with connected(settings) as client:
         try:
             with atomic_write(path, replace=force) as file:
@@ -74,6 +75,7 @@ async def _to_file(settings: Settings, given: Given, path: Path) -> int:
 
 
 async def _to_stdout(settings: Settings, given: Given) -> int:
+    """Write the export to standard output; the exit code. Raises OutputError."""
     if sys.stdout is None:
         raise OutputError("there is no standard output: name a file with --out")
     async with connected(settings) as client:
@@ -86,6 +88,6 @@ async def _to_stdout(settings: Settings, given: Given) -> int:
                     async for chunk in chunks:
                         write(chunk)
         except ApiError as error:
-            complain(f"{error}; what was written is not whole")
+            complain(f"{error}; the output is incomplete")
             return Exit.NO_ANSWER
     return Exit.OK

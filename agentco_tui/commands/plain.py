@@ -1,4 +1,4 @@
-"""`agentco-tui --plain`: what needs a person as numbered lines, and prompts, for screen readers."""
+"""`agentco-tui --plain`: numbered lines of what needs the user, and a prompt, for screen readers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import signal
 import sys
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
 from agentco_tui.actions.approve import Approval
@@ -24,18 +24,24 @@ from agentco_tui.workspace.workspace import Workspace
 
 PROMPT = "number, a N approve, t N trace, r refresh, q quit> "
 SENT_AT_ONCE = "a yes is sent at once and can't be taken back"
-WAIT = 60.0  # seconds in which a read is to tell what became of a yes
+RESULT_TIMEOUT = 60.0
+"""Seconds to wait for the result of an approval."""
 
 
 def run(given: Given, env: Mapping[str, str]) -> int:
-    """Until `q` or the end of the input; lines are only added, and none comes unasked."""
+    """Prompt until `q` or the end of the input; 0.
+
+    Lines are only printed in reply to one that was typed, so that nothing interrupts a screen
+    reader.
+    """
     with running(given, env) as settings, suppress(EOFError):
-        asyncio.run(_ask(settings))
+        asyncio.run(_prompt_until_quit(settings))
     return Exit.OK
 
 
-async def _ask(settings: Settings) -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # asyncio would wait for the line
+async def _prompt_until_quit(settings: Settings) -> None:
+    # The handler of asyncio would only act after the line is typed.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     async with opened(settings) as (workspace, services):
         typed = "r"
         while typed != "q":
@@ -45,8 +51,10 @@ async def _ask(settings: Settings) -> None:
                 await _print_needs(workspace)
             elif verb == "" and record is not None:
                 say(*lines_of(record, workspace.names))
-            elif verb in ("a", "t") and isinstance(record, Task):
-                await (_approve if verb == "a" else _trace)(record, workspace, services)
+            elif verb == "a" and isinstance(record, Task):
+                await _approve(record, workspace, services)
+            elif verb == "t" and isinstance(record, Task):
+                await _print_trace(record, workspace, services)
             else:
                 say(f"nothing can be done with “{typed}”")
             typed = _line(PROMPT)
@@ -70,34 +78,39 @@ async def _print_needs(workspace: Workspace) -> None:
     for number, need in enumerate(needs, 1):
         words = sentence_of(need, workspace.names, workspace.outlook, now)
         say(f"{number}. {need.level.name.lower()}: {words}")
-    failures = {str(each.failure) for each in workspace.store.freshness.values() if each.failure}
-    say(*sorted(failures), f"{len(needs)} need a person, {waiting} tasks wait")
+    freshness_by_feed = workspace.store.freshness
+    failures = {str(each.failure) for each in freshness_by_feed.values() if each.failure}
+    say(*sorted(failures), f"{len(needs)} need you, {waiting} tasks wait")
 
 
 async def _approve(task: Task, workspace: Workspace, services: Services) -> None:
-    """Show all of it, and send it by the dashboard's flow after a typed yes.
+    """Print the whole task, and approve it after a typed yes.
 
-    Nothing holds it back as in the dashboard, where `u` takes a yes back: nobody could type that
-    while lines are being read out, and a word in full is no slip of a finger. The prompt says so.
+    There is no undo window as in the dashboard: the user could not type `u` while a screen reader
+    reads, and no one types a whole word by mistake. The prompt says that it is sent at once.
     """
     say(*lines_of(task, workspace.names))
-    _forget_typed_ahead()
+    _discard_typed_ahead()
     if _line(f'{SENT_AT_ONCE}; approve "{task.title}"? type yes: ') == "yes":
-        outcome = await settled(Approval(services, task), WAIT)
+        outcome = await settled(Approval(services, task), RESULT_TIMEOUT)
         say(outcome_sentence(outcome))
 
 
-async def _trace(task: Task, workspace: Workspace, services: Services) -> None:
+async def _print_trace(task: Task, workspace: Workspace, services: Services) -> None:
+    """Read and print the steps of a task, each after an empty line."""
     try:
-        steps: Sequence[Record] = (await services.client.task_trace(task.id)).steps
-        say(*(line for step in steps for line in ("", *lines_of(step, workspace.names))))
+        trace = await services.client.task_trace(task.id)
     except ApiError as error:
         say(str(error))
+        return
+    for step in trace.steps:
+        say("", *lines_of(step, workspace.names))
 
 
-def _forget_typed_ahead() -> None:
-    """Forget the lines that were typed or pasted before now: they answer no question that is still
-    to be read. What comes from a file or a pipe stays.
+def _discard_typed_ahead() -> None:
+    """Discard the lines that were typed or pasted before the question could be read.
+
+    Input from a file or a pipe is kept.
     """
     if sys.stdin.isatty():
         with suppress(termios.error):
@@ -105,5 +118,5 @@ def _forget_typed_ahead() -> None:
 
 
 def _line(prompt: str) -> str:
-    """What is typed; nothing else goes on meanwhile. Raises EOFError."""
+    """The line that is typed, in lower case; blocks the event loop. Raises EOFError."""
     return input(prompt).strip().casefold()

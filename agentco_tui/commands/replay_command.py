@@ -1,4 +1,4 @@
-"""`agentco-tui replay FILE`: the dashboard on a recording; and what a recording is about."""
+"""`agentco-tui replay FILE`: the dashboard on a recording, and how one is started."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO
 from agentco_tui.reading.mapping import ProfileMapping
 
 
-def begun(
+def start_recording(
     file: str, settings: Settings, key: KeyInUse | None, *, alter: Alter | None = None
 ) -> Recorder:
-    """A recording of what these settings are used with; `alter` as for a Recorder.
+    """A recorder that writes the answers to a file, with the settings a replay needs.
 
-    Raises UsageError if it can't be written.
+    `key` is removed from them, and `alter` is as of `Recorder`. Raises UsageError if the file
+    can't be written.
     """
     about = About(
         program=__version__,
@@ -42,7 +43,7 @@ def begun(
 def run(
     given: Given, env: Mapping[str, str], dashboard: Callable[[Settings, Recording], int]
 ) -> int:
-    """Show a recording; returns the exit code. No key is read, and no profile counts."""
+    """Show a recording; the exit code. It reads no API key and no profile."""
     try:
         recording = Recording(Path(given["file"]).expanduser())
         settings = settings_for(recording.about, given, env)
@@ -52,9 +53,9 @@ def run(
 
 
 def settings_for(about: About, given: Given, env: Mapping[str, str]) -> Settings:
-    """The person's own keys, theme and thresholds, and all else as it was when it was recorded.
+    """The settings of the recording, with the user's keys, theme and thresholds.
 
-    Raises SettingsError, and RecordingError where what it is about can't be used.
+    Raises SettingsError for the user's settings, RecordingError for those of the recording.
     """
     resolved = Resolver(given, env, with_profile=False)
     if resolved.problems:
@@ -65,8 +66,14 @@ def settings_for(about: About, given: Given, env: Mapping[str, str]) -> Settings
     except (CredentialError, ValueError, KeyError):
         raise RecordingError("what the recording is of can't be read") from None
     refresh = min(max(REFRESH_FROM, about.refresh), REFRESH_TO)
-    as_then = {"company": about.company, "refresh": refresh, "mapping": mapping}
-    sources = {**resolved.values["sources"], "read_only": "a replay"}
-    fixed = {"read_only": True, "trust_env": False, "ca_file": None, "sources": sources}
-    values = {**resolved.values, **as_then, **fixed}
+    values = {
+        **resolved.values,
+        "company": about.company,
+        "refresh": refresh,
+        "mapping": mapping,
+        "read_only": True,
+        "trust_env": False,
+        "ca_file": None,
+        "sources": {**resolved.values["sources"], "read_only": "a replay"},
+    }
     return Settings(base_url=base_url, profile=about.profile, **values)

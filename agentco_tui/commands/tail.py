@@ -1,4 +1,4 @@
-"""`agentco-tui tail`: the activity log as lines, oldest first; with --follow it goes on."""
+"""`agentco-tui tail`: prints the activity log, oldest first; --follow waits for new entries."""
 
 from __future__ import annotations
 
@@ -222,18 +222,19 @@ class NewEntries:
 
 
 def as_line(entry: Activity, names: Names) -> str:
-    """An entry for people: local time, how bad it is, who and where, what; `~` stands before what
-    wasn't sent.
-    """
-    mark = {Severity.WARNING: signs.warning, Severity.CRITICAL: signs.critical}
-    derived = signs.derived if entry.severity_derived else ""
-    company = names.company(entry.company) if entry.company else ""
-    who = [each for each in (doer(entry, names), company) if each not in ("", signs.missing)]
-    parts = [
-        figures.moment(entry.at),
-        f"{derived}{mark.get(entry.severity, ' ')}",
-        f"{f' {signs.separator} '.join(who)}:" if who else "",
-        deed(entry, names),
-        f"({entry.outcome})" if entry.outcome and entry.text else "",
-    ]
+    """An entry as a line: local time, severity, who and where, what; `~` marks derived values."""
+    mark_by_severity = {Severity.WARNING: signs.warning, Severity.CRITICAL: signs.critical}
+    mark = mark_by_severity.get(entry.severity, " ")
+    if entry.severity_derived:
+        mark = f"{signs.derived}{mark}"
+    parts = [figures.moment(entry.at), mark]
+    who_and_where = [doer(entry, names)]
+    if entry.company:
+        who_and_where.append(names.company(entry.company))
+    known = [name for name in who_and_where if name not in ("", signs.missing)]
+    if known:
+        parts.append(f"{f' {signs.separator} '.join(known)}:")
+    parts.append(deed(entry, names))
+    if entry.outcome and entry.text:
+        parts.append(f"({entry.outcome})")
     return " ".join(part for part in parts if part)

@@ -24,7 +24,7 @@ def _lines() -> Iterator[str]:
     for name, command in {"": DASHBOARD, **COMMANDS}.items():
         if name:
             yield f'.SH "{PROG.upper()} {name.upper()}"'
-        yield _typed(command.told)
+        yield _typed(command.summary)
         for flag in command.flags:
             told = flag.options["help"] or f"one of {', '.join(flag.options.get('choices', ()))}"
             if told == argparse.SUPPRESS or (name and flag in DASHBOARD.flags):

@@ -9,7 +9,7 @@ from pathlib import Path
 from agentco_tui.api.recorder import Recorder
 from agentco_tui.api.recording import Recording
 from agentco_tui.cli.replay_dashboard import replay_app
-from agentco_tui.commands.replay_command import begun, settings_for
+from agentco_tui.commands.replay_command import settings_for, start_recording
 from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName, Phase
@@ -32,7 +32,7 @@ async def recording(
 ) -> AsyncIterator[tuple[Stage, Recorder]]:
     """A dashboard that records, with everything that a replay's header and footer say, too."""
     settings = harness.settings_for(platform, read_only=True, sources={"read_only": "a replay"})
-    recorder = begun(str(folder / "a.rec"), settings, None)
+    recorder = start_recording(str(folder / "a.rec"), settings, None)
     recorder._clock = platform.world.time
     async with stage(
         platform,

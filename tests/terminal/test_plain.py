@@ -26,7 +26,7 @@ def test_a_decision_in_plain_lines(tmp_path: Path) -> None:
             needs = said(session)
             found = re.search(r"^(\d+)\. \w+: task waits .*Refund 214 customers.*$", needs, re.M)
             assert found is not None, needs
-            assert re.search(r"^\d+ need a person, \d+ tasks wait$", needs, re.M)
+            assert re.search(r"^\d+ need you, \d+ tasks wait$", needs, re.M)
             for typed, words in (
                 (found[1], "title            Refund 214 customers"),
                 (f"t {found[1]}", "duration_seconds"),
