@@ -1,4 +1,4 @@
-"""`agentco-tui --plain`: numbered lines of what needs the user, and a prompt, for screen readers."""
+"""`agentco-tui --plain`: needs in numbered lines, and a prompt, for screen readers."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _ids(entries: Iterable[Any], _: str) -> Answer:
 def test_names_stand_beside_ids(
     command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interface, "_sheet", _ids)
+    monkeypatch.setattr(interface, "_export", _ids)
     ran = command.on(still)("export", "activity", "--names", "--out", "a.csv")
     assert (ran.code, ran.out) == (0, "")
     assert f"{len(still.world.activity())} rows" in ran.err.replace(",", "")
