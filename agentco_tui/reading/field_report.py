@@ -1,7 +1,11 @@
-"""What is read of an answer, from which field; and what is not, as lines of a profile's mapping.
+"""Reports which fields of an answer are read, and which are not, for `doctor --fields`.
 
-The answer is read as the client reads it (`read_page`, `read_overview`), so that what the client
-cannot read is no report either, and the rows are those that records are made of.
+`report_fields` reads an answer as the client does (`read_page`, `read_overview`) and records the
+rows that become records. `report_unreadable` reports an answer in which the client finds nothing.
+Both return a `FieldReport`, from which a user writes the mapping of a profile.
+
+A *field* is our name ("agent_id"), a *path* leads to a value of the platform's ("owner.uuid"), and
+a *leaf* is a value with its path. A *slot* is a field, or a field with a period ("limit month").
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from msgspec.structs import replace
 from agentco_tui.reading.decode import read_page
 from agentco_tui.reading.envelope import find_list, unwrapped
 from agentco_tui.reading.field_meanings import MEANINGS
-from agentco_tui.reading.field_names import MINOR, fold, is_secret, words
+from agentco_tui.reading.field_names import MINOR, Unit, fold, is_secret, words
 from agentco_tui.reading.field_path import FieldPath, write_field_path
 from agentco_tui.reading.field_similarity import (
     SimilarField,
@@ -36,47 +40,52 @@ from agentco_tui.reading.unknown_fields import HIDDEN, compact
 from agentco_tui.reading.values.money import Sum, declared_unit, envelope_unit
 from agentco_tui.text import SafeText, safe
 
-_MOST_ROWS: Final = 200
-_MOST_LEAVES: Final = 60
-_MOST_KEYS: Final = 100
-_MOST_DEPTH: Final = 6
-_MOST_ENTRIES: Final = 5
-"""Entries of a list whose fields are looked at."""
+_MAX_ROWS: Final = 200
+_MAX_UNREAD_PATHS: Final = 60
+_MAX_KEYS: Final = 100
+"""Keys of one object that are examined."""
+_MAX_DEPTH: Final = 6
+_MAX_ENTRIES: Final = 5
+"""Entries of a list inside a record that are examined."""
 _SAMPLE_BYTES: Final = 60
 _PATH_CELLS: Final = 160
+"""Width at which a path is cut."""
 _POWERS: Final = {
     None: "unit assumed", 0: "whole units", -2: "cents", -6: "micros", -9: "nanos",
     MINOR: "minor units",
 }  # fmt: skip
+"""What a sum's power of ten is called."""
 _REFERENCES: Final = ("agent", "company", "actor", "task", "target")
-"""Slots whose object, id and name are one thing: one of the three is enough."""
+"""Fields of references: reading one of "agent", "agent_id" and "agent_name" is enough."""
 
 
 class ReadField(Struct, frozen=True):
-    """One of our fields, as an answer had it."""
+    """One of our fields that was read, with where its value came from."""
 
     field: str
     name: SafeText
     """The path of the platform's field."""
     unit: SafeText | None
-    """Of sums: what is known of their unit."""
+    """The unit of a sum, as far as it is known; None for other fields."""
     sample: SafeText
-    """What was sent, as JSON; keys hidden."""
+    """The value in the first record that has one, as JSON; secrets are hidden."""
     records: int
+    """How many records have a value."""
 
 
 class UnreadField(Struct, frozen=True):
     """A field of the platform's that nothing was read from."""
 
     path: SafeText
-    """As a profile writes it."""
+    """Its path, as it is written in a profile."""
     sample: SafeText
-    """What was sent, as JSON; keys hidden."""
+    """The value in the first record that has one, as JSON; secrets are hidden."""
     records: int
+    """How many records have a value."""
     similar: str | None
     """Our most similar field that can be read from such a value."""
     proposed: bool
-    """Whether the names share a word, and nothing else was read or is proposed for that field."""
+    """Whether to map it to `similar`: they share a word, and no other path fits better."""
 
 
 class UnmatchedPath(Struct, frozen=True):
@@ -95,22 +104,25 @@ class FieldReport(Struct, frozen=True):
     unread_reasons: tuple[SafeText, ...]
     read: tuple[ReadField, ...]
     missing: tuple[str, ...]
-    """Our fields that a profile could map, and that nothing was read for."""
+    """Our fields worth mapping for which nothing was read."""
     left_over: tuple[SafeText, ...]
-    """The platform's names, at the top of a record, that nothing was read from."""
+    """The top-level keys of records from which nothing was read."""
     unread: tuple[UnreadField, ...]
     always_null: tuple[SafeText, ...]
-    """Paths that are null in every record: nothing tells what they hold."""
+    """Paths that are null in every record, so that it is unknown what they hold."""
     unmatched: tuple[UnmatchedPath, ...]
     risks: tuple[SafeText, ...]
-    """What to check before anything is approved or changed."""
+    """Sentences about what to check before anything is approved or changed."""
 
 
 class _ReadRow(NamedTuple):
+    """A row as it was read, and what became of it."""
+
     row: Row
     left: Mapping[str, Json]
     """The fields that nothing was read from, before the record was built."""
     record_id: str | None
+    """The id of the record; None if the row is none."""
     doubt: SafeText | None = None
     """Why no write may name the record."""
 
@@ -125,30 +137,31 @@ class _Recorder(ProfileMapping):
         self.rows: list[_ReadRow] = []
 
     def kind(self, kind: Kind[Any]) -> Kind[Any]:
-        known = self._mapping.kind(kind)
-        if known.name != self._name:
-            return known
-        recording = copy(known)
-        build = known.build
+        """The mapped kind; that of this recorder's name also keeps its rows."""
+        mapped = self._mapping.kind(kind)
+        if mapped.name != self._name:
+            return mapped
+        recording = copy(mapped)
+        build = mapped.build
 
-        def keep(row: Row, context: DecodeContext) -> Any:
+        def build_and_keep(row: Row, context: DecodeContext) -> Any:
             left = dict(row.unread)
             record = None
             try:
                 record = build(row, context)
             finally:
-                if len(self.rows) < _MOST_ROWS:
+                if len(self.rows) < _MAX_ROWS:
                     record_id = None if record is None else record.id
                     doubt = None if record is None else record.unwritable
                     self.rows.append(_ReadRow(row, left, record_id, doubt))
             return record
 
-        recording.build = keep
+        recording.build = build_and_keep
         return recording
 
 
 def report_fields(kind: Kind[Any], body: Json, mapping: ProfileMapping = AS_SENT) -> FieldReport:
-    """What is read of a body that holds a list of `kind`, or the overview of budgets.
+    """The report on a body that holds a list of `kind`, or the overview of budgets.
 
     Raises UnexpectedShape and RefusedBody where the client does.
     """
@@ -160,7 +173,8 @@ def report_fields(kind: Kind[Any], body: Json, mapping: ProfileMapping = AS_SENT
         records = len(recorder.rows)
     else:
         page = read_page(recorder.kind(kind), body)
-        records, unread_records = len(page.records), page.unread
+        records = len(page.records)
+        unread_records = page.unread
         unread_reasons = page.unread_reasons
     rows = recorder.rows or _rows_without_records(mapping.kind(kind), body)
     report = _report(kind, body, mapping, rows)
@@ -172,9 +186,12 @@ def report_fields(kind: Kind[Any], body: Json, mapping: ProfileMapping = AS_SENT
 def report_unreadable(
     kind: Kind[Any], body: Json, mapping: ProfileMapping = AS_SENT
 ) -> FieldReport:
-    """The fields of a body that holds nothing of `kind`, as far as is known: for a mapping."""
+    """The report on a body in which no list of `kind` is found: of its longest list of objects."""
     mapped = mapping.kind(kind)
-    objects = [body] if kind.name == WHOLE.name else _longest_list(body) or [body]
+    objects: list[Json] = []
+    if kind.name != WHOLE.name:
+        objects = _longest_list(body)
+    objects = objects or [body]
     while len(objects) == 1 and type(objects[0]) is dict and len(objects[0]) == 1:
         (only,) = objects[0].values()
         if type(only) is not dict:
@@ -187,19 +204,18 @@ def report_unreadable(
 def _longest_list(body: Json, depth: int = 0) -> list[Json]:
     """The longest list of objects in a body, up to three layers down."""
     if type(body) is list:
-        return [each for each in body[:_MOST_ROWS] if type(each) is dict]
+        return [each for each in body[:_MAX_ROWS] if type(each) is dict]
     if type(body) is not dict or depth > 2:
         return []
-    inner = [_longest_list(value, depth + 1) for value in islice(body.values(), _MOST_KEYS)]
+    inner = [_longest_list(value, depth + 1) for value in islice(body.values(), _MAX_KEYS)]
     return max(inner, key=len, default=[])
 
 
 def _report(
     kind: Kind[Any], body: Json, mapping: ProfileMapping, rows: Sequence[_ReadRow]
 ) -> FieldReport:
-    """What was read of these rows, and what was not."""
-    context = envelope_unit(body).with_more(mapping.unit)
-    read = _read_fields(rows, context)
+    """The report on these rows; the caller fills in the numbers of records."""
+    read = _read_fields(rows, envelope_unit(body).with_more(mapping.unit))
     all_leaves = [list(_leaves(each.row.obj)) for each in rows]
     unread, always_null = _unread_fields(kind, rows, all_leaves, set(read))
     return FieldReport(
@@ -221,17 +237,19 @@ def _report(
 def _rows_without_records(kind: Kind[Any], body: Json) -> list[_ReadRow]:
     """The rows of a list whose rows make no records, such as agents without an id."""
     found = find_list(body, kind)
-    objects = [item for item in found.items if type(item) is dict] if found else []
-    rows = [kind.table.read(unwrapped(item, kind)) for item in objects[:_MOST_ROWS]]
+    items = found.items if found else ()
+    objects = [item for item in items if type(item) is dict]
+    rows = [kind.table.read(unwrapped(item, kind)) for item in objects[:_MAX_ROWS]]
     return [_ReadRow(row, dict(row.unread), None) for row in rows]
 
 
-def _read_fields(rows: Sequence[_ReadRow], context: Any) -> dict[str, ReadField]:
+def _read_fields(rows: Sequence[_ReadRow], answer_unit: Unit) -> dict[str, ReadField]:
+    """The fields that were read, by our name."""
     read: dict[str, ReadField] = {}
     for row, *_ in rows:
         for slot, value in row.values.items():
             if slot not in row.chosen and slot not in row.plan.direct_candidates:
-                continue  # worked out while the record was built
+                continue  # computed when the record was built
             field = slot.partition(" ")[0]
             if field in read:
                 read[field] = replace(read[field], records=read[field].records + 1)
@@ -240,13 +258,19 @@ def _read_fields(rows: Sequence[_ReadRow], context: Any) -> dict[str, ReadField]
             path = (source.key, *_as_sent(row.obj[source.key], source.path_below))
             unit = None
             if type(value) is Sum:
-                told = value.unit.with_more(declared_unit(row.values, context))
-                size = _POWERS.get(told.power, f"1e{told.power}")
-                unit = safe(f"{size} of {told.currency}" if told.currency else size, 60)
+                unit = _unit_in_words(value.unit.with_more(declared_unit(row.values, answer_unit)))
             name = safe(write_field_path(path), _PATH_CELLS)
             sample = _sample(path, get_path(row.obj[source.key], source.path_below))
             read[field] = ReadField(field, name, unit, sample, 1)
     return read
+
+
+def _unit_in_words(unit: Unit) -> SafeText:
+    """A unit in words: "cents of USD"."""
+    size = _POWERS.get(unit.power, f"1e{unit.power}")
+    if unit.currency:
+        return safe(f"{size} of {unit.currency}", 60)
+    return safe(size, 60)
 
 
 def _as_sent(value: Json, path: FieldPath) -> FieldPath:
@@ -260,14 +284,16 @@ def _as_sent(value: Json, path: FieldPath) -> FieldPath:
 
 
 def _sample(path: FieldPath, value: Json) -> SafeText:
-    """A value as JSON, cut; hidden under the name of a secret."""
-    hides = any(isinstance(part, str) and is_secret(part) for part in path)
-    is_key = path == ("key",) and type(value) is str and len(value) > 16
-    return safe(HIDDEN if hides or is_key else compact(value, _SAMPLE_BYTES), 80)
+    """A value as short JSON; hidden if it may be a secret."""
+    has_secret_name = any(isinstance(part, str) and is_secret(part) for part in path)
+    may_be_api_key = path == ("key",) and type(value) is str and len(value) > 16
+    if has_secret_name or may_be_api_key:
+        return safe(HIDDEN, 80)
+    return safe(compact(value, _SAMPLE_BYTES), 80)
 
 
 def _missing(kind: str, read: set[str]) -> tuple[str, ...]:
-    """The fields worth mapping that nothing was read for; of a reference only the object."""
+    """Our fields worth mapping for which nothing was read; of a reference only the id."""
     missing = []
     for field in MEANINGS[kind]:
         base = field.partition("_")[0]
@@ -287,14 +313,14 @@ def _leaves(value: Json, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Json
     """The values inside an object with their paths; of a list those of its first entry, and of
     the next ones those that the first entry does not have.
     """
-    if len(path) > _MOST_DEPTH:
+    if len(path) > _MAX_DEPTH:
         return
     if type(value) is dict:
-        for key, inner in islice(value.items(), _MOST_KEYS):
+        for key, inner in islice(value.items(), _MAX_KEYS):
             yield from _leaves(inner, (*path, key))
     elif type(value) is list:
         seen: set[FieldPath] = set()
-        for place, inner in enumerate(value[:_MOST_ENTRIES]):
+        for place, inner in enumerate(value[:_MAX_ENTRIES]):
             here = (*path, place)
             for leaf, found in _leaves(inner, here):
                 below = leaf[len(here) :]
@@ -306,20 +332,22 @@ def _leaves(value: Json, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Json
 
 
 def _folded(path: FieldPath) -> FieldPath:
+    """A path with its keys folded."""
     return tuple(fold(part) if isinstance(part, str) else part for part in path)
 
 
-_OF_A_REFERENCE: Final = frozenset(
+_KEYS_OF_OBJECTS_READ: Final = frozenset(
     ("id", "uuid", "name", "displayname", "title", "type", "kind", "value", "amount", "currency")
 )
+"""Folded keys that are read if the object around them is, as a reference or a sum."""
 
 
 def _is_read(path: FieldPath, read: FieldPath) -> bool:
-    """Whether a value was read with what is at another path, both folded."""
+    """Whether the value at `path` was read when the one at `read` was; both are folded."""
     if path[: len(read)] != read:
         return False
-    # An object that was read as a whole, and holds more than was used.
-    return path == read or path[-1] in _OF_A_REFERENCE
+    # Below an object that was read as a whole, only the usual keys were used.
+    return path == read or path[-1] in _KEYS_OF_OBJECTS_READ
 
 
 def _unread_fields(
@@ -328,7 +356,7 @@ def _unread_fields(
     all_leaves: Sequence[Sequence[tuple[FieldPath, Json]]],
     taken: set[str],
 ) -> tuple[tuple[UnreadField, ...], tuple[SafeText, ...]]:
-    """What nothing was read from, and the paths that are null in every row."""
+    """The unread fields, and the paths that are null in every row. `taken` are the fields read."""
     samples: dict[FieldPath, Json] = {}
     counts: dict[FieldPath, int] = {}
     for (row, left, *_), leaves in zip(rows, all_leaves, strict=True):
@@ -338,7 +366,7 @@ def _unread_fields(
         for path, value in leaves:
             if path[0] not in left or any(_is_read(_folded(path), each) for each in read):
                 continue
-            if len(samples) >= _MOST_LEAVES and path not in samples:
+            if len(samples) >= _MAX_UNREAD_PATHS and path not in samples:
                 continue
             if samples.get(path) is None:
                 samples[path] = value
@@ -359,7 +387,7 @@ def _unread_fields(
     for path, near in similar.items():
         is_best = near is not None and best.get(near.field) is near
         is_free = near is not None and not _is_known(near.field, taken)
-        # Whose id it is, is not guessed among several.
+        # Among several ids it is not guessed which one is the record's.
         is_clear = near is not None and (near.field != "id" or len(ids) == 1)
         unread.append(
             UnreadField(
@@ -375,14 +403,14 @@ def _unread_fields(
 
 
 def _is_known(field: str, taken: set[str]) -> bool:
-    """Whether a field was read, or another one of the same reference."""
+    """Whether a field, or another field of the same reference, was read."""
     base = field.partition("_")[0]
     same = {base, f"{base}_id", f"{base}_name"} if base in _REFERENCES else {field}
     return bool(same & taken)
 
 
 def _is_writable(path: FieldPath) -> bool:
-    """Whether a path can be shown as it is: a cleaned or cut one would lead elsewhere."""
+    """Whether a path is shown unchanged; a cleaned or cut path would lead elsewhere."""
     written = write_field_path(path)
     return str(safe(written, _PATH_CELLS)) == written
 
@@ -399,16 +427,18 @@ def _unmatched(
     """The paths of the profile that no record has, or whose values cannot be read."""
     if not rows:
         return
-    there = dict.fromkeys(write_field_path(path) for leaves in all_leaves for path, _ in leaves)
+    paths_sent = dict.fromkeys(
+        write_field_path(path) for leaves in all_leaves for path, _ in leaves
+    )
     for slot, path in mapped_paths(mapping, kind).items():
         written = write_field_path(path)
         folded = _folded(path)
         values = [get_path(row.obj, folded) for row, *_ in rows]
         sent = [value for value in values if value is not None]
         if not sent:
-            near = difflib.get_close_matches(written, list(there), n=1, cutoff=0.5)
+            near = difflib.get_close_matches(written, list(paths_sent), n=1, cutoff=0.5)
             hint = f"; the nearest path is {near[0]}" if near else ""
-            if written in there:
+            if written in paths_sent:
                 hint = "; it is null in every record"
             yield UnmatchedPath(
                 slot, safe(written, _PATH_CELLS), safe(f"no record has a value there{hint}", 200)
@@ -424,6 +454,7 @@ def _unmatched(
 
 
 def _path_of(row: Row, slot: str) -> FieldPath:
+    """The path from which a slot of a row was read."""
     source = row.source(slot)
     return source.key, *source.path_below
 
@@ -437,8 +468,9 @@ _OWN_IDS: Final = {
     "company_budget": ("companyid", "id"),
     "agent_budget": ("agentid", "id"),
 }
-"""The names, folded, that say whose id it is; only of kinds that something is written to."""
+"""Folded keys that are safe as the id of a kind; only of kinds to which writes are sent."""
 _STORE_IDS: Final = frozenset(("uuid", "guid", "uid", "urn", "sysid", "gid"))
+"""Folded keys of ids that a platform gives every row of its own."""
 
 
 def _risky_ids(kind: str, rows: Sequence[_ReadRow]) -> Iterator[SafeText]:
@@ -446,7 +478,9 @@ def _risky_ids(kind: str, rows: Sequence[_ReadRow]) -> Iterator[SafeText]:
     own_names = _OWN_IDS.get(kind, ())
     slot = f"{kind.partition('_')[0]}_id" if kind.endswith("_budget") else "id"
     noun = kind.partition("_")[0]
-    for row, _, record_id, _ in rows if own_names else ():
+    if not own_names:
+        return
+    for row, _, record_id, _ in rows:
         obj = row.obj
         if record_id is None:
             continue
@@ -465,11 +499,12 @@ def _risky_ids(kind: str, rows: Sequence[_ReadRow]) -> Iterator[SafeText]:
                 300,
             )
             return
-    doubts = [each.doubt for each in rows if each.doubt is not None] if own_names else []
+    doubts = [each.doubt for each in rows if each.doubt is not None]
     if doubts:
         ask = f'check which field names the {noun}, and say so: {slot} = "…"'
         yield safe(f"{doubts[0]}; {ask}", 300)
 
 
 def _is_scalar(value: Json) -> bool:
+    """Whether a value can be an id."""
     return type(value) in (str, int) and value != ""

@@ -46,13 +46,13 @@ R = TypeVar("R", bound=Record)
 
 
 class Identity(NamedTuple):
-    """What identifies a row."""
+    """The id of a row, the field that it is from, and why it may be another record's."""
 
     id: str | None
     """None if no field is an id."""
     field: SafeText | None
-    """The platform's name of the field that the id is from, dotted; None without an id, and where
-    only the key of a map told it."""
+    """The platform's name of the field that the id is from, with dots. None without an id, and if
+    the id is the key of a map."""
     doubt: IdDoubt | None
     """Why no write may name the row; None if a write may."""
 
@@ -60,6 +60,7 @@ class Identity(NamedTuple):
 # -- names of ids ----------------------------------------------------------------------------------
 
 _ID_WORDS: Final = word_set("id uuid guid")
+"""Last words of names of ids."""
 _NO_SUBJECT: Final = word_set(
     """agent assistant bot worker employee member
     company organization organisation org workspace tenant account team group department
@@ -125,34 +126,38 @@ COMPANY_IDS: Final = IdNames(
     },
 )
 _RULES: Final = {names.noun: names for names in (TASK_IDS, COMPANY_IDS)}
-_KNOWN: Final = frozenset((*TASK_IDS.beside, *COMPANY_IDS.beside, *_NO_SUBJECT))
+"""The rules of a kind, by what a row of it is called."""
+_KNOWN_SUBJECTS: Final = frozenset((*TASK_IDS.beside, *COMPANY_IDS.beside, *_NO_SUBJECT))
+"""Subjects that are recognized in a name without separators, such as `jobid`."""
 
 
 @memoized(4096)
 def _subject_words(key: str) -> tuple[str, ...] | None:
-    """The words of what `job_id`, `jobId` or `jobid` is the id of; None if it is no name of an id.
+    """The words of the subject of an id's name; None if it is no name of an id.
 
-    Of `id` itself they are none: ().
+    ("job",) of `job_id`, `jobId` and `jobid`; () of `id` itself.
     """
     parts = words(key)
     if parts and parts[-1] in _ID_WORDS:
         return parts[:-1]
     folded = fold(key)
     subject = folded.removesuffix("id")
-    return (subject,) if subject != folded and subject in _KNOWN else None
+    if subject != folded and subject in _KNOWN_SUBJECTS:
+        return (subject,)
+    return None
 
 
 def subject_of(name: str) -> str:
-    """The subject of a (dotted) name of an id, as `IdNames` writes it; "" if it has none."""
+    """The subject of the name of an id (with dots), without separators; "" if it has none."""
     return "".join(_subject_words(name.rpartition(".")[2]) or ())
 
 
 @memoized(2048)
 def _id_keys(keys: tuple[str, ...], noun: str = "") -> tuple[tuple[str, str], ...]:
-    """(key, subject) of the keys that are names of ids which may tell what such a row is."""
+    """(key, subject) of the ids that may be the row's own; `noun` is what such a row is called."""
     candidates = _RULES[noun].beside if noun else {}
     found: list[tuple[str, str]] = []
-    for key in keys[:_MOST_KEYS]:
+    for key in keys[:_MAX_KEYS]:
         parts = _subject_words(key)
         if not parts or parts[0] in _OF_ANOTHER:
             continue
@@ -162,7 +167,8 @@ def _id_keys(keys: tuple[str, ...], noun: str = "") -> tuple[tuple[str, str], ..
     return tuple(found)
 
 
-_MOST_KEYS: Final = 400
+_MAX_KEYS: Final = 400
+"""Keys of one object that are examined."""
 _SCALARS: Final = frozenset((str, int))
 
 
@@ -174,6 +180,7 @@ def has_id_field(obj: Mapping[str, Json]) -> bool:
 
 @memoized(256)
 def _singular(list_name: str) -> str:
+    """The folded name of a list without the ending of its plural."""
     folded = fold(list_name)
     if folded.endswith("ies"):
         return f"{folded.removesuffix('ies')}y"
@@ -184,28 +191,32 @@ def _singular(list_name: str) -> str:
 
 
 def is_mapped(row: Row, slot: str) -> bool:
-    """Whether a profile's mapping says where the value of this slot is from."""
+    """Whether the value of this slot is from a path in a profile's mapping."""
     return slot in row.values and row.source(slot).is_mapped
 
 
 def field_name(source: Candidate) -> SafeText:
-    """The platform's name of the field that a value is from, dotted."""
+    """The platform's name of the field that a value is from, with dots."""
     return safe(".".join(map(str, (source.key, *source.path_below))), 80)
 
 
 def identify(row: Row, names: IdNames | None = None, list_name: str = "") -> Identity:
-    """What the slot `id` of a row says; `names` are those of its kind, `list_name` is the name of
-    the list that the row stood in.
+    """The identity of a row by its slot `id`.
+
+    `names` are the rules of its kind; without them there is no doubt. `list_name` is the name of
+    the list that holds the row.
     """
-    found = row.values.get("id")
-    if found is None:
+    row_id = row.values.get("id")
+    if row_id is None:
         return Identity(None, None, None)
-    doubt = None if names is None else doubt_of_row(row, names, list_name)
-    return Identity(found, field_name(row.source("id")), doubt)
+    doubt = None
+    if names is not None:
+        doubt = doubt_of_row(row, names, list_name)
+    return Identity(row_id, field_name(row.source("id")), doubt)
 
 
 def doubt_of_row(row: Row, names: IdNames, list_name: str = "") -> IdDoubt | None:
-    """Why what the slot `id` of a row says may be the id of something else; None if it isn't."""
+    """Why the slot `id` of a row may hold the id of something else; None if it is the row's."""
     if "id" not in row.values:
         return None
     source = row.source("id")
@@ -215,14 +226,14 @@ def doubt_of_row(row: Row, names: IdNames, list_name: str = "") -> IdDoubt | Non
 
 
 def identity_of(kind: Kind[R], row: Row, context: DecodeContext) -> Identity:
-    """What identifies the record that `kind` makes of a row, of any kind; for `doctor --fields`.
+    """The identity of the record that `kind` builds from a row; for `doctor --fields`.
 
     Raises UnreadableRecord if the row is no record.
     """
     record = kind.build(row, context)
     for slot, value in row.values.items():
-        told = value.id if isinstance(value, Ref) else value
-        if told == record.id and _ID_SLOT.search(slot):
+        slot_id = value.id if isinstance(value, Ref) else value
+        if slot_id == record.id and _ID_SLOT.search(slot):
             return Identity(record.id, field_name(row.source(slot)), record.id_doubt)
     return Identity(record.id, None, record.id_doubt)
 
@@ -232,16 +243,18 @@ _ID_SLOT: Final = re.compile(r"(^|_)id$|^(agent|company|inner|owner|person)$")
 
 
 _DEFINITIONS: Final = word_set("job workflow session thread")
-"""Subjects of ids that several rows of a list may have, beside a number or key of their own."""
+"""Subjects of ids that several rows may share; each row then has a number or key of its own."""
 _OWN_NAMES: Final = word_set("number key slug identifier")
+"""Folded keys of such a number or key."""
 
 
 def _relations(holder: Mapping[str, Json], subject: str, names: IdNames) -> list[tuple[str, str]]:
-    """(key, subject) of what else in a row may tell which task or company it is: `run: {id: …}`
-    beside `job_id`, and a number beside the id of what was run.
+    """(key, subject) of the other fields in a row that may identify it.
+
+    `run: {id: …}` beside `job_id`, and a number beside the id of the definition that was run.
     """
     found: list[tuple[str, str]] = []
-    for key, value in islice(holder.items(), _MOST_KEYS):
+    for key, value in islice(holder.items(), _MAX_KEYS):
         folded = fold(key)
         is_object = folded in names.beside and type(value) is dict
         has_id = is_object and type(value.get("id")) in _SCALARS
@@ -254,11 +267,13 @@ def _relations(holder: Mapping[str, Json], subject: str, names: IdNames) -> list
 def doubt_of_name(
     row: Row, source: Candidate, names: IdNames, list_name: str = ""
 ) -> IdDoubt | None:
-    """Why the field that an id was read from may be the id of something else; None if it isn't."""
+    """Why the field that an id is from may hold the id of something else; None if it doesn't."""
     subject = subject_of(source.name)
     if subject not in names.beside:
         return None  # `id`, `_id`, `sys_id`: the row's own
-    holder = get_path(row.obj[source.key], source.path_below[:-1]) if source.path_below else row.obj
+    holder: Json = row.obj
+    if source.path_below:
+        holder = get_path(row.obj[source.key], source.path_below[:-1])
     if type(holder) is not dict:
         return None
     present = tuple(
@@ -284,8 +299,8 @@ def _decide(
         return None
     allowed = names.beside[subject]
     is_allowed = allowed is None or others <= allowed
-    spoiled = not others.isdisjoint(names.never_beside.get(subject, ()))
-    if is_allowed and not spoiled and list_of not in others:
+    is_excluded = not others.isdisjoint(names.never_beside.get(subject, ()))
+    if is_allowed and not is_excluded and list_of not in others:
         return None
     keys = [safe(key, 40) for key, _ in present[:_MOST_NAMED]]
     listed = f"{', '.join(keys[:-1])} and {keys[-1]}"
@@ -298,6 +313,7 @@ def _decide(
 
 
 _MOST_NAMED: Final = 6
+"""How many ids the reason of a doubt lists."""
 
 
 @memoized(256)
@@ -312,18 +328,19 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def is_made_up(record_id: str) -> bool:
-    """Whether an id holds a control character: it is made up here, or no platform looks it up."""
+    """Whether an id holds a control character: made up here, or nothing a request can name."""
     return not record_id.isprintable() and _CONTROL.search(record_id) is not None
 
 
 def doubt_of_id(record_id: str) -> IdDoubt | None:
-    """Why an id, as it was sent, cannot be named in a request; None if it can."""
+    """Why an id cannot be named in a request; None if it can."""
     return doubt("its id holds a control character") if is_made_up(record_id) else None
 
 
 def refusal(ids: Iterable[str | None], records: Iterable[Record | None]) -> SafeText | None:
-    """Why a write that would name these ids is not sent, by what is known of the records with them;
-    None if nothing speaks against it. This is asked by everything that writes.
+    """Why a write that names these ids must not be sent; None if it may be.
+
+    `records` are the known records with these ids. Every write is checked here.
     """
     for record in records:
         if record is not None and record.unwritable is not None:
@@ -344,21 +361,21 @@ KIND_NOUNS: Final[Mapping[type[Record], str]] = {
     Alert: "alerts",
     Activity: "entries",
 }
-"""What several records of a kind are called."""
+"""The plural of a kind's name, for sentences."""
 
 
 def same_row(record: Record) -> Hashable:
-    """A key that is equal for what is one row that was sent twice, as pages that overlap do.
+    """A key that is equal for two copies of one row, as overlapping pages send them.
 
-    Of tasks that is the id and the content, which leaves out what changes by itself; of other
-    kinds the whole record.
+    For a task the id and the content, without its volatile fields; for other kinds the record.
     """
     return (record.id, record.content) if isinstance(record, Task) else record
 
 
 def without_repeats(records: Sequence[R]) -> Sequence[R]:
-    """The records without those that are one row sent again: of each the last is kept, in the
-    place of the first. The very same sequence if no id comes twice.
+    """The records without repeated rows: the last copy is kept, at the position of the first.
+
+    The same object if no id occurs twice.
     """
     if len({record.id for record in records}) == len(records):
         return records
@@ -366,12 +383,11 @@ def without_repeats(records: Sequence[R]) -> Sequence[R]:
 
 
 def mark_shared(records: Sequence[R]) -> Sequence[R]:
-    """The records, none of them left out; those that came with one id are marked, with ids of their
-    own. The very same sequence if no id comes twice.
+    """All the records; those that share an id are marked, and get different ids.
 
-    No two of the records are the same row (`without_repeats`). The first one with an id keeps it,
-    so that whoever looks for it finds that it is shared. Entries of a log, of which new ones come
-    in before the others, get ids that are made of their content, and stay the same.
+    The same object if no id occurs twice. The records must be free of copies (`without_repeats`).
+    The first record with an id keeps it, so that a lookup finds it and the mark. Entries of a log
+    get ids made of their content, which stay the same when newer entries come before them.
     """
     if len({record.id for record in records}) == len(records):
         return records
@@ -396,7 +412,7 @@ def mark_shared(records: Sequence[R]) -> Sequence[R]:
 def _own_id(record: Record, place: int) -> str:
     """An id for one of several records with the same id.
 
-    NUL is part of no id that a platform looks anything up by.
+    It contains NUL, which no platform has in its ids.
     """
     if isinstance(record, Activity):
         as_sent = replace(record, id=record.sent_id, id_doubt=None)
