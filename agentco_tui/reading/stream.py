@@ -1,8 +1,12 @@
-"""A long list read while its body comes, and of one that was read before only what is new in it.
+"""Reads a long list while its body arrives, and decodes only the rows that changed since last time.
 
-A hundred thousand tasks are some fifty megabytes. Parsed in one call they would hold up everything
-else for half a second and take four hundred megabytes while it lasts. Here the body is cut between
-its rows, which are read some at a time, and each row is known again by a hash of its bytes.
+A hundred thousand tasks are some fifty megabytes. Parsed in one call they would block everything
+else for half a second and need four hundred megabytes. A `ListReader` cuts the body between its
+rows instead, decodes them in chunks, and reuses the record of each row whose bytes have the same
+hash as last time (`KnownRows`).
+
+The *head* of a body is what comes before the first row, the *envelope* is the body with only its
+first and last rows.
 """
 
 from __future__ import annotations
@@ -32,29 +36,30 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 
 CHUNK: Final = 64 * 1024
-"""Bytes of rows that are read together: a few milliseconds."""
+"""Bytes of rows that are decoded together, which takes a few milliseconds."""
 MOST_MEMORY: Final = 80 * 1024 * 1024
 """Bytes that the records of all lists under way may take."""
 _HEAD: Final = 4_096
-"""Bytes within which the list must have begun."""
+"""Bytes of the body in which the list must begin."""
 _TAIL: Final = 16_384
-"""Bytes kept back until the body is whole: the list must end in them."""
+"""Bytes that are kept until the body is complete: the list must end in them."""
 _MOST_UNCUT: Final = 2 * 1024 * 1024
+"""Bytes that may be kept without a place to cut."""
 _TRIES: Final = 64
-"""Places tried for one cut."""
+"""How many places are tried for one cut."""
 _RECORD: Final = 350
-"""Bytes that a record takes without its texts, as measured with CPython 3.11."""
+"""Bytes of a record without its texts, as measured with CPython 3.11."""
 _SHARED: Final = (
     *("agent", "company", "priority", "status", "cost", "trust", "decided_by", "extra"),
     *("role", "model", "template", "budget_remaining", "actor", "severity", "id_doubt"),
 )
-"""Fields whose values many records have in common: kept once, they are half of the memory."""
+"""Fields whose values many records have in common: sharing them saves half of the memory."""
 _MOST_SHARED: Final = 50_000
-"""Values kept to be shared; beyond that it begins anew."""
+"""How many shared values are kept; beyond it they are dropped and collected again."""
 _LONGEST_SHARED: Final = 100
-"""Characters or bytes."""
+"""Characters or bytes of the longest value that is shared."""
 _TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
-"""Fields whose texts may be long, or are each record's own."""
+"""Fields whose texts may be long or differ in each record, hence count for the memory."""
 
 _START: Final = re.compile(rb"\[\s*\{")
 _BETWEEN: Final = re.compile(rb"\}\s*,\s*(?=\{)")
@@ -64,35 +69,39 @@ _objects: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class UnstreamableError(ValueError):
-    """The body is not simply a list of objects in an envelope."""
+    """The body is not simply a list of objects in an envelope; parse it as a whole instead."""
 
 
 class TooMuchMemoryError(ValueError):
-    """The records of the lists under way would take more than MOST_MEMORY."""
+    """The records of all lists being read would take more than MOST_MEMORY."""
 
 
 Beginning: TypeAlias = Future[Sequence[R]]
-"""The first rows of a long list, while the rest of it is still on its way."""
+"""A future for the first records of a long list, set while the rest still arrives."""
 
 
 class KnownRows(msgspec.Struct, Generic[R]):
-    """The records of a list as it was read last, and a hash of what was sent for each."""
+    """The records of a list as it was last read, each with the hash of its bytes."""
 
     marks: array[int]
+    """The hash of each row, in the order of `records`."""
     records: Sequence[R]
-    pool: dict[Any, Any] = {}  # values that many of them have in common
+    pool: dict[Any, Any] = {}
+    """Values that many records share, by themselves."""
 
 
 class ListReader(Generic[R]):
-    """Reads one list while its body comes: `feed` it in order, then `finish`; in one thread.
+    """Reads one list while its body arrives: `feed` the pieces in order, then `finish`.
 
-    The body is cut between rows. What looks like a cut may lie inside a text or deeper in a row;
-    then what is before it is no list of whole objects, which the parser finds out, and the next
-    place is tried: a wrong cut is never taken. At most two megabytes are held beside the records.
-    Raises UnstreamableError, TooMuchMemoryError, and what `read` raises.
+    All calls must be made in one thread. The body is cut between rows. What looks like a cut may be
+    inside a text or deeper in a row; then the bytes before it are no list of whole objects, the
+    parser refuses them, and the next place is tried, so that a wrong cut is never taken. At most
+    two megabytes are kept besides the records. Raises UnstreamableError, TooMuchMemoryError, and
+    whatever `read` raises.
     """
 
     _under_way: ClassVar[WeakSet[ListReader[Any]]] = WeakSet()
+    """All readers that have not finished, for the limit on their memory."""
 
     def __init__(
         self,
@@ -101,9 +110,10 @@ class ListReader(Generic[R]):
         most: int,
         beginning: Beginning[R] | None = None,
     ) -> None:
-        """`read` makes a page of a whole answer. `known` is what the last reading left.
+        """`read` decodes a whole answer; `known` are the rows of the last reading.
 
-        Of more than `most` rows one more than that is read. `beginning` gets the first rows.
+        Reading stops one row after `most`, so that the caller sees that there are more.
+        `beginning` is given the first records.
         """
         self.records: list[R] = []
         self.unread: Counter[SafeText] = Counter()
@@ -117,26 +127,30 @@ class ListReader(Generic[R]):
         self._beginning = beginning
         self._hash = blake2b(digest_size=16)
         self._head: bytes | None = None
-        """What stands before the list's first object, once that is known."""
+        """The bytes before the first row; None until that has arrived."""
         self._closes = b""
-        """What closes the brackets that the head opens."""
+        """The brackets that close those of the head."""
         self._rest = b""
-        self._tried = self._places_tried = 0
+        """Bytes that have arrived and were not decoded."""
+        self._tried = 0
+        """Bytes of `_rest` in which no cut was found."""
+        self._places_tried = 0
         self._first: list[bytes] = []
         self._last: list[bytes] = []
         self._head_page: Page[R] | None = None
         self._marks = array("q")
         self._known = known or KnownRows(array("q"), ())
         self._at = 0
-        """Which of the known rows comes next, if the order is as it was."""
+        """The position in the known rows of the next row, if the order is unchanged."""
         self._places: dict[int, int] = {}
-        """Of the known rows by their marks, once one comes that is not the next."""
+        """Positions of the known rows by their hashes; filled once the order has changed."""
         self._memory = 0
         self._until = 0.0
+        """When the thread next gives way to others, by `perf_counter`."""
         self._under_way.add(self)
 
     def feed(self, piece: bytes) -> None:
-        """Read all rows that are whole by now."""
+        """Decode the rows that are complete with this piece of the body."""
         self._hash.update(piece)
         self.size += len(piece)
         self._rest += piece
@@ -147,7 +161,8 @@ class ListReader(Generic[R]):
             if found is None:
                 return
             at = found.end() - 1
-            self._head, self._rest = self._rest[:at], self._rest[at:]
+            self._head = self._rest[:at]
+            self._rest = self._rest[at:]
             for bracket in _BRACKETS.findall(self._head):
                 if bracket in b"[{":
                     self._closes = (b"]" if bracket == b"[" else b"}") + self._closes
@@ -158,8 +173,14 @@ class ListReader(Generic[R]):
             raise UnstreamableError
 
     def finish(self) -> None:
+        """Decode the remaining rows of the complete body, and check the result.
+
+        The envelope may change how rows are read, so the first rows are decoded again with what
+        comes after the list; if they differ, UnstreamableError is raised.
+        """
         self._under_way.discard(self)
-        body, head = self._rest, self._head
+        body = self._rest
+        head = self._head
         ends = [found.end() for found in _END.finditer(body, max(0, len(body) - _TAIL))]
         if head is None or not ends:
             raise UnstreamableError
@@ -170,30 +191,36 @@ class ListReader(Generic[R]):
         tail = body[ends[-1] :]
         page = self._read(head + b",".join(self._first) + tail)
         if self._head_page is None or page.records != self._head_page.records:
-            # What stands behind the list has a say in how its rows are read.
+            # What comes after the list changes how its rows are read.
             raise UnstreamableError
         self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
         self.digest = self._hash.digest()
         if len({record.id for record in self.records}) < len(self.records):
-            # Of a row that was sent twice the last one is kept; different rows are all kept.
+            # The last copy of a repeated row is kept, and all different rows.
             places = {same_row(record): place for place, record in enumerate(self.records)}
             self.records = [self.records[place] for place in places.values()]
             self._marks = array("q", (self._marks[place] for place in places.values()))
 
     @property
     def known(self) -> KnownRows[R]:
+        """The rows that were read, for the next reading of the list."""
         return KnownRows(self._marks, self.records, self._known.pool)
 
     def _take_before(self, limit: int) -> int:
-        """Read the rows that end before `limit`, some at a time; where the next one begins."""
-        body, at = self._rest, 0
+        """Decode the rows that end before `limit`, in chunks; return where the next row begins."""
+        body = self._rest
+        at = 0
         start = max(CHUNK, self._tried)
-        while start < limit and (between := _BETWEEN.search(body, start, limit)) is not None:
+        while start < limit:
+            between = _BETWEEN.search(body, start, limit)
+            if between is None:
+                break
             rows = _rows(body[at : between.start() + 1])
             if rows is not None:
                 self._take(rows)
                 at = between.end()
-                self._tried = self._places_tried = 0
+                self._tried = 0
+                self._places_tried = 0
                 start = at + CHUNK
                 continue
             start = between.end()
@@ -204,8 +231,9 @@ class ListReader(Generic[R]):
         return at
 
     def _take(self, rows: list[bytes]) -> None:
+        """Add the records of these rows: known ones are reused, new ones decoded."""
         if perf_counter() >= self._until:
-            # Not for each: with a key held down a long list would come too late.
+            # Only now and then: otherwise a key held down would delay a long list too much.
             turn_of_thread()
             self._until = perf_counter() + SLICE
         self._last = rows
@@ -213,12 +241,13 @@ class ListReader(Generic[R]):
             self._first = rows
             self._head_page = self._read(self._answer(rows))
             if not self._head_page.records or "[]." in self._head_page.shape:
-                raise UnstreamableError  # each row is to be a record
+                raise UnstreamableError  # the rows are envelopes of the records
             if self._beginning is not None and not self._beginning.done():
                 self._beginning.set_result(self._head_page.records)
-        # The hash is keyed anew for each process: nobody can make two rows look the same.
+        # Python's hash has a random key in each process, so that no row can imitate another.
         marks = array("q", map(hash, rows))
-        at, end = self._at, self._at + len(rows)
+        at = self._at
+        end = at + len(rows)
         known = self._known.marks[at:end]
         if known == marks:
             self.records += self._known.records[self._at : end]
@@ -228,7 +257,7 @@ class ListReader(Generic[R]):
         found: list[int | None]
         in_place = len(known) == len(marks) and 4 * sum(map(ne, known, marks)) <= len(marks)
         if in_place:
-            # A few have changed where they stand: no need to know where all the others do.
+            # A few rows changed in place, so the positions of all others are not needed.
             found = [n if known[n - at] == mark else None for n, mark in enumerate(marks, at)]
         else:
             self._places = self._places or {mark: n for n, mark in enumerate(self._known.marks)}
@@ -247,7 +276,7 @@ class ListReader(Generic[R]):
             self._at = end
 
     def _read_new(self, rows: list[bytes]) -> Iterator[R | None]:
-        """The record of each row, None where it is none."""
+        """The decoded record of each row, None for a row that is none."""
         if not rows or len(self.records) > self._most:
             return iter([None] * len(rows))
         records: list[R | None] = [*self._read(self._answer(rows)).records]
@@ -266,7 +295,10 @@ class ListReader(Generic[R]):
         return iter(records)
 
     def _share(self, record: R) -> None:
-        """Values that other records have too are replaced by theirs; nobody has seen it yet."""
+        """Replace values of a new record by equal ones of other records, to save memory.
+
+        The record is frozen; it is changed before anything else has a reference to it.
+        """
         pool = self._known.pool
         for name in _SHARED:
             value = getattr(record, name, None)
@@ -279,12 +311,12 @@ class ListReader(Generic[R]):
             pool.clear()
 
     def _answer(self, rows: list[bytes]) -> bytes:
-        """An answer with these rows, as far as it is known by now."""
+        """A complete answer with only these rows, in the envelope as far as it has arrived."""
         return (self._head or b"") + b",".join(rows) + self._closes
 
 
 def _rows(part: bytes) -> list[bytes] | None:
-    """The objects in a part of the list; None if it is not whole objects only."""
+    """The bytes of each object in a part of the list; None if it is not made of whole objects."""
     try:
         return [bytes(raw) for raw in _objects(b"[%b]" % part)]
     except msgspec.MsgspecError:

@@ -1,15 +1,18 @@
-"""The filter language of tables of records: what a person types, as a test for them. Pure.
+"""The filter language of tables: `parse` turns a typed text into a `Filter` that selects rows.
 
     refund linus            both words somewhere in the row, whatever the case
     "past due"              these words with the blank between them
     agent:linus             the column holds it
     !failed  !agent:linus   not that
-    refund | agent:linus    one of two is enough; so it is with refund|payment and agent:ada|linus
+    refund | agent:linus    either of the two; also refund|payment and agent:ada|linus
     age>2h  spent>=80%  trust<50  tasks=3  cost>1.5k  priority>=high
 
-Units of time are s, m, h, d and w; `k` is a thousand; `%` is for shares. A record whose value is
-not known matches no comparison. A term that isn't finished yet (`agent:`, `!`, an open quote, `|`)
-asks for nothing so far, so the table stays readable while it is being typed.
+Units of time are s, m, h, d and w; `k` is a thousand; `%` is for shares. A record without a value
+matches no comparison. An unfinished term (`agent:`, `!`, an open quote, `|`) is ignored, so that
+the table does not flicker while the filter is being typed.
+
+A filter is a list of *clauses*, all of which a row must pass; a clause is a list of *terms*, of
+which one is enough; a term has one or several *operands*, the texts or figures after its operator.
 """
 
 from __future__ import annotations
@@ -38,16 +41,16 @@ class ColumnKind(Enum):
 
 
 class FilterColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """A column as a filter knows it."""
+    """What a filter must know about a column."""
 
     key: str
     title: str
     kind: ColumnKind = ColumnKind.TEXT
     filter_value: Callable[[Any], Any] | None = None
-    """What a filter compares, of the type `kind` says, or None if it isn't known. Without it
-    `column:value` looks at the cell's text and comparisons are refused."""
+    """Returns the value to compare, of the type that `kind` says; None if it is unknown. Without
+    it, `column:value` examines the cell's text, and comparisons are refused."""
     rank: Callable[[str], float | None] | None = None
-    """The place of its words in their order, the worst highest, where they have one."""
+    """Returns the rank of a word of this column, the worst highest; None for an unknown word."""
     aliases: tuple[str, ...] = ()
 
 
@@ -78,31 +81,42 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">=": operator.ge,
     "=": operator.eq,
 }
+"""The comparison of each operator."""
 
 
 ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]
-"""Gives what rows have in a column (None: anywhere), as text with its case folded or as value: one
-for each id, None for a value that isn't known."""
+"""Returns the values of rows in a column: `read(ids, column, as_text)`.
 
-Test: TypeAlias = tuple[bool, Callable[[Any], bool]]  # whether of the text; what passes
+One value for each id, None if it is unknown. The column None means the whole row. `as_text` asks
+for texts with their case folded."""
+
+Test: TypeAlias = tuple[bool, Callable[[Any], bool]]
+"""(whether the test is of a text, the test of one value)."""
 
 
 class Term(msgspec.Struct, frozen=True):
+    """One condition of a filter, such as `!agent:ada|linus`."""
+
     column: int | None
+    """The index of the column; None for the whole row."""
     negated: bool
     as_text: bool
-    tests: tuple[Callable[[Any], bool], ...]  # one of them is enough
+    """Whether the tests are of texts, and not of values."""
+    tests: tuple[Callable[[Any], bool], ...]
+    """One for each operand; a value must pass one of them."""
 
     def select(self, read: ReadColumn, ids: list[str]) -> list[str]:
-        wanted, tests = not self.negated, self.tests
-        found = zip(ids, read(ids, self.column, self.as_text), strict=True)
+        """The ids of the rows that match, in their order."""
+        wanted = not self.negated
+        tests = self.tests
+        rows = zip(ids, read(ids, self.column, self.as_text), strict=True)
         if len(tests) > 1:
-            return [i for i, value in found if any(test(value) for test in tests) is wanted]
-        return [row_id for row_id, value in found if tests[0](value) is wanted]
+            return [row_id for row_id, value in rows if any(t(value) for t in tests) is wanted]
+        return [row_id for row_id, value in rows if tests[0](value) is wanted]
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """What was typed; a row matches if it passes at least one term of every clause."""
+    """A parsed filter; a row matches if it passes at least one term of every clause."""
 
     text: str
     clauses: tuple[tuple[Term, ...], ...]
@@ -112,7 +126,7 @@ class Filter(msgspec.Struct, frozen=True):
 
     @property
     def columns(self) -> set[int]:
-        """Those that are looked at by name."""
+        """The indexes of the columns that the filter names."""
         return {term.column for each in self.clauses for term in each if term.column is not None}
 
     def select(self, read: ReadColumn, ids: list[str]) -> list[str]:
@@ -124,11 +138,12 @@ class Filter(msgspec.Struct, frozen=True):
         return ids
 
 
-NOTHING: Final = Filter("", ())  # the filter that everything passes
+NOTHING: Final = Filter("", ())
+"""The filter that every row passes."""
 
 
 def parse(text: str, columns: Sequence[FilterColumn]) -> Filter | SafeText:
-    """Turns what was typed into a filter over `columns`, or says what is wrong with it."""
+    """The filter that a text means for `columns`, or a sentence about what is wrong with it."""
     clauses = list[tuple[Term, ...]]()
     position = 0
     while (found := _TERM.match(text, position)) and found.end() > position:
@@ -143,8 +158,9 @@ def parse(text: str, columns: Sequence[FilterColumn]) -> Filter | SafeText:
 
 
 def completed(text: str, columns: Sequence[FilterColumn]) -> str | None:
-    """What was typed, with the name of a column that is begun at its end completed."""
-    if (found := _BEGUN.search(text)) is None:
+    """The text with the column name at its end completed; None if no column begins like this."""
+    found = _BEGUN.search(text)
+    if found is None:
         return None
     begun = found[1].casefold()
     names = (name for column in columns for name in (column.key, *column.aliases))
@@ -153,6 +169,7 @@ def completed(text: str, columns: Sequence[FilterColumn]) -> str | None:
 
 
 def _term(found: re.Match[str], columns: Sequence[FilterColumn]) -> Term | SafeText | None:
+    """The term in a match; None if it is unfinished; a sentence if it is wrong."""
     negated = found["not"] is not None
     operands = [a or b for a, b in _OPERAND.findall(found["operands"].casefold())]
     op = found["op"]
@@ -168,25 +185,30 @@ def _term(found: re.Match[str], columns: Sequence[FilterColumn]) -> Term | SafeT
             quoted = "To look for the text itself, put it in quotes"
             return safe(f"no column {found['name']}: {advice} {quoted}")
     if op == "!=":
-        op, negated = "=", not negated
-    tests, as_text = list[Callable[[Any], bool]](), True
+        op = "="
+        negated = not negated
+    tests: list[Callable[[Any], bool]] = []
+    as_text = True
     for operand in filter(None, operands):
-        test = _holds(operand) if index is None else _test(op, operand, columns[index])
+        test = _contains(operand) if index is None else _test(op, operand, columns[index])
         if isinstance(test, str):
             return test
         as_text, accepts = test
         tests.append(accepts)
-    return Term(index, negated, as_text, tuple(tests)) if tests else None
+    if not tests:
+        return None
+    return Term(index, negated, as_text, tuple(tests))
 
 
-def _holds(operand: str) -> Test:
+def _contains(operand: str) -> Test:
+    """The test whether a text contains the operand."""
     return True, lambda text: operand in text
 
 
 def _test(op: str, operand: str, column: FilterColumn) -> Test | SafeText:
-    """Whether a comparison is of texts, and what it asks of a value."""
+    """The test of one operand after a column's name, or a sentence about what is wrong with it."""
     if op == ":":
-        return _holds(operand)
+        return _contains(operand)
     relation: Callable[[Any, Any], bool] = _COMPARE[op]
     if column.rank is not None and (rank := column.rank(operand)) is not None:
         ranks = column.rank
@@ -217,5 +239,6 @@ def _test(op: str, operand: str, column: FilterColumn) -> Test | SafeText:
 
 
 def _names(column: FilterColumn) -> tuple[str, ...]:
+    """The names by which a filter may call a column, with their case folded."""
     title = column.title.casefold().replace(" ", "_")
     return (column.key.casefold(), title, *(alias.casefold() for alias in column.aliases))
