@@ -1,7 +1,7 @@
 """Forecasts, alarms and trends of the budgets and agents in the store, computed from the history.
 
-They are computed in the thread of the history, one subject at a time with pauses between. What is
-not known yet, or can't be known without a history, is None: no screen waits for it.
+They are computed in the history's thread, one subject at a time with pauses in between. No screen
+waits for them: a figure that is not computed yet, or has no history, is None.
 """
 
 from __future__ import annotations
@@ -58,22 +58,22 @@ _CLOSE_EVERY: Final = 120.0  # the same for subjects on the screen or with an al
 _NEW: Final = 1e9  # the urgency of a subject that was never computed
 _FIRST_PAUSE: Final = 0.05  # seconds after a subject on the screen was computed for the first time
 _PAUSE: Final = 0.3  # seconds after every other subject; each takes less than 10 ms
-_GLANCE: Final = 15.0  # seconds between two searches for subjects that are due
-_MOST: Final = 2_000  # agents that are computed although they are not on the screen
-_IN_A_ROW: Final = 20  # subjects computed between two searches
-_TOLD_EVERY: Final = 1.0  # seconds between two calls of `on_change`
-_PARTS: Final = 120  # into which the graph of a period is cut
-_ENTRIES: Final = 20.0  # entries above the usual number that are not worth an alarm
-_FAILURES: Final = 5.0  # the same of failures
-_RUNS: Final = 5  # finished tasks from which on the usual run of an agent is known
-_RUN_DAYS: Final = 30  # days in which they finished
+_SEARCH_EVERY: Final = 15.0  # seconds between two searches for subjects that are due
+_MAX_AGENTS: Final = 2_000  # agents that are computed although they are not on the screen
+_BATCH_SIZE: Final = 20  # subjects computed between two searches
+_NOTIFY_EVERY: Final = 1.0  # seconds between two calls of `on_change`
+_GRAPH_PARTS: Final = 120  # of the graph of a period
+_MIN_ENTRIES: Final = 20.0  # log entries above the usual number that raise an alarm
+_MIN_FAILURES: Final = 5.0  # the same for failures
+_MIN_RUNS: Final = 5  # finished tasks that an agent's usual run needs
+_RUN_DAYS: Final = 30  # how many days back finished tasks count
 _FAST_SPEND_HOLDS: Final = 180.0  # seconds for which an alarm from the history is valid
 
 
 class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
-    """What was computed of one subject."""
+    """The figures of one subject; NoData and empty sequences are figures that are not known."""
 
-    looked: float  # when, by the platform's clock
+    looked: float  # the time of the computation, by the platform's clock
     limit: Money | None = None  # the limit at that time
     forecast: Forecast | TooLittle | None = None  # None: no spending is known
     burn: Burn | NoData | None = NoData()  # the worst tier; None if none burns
@@ -88,21 +88,24 @@ class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
     entries_by_hour: Day = ()  # of the log
 
     def shown(self) -> object:
-        """The figures as rounded as a screen shows them: an equal value needs no repaint."""
-        ahead, hours = self.forecast, (self.spent_by_hour, self.waiting_by_hour)
-        figures = [*chain(*hours, self.entries_by_hour), self.usual_run]
-        if isinstance(ahead, Forecast):
-            left = ahead.gone and ahead.gone[1] - self.looked
-            figures += [ahead.rate, ahead.low, ahead.high, left]
-        if isinstance(ahead, TooLittle):
-            figures.append(ahead.needed)
+        """The figures rounded as on the screen; if they are equal, nothing has to be painted."""
+        forecast = self.forecast
+        figures: list[float | None] = [
+            *chain(self.spent_by_hour, self.waiting_by_hour, self.entries_by_hour),
+            self.usual_run,
+        ]
+        if isinstance(forecast, Forecast):
+            seconds_left = forecast.gone and forecast.gone[1] - self.looked
+            figures += [forecast.rate, forecast.low, forecast.high, seconds_left]
+        if isinstance(forecast, TooLittle):
+            figures.append(forecast.needed)
         if self.burn:
             figures += [self.burn.rate, self.burn.gone_in]
         if self.fast is not None:
             figures += [self.fast.rate, self.fast.reached_in]
         if self.runaway:
             figures.append(self.runaway.now)
-        kinds = type(ahead), bool(self.burn), bool(self.runaway), self.fast is not None
+        kinds = (type(forecast), bool(self.burn), bool(self.runaway), self.fast is not None)
         return kinds, [None if each is None else f"{each:.2e}" for each in figures]
 
 
@@ -110,8 +113,9 @@ NOTHING: Final = SubjectForecast(looked=-math.inf)
 
 
 class ForecastService:
-    """Keeps the forecasts of all subjects. `on_change` is called on the event loop after some of
-    them have changed.
+    """Keeps the forecasts of all subjects up to date.
+
+    `on_change` is called on the event loop after the figures of some have changed.
     """
 
     def __init__(
@@ -133,15 +137,15 @@ class ForecastService:
         self._wanted: set[Subject] = set()
         self._woken = asyncio.Event()
         self._changed = False
-        self._told_at = -math.inf
+        self._notified_at = -math.inf
         self._listeners: list[Callable[[Subject], None]] = []
 
     def subscribe(self, listener: Callable[[Subject], None]) -> None:
-        """Call `listener` with each subject of which something else is known from now on."""
+        """Call `listener` with each subject whose forecast is computed or removed."""
         self._listeners.append(listener)
 
     def publish(self, subject: Subject) -> None:
-        """Tell the listeners that something else is known of a subject."""
+        """Call the listeners, because the forecast of a subject has changed."""
         for listener in self._listeners:
             listener(subject)
 
@@ -170,10 +174,10 @@ class ForecastService:
         return remembered.fast if is_recent else None
 
     def fast_spend_holds_for(self, budget: Budget) -> float:
-        """Seconds for which `fast_spend` goes on to say the same, as far as time decides that.
+        """Seconds until `fast_spend` changes by the passing of time alone; inf if it does not.
 
-        What the history told of the last minutes is dropped after a while, and once the polls
-        cover enough minutes themselves.
+        An alarm from the history expires, and is also dropped as soon as the polls themselves
+        cover enough minutes.
         """
         remembered = self.of(budget)
         if remembered.fast is None or self.rates.is_watched(budget):
@@ -206,26 +210,26 @@ class ForecastService:
     async def work_out(self, subjects: Iterable[Budget]) -> None:
         """Compute these now, for a command that shows them and ends. Raises HistoryError."""
         for budget in subjects:
-            await self._look(subject_of(budget), budget)
+            await self._compute(subject_of(budget), budget)
 
     async def run(self) -> None:
         """Keep all forecasts up to date, a few at a time, until cancelled."""
         while self.history is not None:
             self._woken.clear()
             due = self._due()
-            pause = _GLANCE if len(due) <= _IN_A_ROW else 0.0
+            pause = _SEARCH_EVERY if len(due) <= _BATCH_SIZE else 0.0
             try:
-                for subject, budget in due[:_IN_A_ROW]:
+                for subject, budget in due[:_BATCH_SIZE]:
                     is_first = subject in self._wanted and subject not in self._known
-                    await self._look(subject, budget)
-                    self._tell(_TOLD_EVERY)
+                    await self._compute(subject, budget)
+                    self._notify(_NOTIFY_EVERY)
                     await self._wait(_FIRST_PAUSE if is_first else _PAUSE)
                     if self._woken.is_set():
                         break
             except HistoryError as error:
                 log.info("the history can't be read: %s", error)
-                pause = _GLANCE
-            self._tell()
+                pause = _SEARCH_EVERY
+            self._notify()
             await self._wait(pause)
 
     async def _wait(self, seconds: float) -> None:
@@ -234,26 +238,44 @@ class ForecastService:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
 
-    def _tell(self, every: float = 0.0) -> None:
-        if self._changed and perf_counter() - self._told_at >= every:
-            self._changed, self._told_at = False, perf_counter()
+    def _notify(self, every: float = 0.0) -> None:
+        """Call `on_change` if figures have changed, at most once in so many seconds."""
+        if self._changed and perf_counter() - self._notified_at >= every:
+            self._changed = False
+            self._notified_at = perf_counter()
             self.on_change()
 
     def _due(self) -> list[tuple[Subject, Budget | None]]:
         """The subjects that have to be computed, the most urgent first."""
-        every: dict[Subject, Budget | None] = {(BudgetScope.ALL, ""): None}
-        for scope, budgets in self.store.budgets.items():
-            every |= {subject_of(budget): budget for budget in islice(budgets, _MOST)}
-            beyond = (key for key in self._wanted - every.keys() if key[0] is scope)
-            every |= {key: budgets.get(key[1]) for key in beyond}
-        for agent in islice(self.store.agents.records, _MOST):
-            every.setdefault((BudgetScope.AGENT, agent), None)
-        for subject in [key for key in self._known if key not in every]:
+        budget_by_subject = self._subjects_to_keep()
+        removed = [subject for subject in self._known if subject not in budget_by_subject]
+        for subject in removed:
             del self._known[subject]
             self.publish(subject)
-        found = [(self._urgency(key, budget), key) for key, budget in every.items()]
-        found.sort(key=lambda one: -one[0])
-        return [(key, every[key]) for urgency, key in found if urgency >= 1]
+        ranked = [
+            (self._urgency(subject, budget), subject)
+            for subject, budget in budget_by_subject.items()
+        ]
+        ranked.sort(key=lambda pair: -pair[0])
+        return [
+            (subject, budget_by_subject[subject]) for urgency, subject in ranked if urgency >= 1
+        ]
+
+    def _subjects_to_keep(self) -> dict[Subject, Budget | None]:
+        """The subjects that get a forecast, with their budgets; None for those without one.
+
+        Of many agents they are the first ones and those on the screen.
+        """
+        budget_by_subject: dict[Subject, Budget | None] = {(BudgetScope.ALL, ""): None}
+        for scope, budgets in self.store.budgets.items():
+            for budget in islice(budgets, _MAX_AGENTS):
+                budget_by_subject[subject_of(budget)] = budget
+            for subject in self._wanted - budget_by_subject.keys():
+                if subject[0] is scope:
+                    budget_by_subject[subject] = budgets.get(subject[1])
+        for agent in islice(self.store.agents.records, _MAX_AGENTS):
+            budget_by_subject.setdefault((BudgetScope.AGENT, agent), None)
+        return budget_by_subject
 
     def _urgency(self, subject: Subject, budget: Budget | None) -> float:
         """How urgent it is to compute a subject; it is due at 1 or above."""
@@ -266,20 +288,20 @@ class ForecastService:
         every = _CLOSE_EVERY if is_close else _EVERY[subject[0]]
         return (self.clock.now() - known.looked) / every
 
-    async def _look(self, subject: Subject, budget: Budget | None) -> None:
+    async def _compute(self, subject: Subject, budget: Budget | None) -> None:
         """Compute one subject. Raises HistoryError."""
         if self.history is None:
             return
         before = self._known.get(subject, NOTHING)
         now = self.clock.now()
-        shown = isinstance(before.forecast, Forecast) and before.forecast.gone is not None
-        look = partial(_looked, subject, budget, now, self.limits, shown=shown)
+        was_shown = isinstance(before.forecast, Forecast) and before.forecast.gone is not None
+        compute = partial(_compute_subject, subject, budget, now, self.limits, shown=was_shown)
         try:
-            known = await self.history.ask(look)
+            known = await self.history.ask(compute)
         except HistoryError:
             raise
         except Exception:
-            # A bug of ours in one subject must not stop the others.
+            # An unexpected error for one subject must not stop the others.
             log.exception("looking ahead failed")
             known = SubjectForecast(looked=now, limit=None if budget is None else budget.limit)
         self._known[subject] = known
@@ -291,7 +313,7 @@ def subject_of(budget: Budget) -> Subject:
     return budget.scope, budget.subject
 
 
-def _looked(
+def _compute_subject(
     subject: Subject,
     budget: Budget | None,
     now: float,
@@ -300,82 +322,133 @@ def _looked(
     *,
     shown: bool,
 ) -> SubjectForecast:
-    """Computes a subject, in the thread of the history."""
+    """The forecast of a subject, computed in the history's thread.
+
+    `shown` is whether the forecast before this one said when the limit is reached.
+    """
     turn_of_thread()
-    scope, of = subject
-    past: ahead.Spending | None = None
-    # Hours end at full ten minutes, or all of them would change with every look.
+    scope, subject_id = subject
+    # Hours end at full ten minutes; otherwise each computation would change all of them.
     hours = _ends(math.ceil(now / 600) * 600, HOUR, 24)
-    said: dict[str, object] = {}
+    spending: ahead.Spending | None = None
+    figures: dict[str, object] = {}
     if budget is not None:
-        # The last hours in minutes, so that a burst is seen; of the rest longer buckets are enough.
-        day_ago = now - DAY
-        hours_ago = now - 2 * HOUR
-        track = joined(
-            (
-                reader.budget(scope, of, now - ahead.PAST * DAY, day_ago, shortest=BUCKET_HOUR),
-                reader.budget(scope, of, day_ago, hours_ago, shortest=TEN_MINUTES),
-                reader.budget(scope, of, hours_ago, now),
-            )
-        )
+        track = _budget_track(reader, subject, now)
         period = period_of(budget, now)
         limit = None if budget.limit is None or budget.unlimited else budget.limit.amount
-        past = ahead.spending(track, period, limit, now)
-        if past is not None:
-            said["forecast"] = ahead.forecast(past, period, now, limits, shown=shown)
-            said["burn"] = ahead.burn(past, period, now, limits)
-            lately = reader.budget(scope, of, now - LONG_WINDOW)
-            said["fast"] = _fast_spend(ahead.spending(lately, period, limit, now), period, now)
-            said.update(_hourly_spending(track, period, hours))
-            # What held as the period began is of the one before.
-            begin = period.start if period.start_told else -math.inf
-            own = ((each.at, float(each.spent)) for each in track.samples if each.spent is not None)
-            length = (now - period.start) / _PARTS
-            ends = _ends(now, length, _PARTS)
-            held = _held((each for each in own if each[0] > begin), ends)
-            graph = _where_seen(held, ends, length, track.seen)
-            # Packed, for every budget has one.
-            said["spent_in_period"] = array("d", (math.nan if x is None else x for x in graph))
+        spending = ahead.spending(track, period, limit, now)
+        if spending is not None:
+            figures["forecast"] = ahead.forecast(spending, period, now, limits, shown=shown)
+            figures["burn"] = ahead.burn(spending, period, now, limits)
+            lately = reader.budget(scope, subject_id, now - LONG_WINDOW)
+            lately_spent = ahead.spending(lately, period, limit, now)
+            figures["fast"] = _fast_spend(lately_spent, period, now)
+            figures.update(_hourly_spending(track, period, hours))
+            figures["spent_in_period"] = _period_graph(track, period, now)
     turn_of_thread()
     if scope is not BudgetScope.COMPANY:
-        is_agent = scope is BudgetScope.AGENT
-        since = now - ((ahead.HABIT if is_agent else 0) + 1) * DAY - HOUR
-        rows, seen = reader.entries(since, 600.0, of or None)
-        ends = [min(now, at + 600.0) for at, _, _ in rows]
-        entries = [(end, end, float(count)) for end, (_, count, _) in zip(ends, rows, strict=True)]
-        failed = [(end, end, float(count)) for end, (_, _, count) in zip(ends, rows, strict=True)]
-        came = ahead.summed(entries, hours[-1], HOUR, 24)[::-1]
-        said["entries_by_hour"] = _where_seen(came, hours, HOUR, seen)
-        if is_agent:
-            away = partial(ahead.runaway, now=now, factor=limits.runaway)
-            found = [
-                away("failures", failed, seen, least=_FAILURES),
-                away("entries", entries, seen, least=_ENTRIES),
-            ]
-            if past is not None:
-                # Without a limit, what is more than a usual day's counts.
-                usual = sum(amount for _, _, amount in past.flows) * DAY / (now - past.first + 1)
-                least = usual if past.limit is None else 0.02 * past.limit
-                found.insert(0, away("cost", past.flows, past.seen, least=least))
-            # None, which says that all is well, only if something is known.
-            nothing = None if None in found else NoData()
-            said["runaway"] = next((one for one in found if one), nothing)
-            said["usual_run"] = _usual_run(reader, of, now)
+        figures.update(_log_figures(reader, subject, spending, limits, hours=hours, now=now))
     if scope is not BudgetScope.AGENT:
-        queue = reader.queue(of or None, now - DAY - HOUR)
-        held = _held(((each.at, float(each.waiting)) for each in queue.samples), hours)
-        said["waiting_by_hour"] = _where_seen(held, hours, HOUR, queue.seen)
-    return replace(
-        SubjectForecast(looked=now, limit=None if budget is None else budget.limit), **said
+        queue = reader.queue(subject_id or None, now - DAY - HOUR)
+        samples = ((each.at, float(each.waiting)) for each in queue.samples)
+        waiting = _held(samples, hours)
+        figures["waiting_by_hour"] = _where_seen(waiting, hours, HOUR, queue.seen)
+    computed = SubjectForecast(looked=now, limit=None if budget is None else budget.limit)
+    return replace(computed, **figures)
+
+
+def _budget_track(reader: Reader, subject: Subject, now: float) -> Track[BudgetSample]:
+    """The readings of a budget, in buckets that are longer the older they are.
+
+    The last two hours are read in minutes, so that a burst of spending shows.
+    """
+    scope, subject_id = subject
+    begin = now - ahead.PAST * DAY
+    day_ago = now - DAY
+    hours_ago = now - 2 * HOUR
+    return joined(
+        (
+            reader.budget(scope, subject_id, begin, day_ago, shortest=BUCKET_HOUR),
+            reader.budget(scope, subject_id, day_ago, hours_ago, shortest=TEN_MINUTES),
+            reader.budget(scope, subject_id, hours_ago, now),
+        )
     )
+
+
+def _period_graph(track: Track[BudgetSample], period: Period, now: float) -> Sequence[float]:
+    """What was spent by the end of each part of the period so far; nan is a gap."""
+    # A reading at the very beginning of the period still belongs to the one before.
+    begin = period.start if period.start_told else -math.inf
+    readings = (
+        (sample.at, float(sample.spent))
+        for sample in track.samples
+        if sample.spent is not None and sample.at > begin
+    )
+    length = (now - period.start) / _GRAPH_PARTS
+    ends = _ends(now, length, _GRAPH_PARTS)
+    graph = _where_seen(_held(readings, ends), ends, length, track.seen)
+    # Each budget keeps a graph, and an array takes a quarter of the memory of a list.
+    return array("d", (math.nan if value is None else value for value in graph))
+
+
+def _log_figures(
+    reader: Reader,
+    subject: Subject,
+    spending: ahead.Spending | None,
+    limits: AlertLimits,
+    *,
+    hours: Sequence[float],
+    now: float,
+) -> Mapping[str, object]:
+    """The entries of the log by hour; for an agent also its alarm and its usual run."""
+    scope, subject_id = subject
+    is_agent = scope is BudgetScope.AGENT
+    days = ahead.HABIT + 1 if is_agent else 1
+    rows, seen = reader.entries(now - days * DAY - HOUR, 600.0, subject_id or None)
+    entries: list[tuple[float, float, float]] = []
+    failures: list[tuple[float, float, float]] = []
+    for at, entry_count, failure_count in rows:
+        end = min(now, at + 600.0)
+        entries.append((end, end, float(entry_count)))
+        failures.append((end, end, float(failure_count)))
+    newest_first = ahead.summed(entries, hours[-1], HOUR, 24)
+    figures: dict[str, object] = {
+        "entries_by_hour": _where_seen(newest_first[::-1], hours, HOUR, seen)
+    }
+    if is_agent:
+        runaway = partial(ahead.runaway, now=now, factor=limits.runaway)
+        alarms = [
+            runaway("failures", failures, seen, least=_MIN_FAILURES),
+            runaway("entries", entries, seen, least=_MIN_ENTRIES),
+        ]
+        if spending is not None:
+            least = _least_runaway_cost(spending, now)
+            alarms.insert(0, runaway("cost", spending.flows, spending.seen, least=least))
+        figures["runaway"] = _first_alarm(alarms)
+        figures["usual_run"] = _usual_run(reader, subject_id, now)
+    return figures
+
+
+def _least_runaway_cost(spending: ahead.Spending, now: float) -> float:
+    """The cost above the usual that raises an alarm: 2 % of the limit, or a usual day's cost."""
+    if spending.limit is not None:
+        return 0.02 * spending.limit
+    total = sum(amount for _, _, amount in spending.flows)
+    return total * DAY / (now - spending.first + 1)
+
+
+def _first_alarm(alarms: Sequence[Runaway | NoData | None]) -> Runaway | NoData | None:
+    """The first alarm that was raised; None if all is well, NoData if nothing is known."""
+    for alarm in alarms:
+        if alarm:
+            return alarm
+    return None if None in alarms else NoData()
 
 
 def _hourly_spending(
     track: Track[BudgetSample], period: Period, hours: Sequence[float]
 ) -> Mapping[str, object]:
-    """What was spent in each of the hours, and of how many seconds these sums are; empty if nothing
-    is known of any hour.
-    """
+    """What was spent in each hour, and the seconds that these sums cover; empty if unknown."""
     by_hour = spent_by_part(track, period, hours, HOUR)
     if not any(by_hour):
         return {}
@@ -386,13 +459,13 @@ def _hourly_spending(
 
 
 def _fast_spend(lately: ahead.Spending | None, period: Period, now: float) -> FastSpend | None:
-    """The alarm by the last minutes that the history has; None also where they were not seen."""
+    """The alarm by the last minutes in the history; None also if no dashboard observed them."""
     if lately is None or lately.limit is None or not lately.seen:
         return None
     watched_since, until = lately.seen[-1]
     if now - until > _FAST_SPEND_HOLDS:
         return None
-    # What lies between two samples only: the first figure is the spending of a whole period.
+    # The first reading holds the spending of the whole period, so only the rises after it count.
     flows = [flow for flow in lately.flows if flow[0] >= lately.first and flow[2] > 0]
     found = fast_spend(
         flows,
@@ -409,27 +482,36 @@ def _fast_spend(lately: ahead.Spending | None, period: Period, now: float) -> Fa
 
 
 def _ends(until: float, length: float, count: int) -> list[float]:
-    """The ends of so many parts of a time, oldest first."""
+    """The ends of `count` parts of `length` seconds, oldest first; the last one is `until`."""
     return [until - slot * length for slot in range(count - 1, -1, -1)]
 
 
 def _held(samples: Iterable[tuple[float, float]], ends: Sequence[float]) -> list[float | None]:
-    """What held at each of these times; each sample holds until the next."""
-    known = [*samples]
-    found = (bisect_right(known, (end, math.inf)) for end in ends)
-    return [known[last - 1][1] if last else None for last in found]
+    """The value at each of these times; a sample's value holds until the next sample."""
+    known = list(samples)
+    values: list[float | None] = []
+    for end in ends:
+        samples_until = bisect_right(known, (end, math.inf))
+        values.append(known[samples_until - 1][1] if samples_until else None)
+    return values
 
 
 def _where_seen(
     figures: Iterable[float | None], ends: Sequence[float], length: float, seen: Sequence[Span]
 ) -> Day:
-    """Figures of parts of a time of which something was seen; () if nothing is known."""
-    is_seen = [any(a <= end and b > end - length for a, b in seen) for end in ends]
-    found = tuple(each if known else None for each, known in zip(figures, is_seen, strict=True))
-    return () if set(found) == {None} else found
+    """The figures, with None for parts that were not observed; () if none is known.
+
+    `ends` are the ends of the parts, and `length` is theirs in seconds.
+    """
+    known: list[float | None] = []
+    for figure, end in zip(figures, ends, strict=True):
+        is_seen = any(first <= end and last > end - length for first, last in seen)
+        known.append(figure if is_seen else None)
+    return () if set(known) == {None} else tuple(known)
 
 
 def _usual_run(reader: Reader, agent: str, now: float) -> float | None:
+    """Seconds from approval to end that 95 % of an agent's tasks stay below; None if unknown."""
     runs = sorted(
         life.ended - life.decided
         for life in reader.lives(now - _RUN_DAYS * DAY, agent=agent)
@@ -438,4 +520,6 @@ def _usual_run(reader: Reader, agent: str, now: float) -> float | None:
         and life.ended is not None
         and life.ended >= life.decided
     )
-    return runs[math.ceil(0.95 * len(runs)) - 1] if len(runs) >= _RUNS else None
+    if len(runs) < _MIN_RUNS:
+        return None
+    return runs[math.ceil(0.95 * len(runs)) - 1]

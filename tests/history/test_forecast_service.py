@@ -262,7 +262,7 @@ async def test_what_shows_comes_first_and_again_when_its_limit_is_another(
     store.take(AGENT_BUDGETS, Listing(records=tuple(map(agents_budget, names))))
     async with remembering(tmp_path, spending_of("dan", "steady")) as history:
         outlook = ForecastService(store, history, hands)
-        look = outlook._look
+        look = outlook._compute
 
         async def noted(subject: tuple[BudgetScope, str], budget: Budget | None) -> None:
             order.append(subject[1])
@@ -272,7 +272,7 @@ async def test_what_shows_comes_first_and_again_when_its_limit_is_another(
         outlook.on_change = changed.set
         for pace in ("_GLANCE", "_PAUSE"):
             monkeypatch.setattr(outlook_module, pace, 0.01)
-        with patch.object(outlook, "_look", noted):
+        with patch.object(outlook, "_compute", noted):
             outlook.want([agents_budget("dan")])
             async with running(outlook):
                 await until(lambda: len(order) >= 5)
