@@ -151,7 +151,7 @@ async def test_agents_of_other_companies_never_stand_in_for_those_in_scope() -> 
 async def test_the_first_rows_of_a_long_list_show_until_it_is_whole(
     platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch, moved_on: bool
 ) -> None:
-    monkeypatch.setattr(transport, "ONE_PIECE", 1_000)
+    monkeypatch.setattr(transport, "LONGEST_IN_MEMORY", 1_000)
     monkeypatch.setattr(stream, "CHUNK", 1_000)
     seen: list[tuple[int, bool]] = []
     async with stage(platform, wanted=only()) as on:
@@ -185,7 +185,7 @@ async def test_the_first_rows_of_a_long_list_show_until_it_is_whole(
 
 @pytest.mark.parametrize("tail", [b'], "success": false}', b', {"id": "tsk'])
 async def test_first_rows_go_with_the_rest(monkeypatch: pytest.MonkeyPatch, tail: bytes) -> None:
-    monkeypatch.setattr(transport, "ONE_PIECE", 1_000)
+    monkeypatch.setattr(transport, "LONGEST_IN_MEMORY", 1_000)
     monkeypatch.setattr(stream, "CHUNK", 1_000)
     rows = [{"id": f"t{each}", "title": "x" * 100, "status": "pending"} for each in range(1_000)]
     bodies = [b'{"error": "no"}', b'{"data": [' + json.dumps(rows).encode()[1:-1] + tail]
