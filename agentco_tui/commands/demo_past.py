@@ -1,5 +1,7 @@
-"""The past of the embedded world, for the history of a demo: it ends in what the world begins
-with, and was spent and logged at the rates at which the world lives on.
+"""The simulated past of a demo's world, written to the demo's history.
+
+It ends in the state that the world starts with, and money is spent and entries are logged at the
+rates that the world goes on with.
 """
 
 from __future__ import annotations
@@ -30,11 +32,13 @@ from agentco_tui.model import Severity, TaskState
 from agentco_tui.text import safe
 
 Sample = tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]
-UNIT = "USD?"  # as the sums of the plain shape are read, which doesn't say that they are whole
+UNIT = "USD?"
+"""Dollars by assumption, because answers in the plain shape do not name the unit."""
 _MONTH = 30 * DAY
-_MANY = 100  # agents
-_LOG_DAYS = _QUEUE_DAYS = 5
-_FAILS = 22  # one entry in so many tells of a failure
+_MANY_AGENTS = 100  # with more agents than this the past is coarser
+_LOG_DAYS = 5
+_QUEUE_DAYS = 5
+_ENTRIES_PER_FAILURE = 22
 _STATES = {
     "completed": TaskState.DONE,
     "failed": TaskState.FAILED,
@@ -44,9 +48,7 @@ _STATES = {
 
 
 def remember_past(path: Path, world: World, address: str) -> None:
-    """Write what a world was before its start into the history of the demo at an address. Raises
-    HistoryError.
-    """
+    """Write the past of a world into the history of the demo at an address. Raises HistoryError."""
     history = History(path, "demo", str(BaseUrl.parse(address)))
     try:
         for observed in past_of(world):
@@ -59,111 +61,149 @@ def past_of(world: World) -> Iterator[Observed]:
     """The past of a world as a dashboard would have observed it, some thousand rows at a time."""
     with world.living() as state:
         lives = [_life(state, task_id) for task_id in state.tasks if task_id not in state.pending]
-        agents, companies = list(state.agents.values()), list(state.companies.values())
+        agents = list(state.agents.values())
+        companies = list(state.companies.values())
         queue = _queue(state)
     yield Observed(lives=lives)
-    times = _times(state, every=12 * HOUR if len(agents) > _MANY else 2 * HOUR)
-    logged = state.start - (1 if len(agents) > _MANY else _LOG_DAYS) * DAY
-    totals = {of: [0] * len(times) for of in ("", *state.companies)}
+    has_many_agents = len(agents) > _MANY_AGENTS
+    times = _times(state, every=12 * HOUR if has_many_agents else 2 * HOUR)
+    log_begin = state.start - (1 if has_many_agents else _LOG_DAYS) * DAY
+    log_times = [at for at in times if at - HOUR >= log_begin]
+    # The id of the whole is "".
+    totals = {owner: [0] * len(times) for owner in ("", *state.companies)}
     for agent in agents:
         sums = _spent(state, agent, times)
-        for of in ("", agent.company.id):
-            totals[of] = [total + each for total, each in zip(totals[of], sums, strict=True)]
+        for owner in ("", agent.company.id):
+            totals[owner] = [
+                total + spent for total, spent in zip(totals[owner], sums, strict=True)
+            ]
         yield Observed(
             samples=_samples(FeedName.AGENT_BUDGETS, agent.id, agent.limit, times, sums),
-            counts=_entries(state, agent, [at for at in times if at - HOUR >= logged]),
+            counts=_entries(state, agent, log_times),
         )
     limits = {company.id: company.limit for company in companies}
     limits[""] = sum(limit or 0 for limit in limits.values()) or None
-    for of, sums in totals.items():
-        feed = FeedName.COMPANY_BUDGETS if of else FeedName.BUDGET
-        yield Observed(samples=_samples(feed, of, limits[of], times, sums))
-    feeds = FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS
-    spans: dict[FeedName, Span] = dict.fromkeys(feeds, (times[0], state.start))
-    spans[FeedName.ACTIVITY] = logged, state.start
-    spans[FeedName.PENDING] = state.start - _QUEUE_DAYS * DAY, state.start
+    for owner, sums in totals.items():
+        feed = FeedName.COMPANY_BUDGETS if owner else FeedName.BUDGET
+        yield Observed(samples=_samples(feed, owner, limits[owner], times, sums))
+    spans: dict[FeedName, Span] = {
+        FeedName.BUDGET: (times[0], state.start),
+        FeedName.COMPANY_BUDGETS: (times[0], state.start),
+        FeedName.AGENT_BUDGETS: (times[0], state.start),
+        FeedName.ACTIVITY: (log_begin, state.start),
+        FeedName.PENDING: (state.start - _QUEUE_DAYS * DAY, state.start),
+    }
     yield Observed(samples=queue, seen=[(feed, "", span) for feed, span in spans.items()])
 
 
 def _times(state: WorldState, every: float) -> list[float]:
-    """The ends of the hours of the last days, of so many seconds each before that, back to the
-    begin of the period before.
+    """The times of the samples, oldest first, from the beginning of the previous period on.
+
+    They are `every` seconds apart, and an hour apart in the last days.
     """
-    at, times = state.period_start - _MONTH, list[float]()
+    times: list[float] = []
+    at = state.period_start - _MONTH
     while at < state.start:
-        at += every if at < state.start - _LOG_DAYS * DAY else HOUR
+        is_recent = at >= state.start - _LOG_DAYS * DAY
+        at += HOUR if is_recent else every
         times.append(min(at, state.start))
     return times
 
 
-def _stopped(state: WorldState, agent: DemoAgent) -> float:
-    """When an agent was stopped by its budget; the start, if it works."""
-    stops = (a.created for a in state.alerts.values() if a.agent is agent and a.threshold >= 1)
-    return min(stops, default=state.start) if agent.status == "paused" else state.start
+def _stopped_at(state: WorldState, agent: DemoAgent) -> float:
+    """When an agent was stopped by its budget; the world's start if it was not."""
+    if agent.status != "paused":
+        return state.start
+    alerts = [alert for alert in state.alerts.values() if alert.agent is agent]
+    stops = [alert.created for alert in alerts if alert.threshold >= 1]
+    return min(stops, default=state.start)
 
 
 def _spent(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> list[int]:
-    """What was spent of a period by each time, in micro-dollars."""
-    chance, stopped = stream(state.seed, "past", agent.id), _stopped(state, agent)
-    spans = pairwise([state.period_start - _MONTH, *times])
-    weights = [chance.lognormvariate(0.0, 0.5) * (b - a) * (b <= stopped) for a, b in spans]
-    before = sum(at <= state.period_start for at in times)
+    """What an agent had spent in the current period by each time, in micro-dollars."""
+    random = stream(state.seed, "past", agent.id)
+    stopped_at = _stopped_at(state, agent)
+    weights: list[float] = []
+    for begin, end in pairwise([state.period_start - _MONTH, *times]):
+        weight = random.lognormvariate(0.0, 0.5) * (end - begin)
+        weights.append(weight if end <= stopped_at else 0.0)
     rate = agent.spent / (state.start - state.period_start)
-    found = list[int]()
-    for total, part in (
-        (rate * _MONTH * chance.uniform(0.6, 1.05), weights[:before]),
-        (agent.spent, weights[before:]),
-    ):
-        passed = list(accumulate(part))
-        found += [round(total * each / (passed[-1] or 1)) for each in passed]
-    return found
+    spent_before = rate * _MONTH * random.uniform(0.6, 1.05)
+    times_before = sum(at <= state.period_start for at in times)
+    previous_period = _distribute(spent_before, weights[:times_before])
+    this_period = _distribute(agent.spent, weights[times_before:])
+    return previous_period + this_period
+
+
+def _distribute(total: float, weights: Sequence[float]) -> list[int]:
+    """The running sums of a total that is distributed by weight."""
+    running_weights = list(accumulate(weights))
+    if not running_weights:
+        return []
+    whole = running_weights[-1] or 1
+    return [round(total * weight / whole) for weight in running_weights]
 
 
 def _samples(
-    feed: FeedName, of: str, limit: int | None, times: Sequence[float], sums: Sequence[int]
+    feed: FeedName, owner: str, limit: int | None, times: Sequence[float], sums: Sequence[int]
 ) -> list[Sample]:
+    """A sample of a budget for each time; the limit and the sums are in micro-dollars."""
     dollars = None if limit is None else Decimal(limit) / DOLLAR
     return [
-        (feed, of, UNIT, BudgetSample(at, Decimal(spent) / DOLLAR, dollars))
+        (feed, owner, UNIT, BudgetSample(at, Decimal(spent) / DOLLAR, dollars))
         for at, spent in zip(times, sums, strict=True)
     ]
 
 
 def _entries(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> list[Counted]:
-    """The entries of each hour, all in the middle of it."""
-    chance, stopped = stream(state.seed, "entries", agent.id), _stopped(state, agent)
-    working = sum(each.status == "active" for each in state.agents.values()) or 1
-    found = list[Counted]()
+    """How many entries an agent logged in the hours that end at these times.
+
+    All entries of an hour are counted in the minute in its middle.
+    """
+    random = stream(state.seed, "entries", agent.id)
+    stopped_at = _stopped_at(state, agent)
+    active_agents = sum(each.status == "active" for each in state.agents.values()) or 1
+    counts: list[Counted] = []
     for at in times:
-        count = round(ENTRIES_AN_HOUR / working * chance.uniform(0.6, 1.4))
+        count = round(ENTRIES_AN_HOUR / active_agents * random.uniform(0.6, 1.4))
+        if at > stopped_at:
+            continue
         minute = (at - HOUR / 2) // 60 * 60
+        failures = count // _ENTRIES_PER_FAILURE
         for severity, part in (
-            (Severity.INFO, count - count // _FAILS),
-            (Severity.CRITICAL, count // _FAILS),
+            (Severity.INFO, count - failures),
+            (Severity.CRITICAL, failures),
         ):
-            if part and at <= stopped:
-                told = minute, agent.id, agent.company.id, "agent note", severity, part
-                found.append(Counted(*told))
-    return found
+            if part:
+                counts.append(
+                    Counted(minute, agent.id, agent.company.id, "agent note", severity, part)
+                )
+    return counts
 
 
 def _queue(state: WorldState) -> list[Sample]:
-    """As long as at the start or a little shorter, in all and of each company."""
-    chance, samples = stream(state.seed, "queue"), list[Sample]()
-    since = {of: list[float]() for of in ("", *state.companies)}
+    """The length of the queue at each hour, of the whole and of each company.
+
+    It is as long as at the start, or a little shorter.
+    """
+    random = stream(state.seed, "queue")
+    samples: list[Sample] = []
+    created_by_owner: dict[str, list[float]] = {owner: [] for owner in ("", *state.companies)}
     for task in state.pending.values():
-        since[""].append(task.created)
-        since[task.agent.company.id].append(task.created)
-    for hours in range(24 * _QUEUE_DAYS, -1, -1):
-        at, share = state.start - hours * HOUR, chance.uniform(0.6, 1.0) if hours else 1.0
-        for of, times in since.items():
+        created_by_owner[""].append(task.created)
+        created_by_owner[task.agent.company.id].append(task.created)
+    for hours_ago in range(24 * _QUEUE_DAYS, -1, -1):
+        at = state.start - hours_ago * HOUR
+        share = random.uniform(0.6, 1.0) if hours_ago else 1.0
+        for owner, times in created_by_owner.items():
             oldest = at - (state.start - min(times)) * share if times else None
             sample = QueueSample(at, round(len(times) * share), oldest)
-            samples.append((FeedName.PENDING, of, "", sample))
+            samples.append((FeedName.PENDING, owner, "", sample))
     return samples
 
 
 def _life(state: WorldState, task_id: str) -> TaskLife:
+    """What the history keeps of a task that was decided."""
     task = state.tasks[task_id]
     return TaskLife(
         id=task.id,

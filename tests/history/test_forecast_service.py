@@ -270,7 +270,7 @@ async def test_what_shows_comes_first_and_again_when_its_limit_is_another(
 
         changed = asyncio.Event()
         outlook.on_change = changed.set
-        for pace in ("_GLANCE", "_PAUSE"):
+        for pace in ("_SEARCH_EVERY", "_PAUSE"):
             monkeypatch.setattr(outlook_module, pace, 0.01)
         with patch.object(outlook, "_compute", noted):
             outlook.want([agents_budget("dan")])
