@@ -1,9 +1,9 @@
-"""What the platform knows about, as frozen records.
+"""The platform's records (companies, agents, tasks, budgets, alerts, activity) as frozen structs.
 
-Every text field has passed `agentco_tui.text`, so it can be shown as it is; identifiers (`id`) are
-kept exactly as they were sent, because they go back into requests, and must pass `safe` before
-they are shown. A field that was not sent is None, never 0 or "". What the decoder did not
-understand is kept in `extra` as compact JSON, and shown in the detail pane.
+Every text field has passed `agentco_tui.text`, so that it can be shown. Identifiers (`id`) are kept
+exactly as they were sent, because they go back into requests; they must pass `safe` before they
+are shown. A field that was not sent is None, never 0 or "". Fields that the decoder did not
+understand are kept in `extra` as compact JSON, and shown in the detail pane.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class IdDoubt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What all records share."""
+    """The fields of all records."""
 
     id: str
     """Exactly as sent; derived from the content where the platform sent none (see `id_derived`),
@@ -90,7 +90,7 @@ class Money(msgspec.Struct, frozen=True, gc=False):
     unit_assumed: bool = False
     """True if neither a field name nor a sibling said whether these are units or cents."""
     derived: bool = False
-    """True if worked out here (remaining from limit and spent) and not sent."""
+    """True if it was computed here (remaining from limit and spent) and not sent."""
 
 
 class Ref(msgspec.Struct, frozen=True, gc=False):
@@ -101,10 +101,10 @@ class Ref(msgspec.Struct, frozen=True, gc=False):
 
 
 class TaskState(StrEnum):
-    """The small set that status words are folded to; OTHER is shown as its word."""
+    """The states to which tasks' status words are mapped; for OTHER the word itself is shown."""
 
     PENDING = "pending"
-    """Waits for a person."""
+    """Waits for a decision."""
     QUEUED = "queued"
     RUNNING = "running"
     APPROVED = "approved"
@@ -116,7 +116,7 @@ class TaskState(StrEnum):
 
 
 class AgentState(StrEnum):
-    """The small set that agents' status words are folded to; OTHER is shown as its word."""
+    """The states to which agents' status words are mapped; for OTHER the word itself is shown."""
 
     ACTIVE = "active"
     IDLE = "idle"
@@ -178,10 +178,10 @@ class Agent(Record, frozen=True, kw_only=True, gc=False):
 
 
 class Task(Record, frozen=True, kw_only=True, gc=False):
-    """A piece of work, perhaps waiting for a person's yes."""
+    """A piece of work, which may wait for an approval."""
 
     title: SafeText
-    """Its title, else its nearest other words, else its id."""
+    """Its title, else another text that describes it, else its id."""
     title_from: str = "title"
     """The field the title was taken from; "id" if there were no words at all."""
     description: SafeText | None = None
@@ -199,7 +199,7 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     """The agent's score, if the task carries it."""
     created: Moment | None = None
     waiting_since: Moment | None = None
-    """When it began to wait for a person, if told apart from `created`."""
+    """When it began to wait for a decision, if the platform sends that besides `created`."""
     updated: Moment | None = None
     decided: Moment | None = None
     decided_by: SafeText | None = None
@@ -209,18 +209,18 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     estimate: Money | None = None
     """What it is expected to cost in all, where a name says so; `cost` is the same, or so far."""
     content: bytes = b""
-    """A digest of all that was sent, but for what changes by itself (`content.VOLATILE`)."""
+    """A digest of all fields except the volatile ones (see `reading/content.py`)."""
 
     @property
     def cut(self) -> SafeText | None:
-        """What of it was too long to be kept, in words; None if all of it is here."""
+        """What was too long to be kept, in words; None if the task is complete."""
         if b'"(cut)":' not in self.extra:
             return None
         return safe(extra_fields(self.extra).get("(cut)", "more"))
 
 
 class Budget(Record, frozen=True, kw_only=True, gc=False):
-    """Limit and spending of the whole, a company or an agent; `id` is the id of what it is for."""
+    """The limit and spending of everything, a company or an agent; `id` is that of its subject."""
 
     scope: BudgetScope
     name: SafeText | None = None
@@ -230,7 +230,7 @@ class Budget(Record, frozen=True, kw_only=True, gc=False):
     """True if the platform said that there is no limit (null, 0 or a sentinel)."""
     spent: Money | None = None
     remaining: Money | None = None
-    """Marked `derived` where it was worked out from limit and spent."""
+    """Marked `derived` if it was computed from limit and spent."""
     share: Decimal | None = None
     """Spent over limit, 1 = all of it; may exceed 1."""
     share_derived: bool = False
@@ -246,7 +246,7 @@ class Budget(Record, frozen=True, kw_only=True, gc=False):
 
     @property
     def subject(self) -> str:
-        """The id of what it is for; "" of the whole, of which platforms give ids of their own."""
+        """The id of the company or agent; "" for the budget of everything."""
         return "" if self.scope is BudgetScope.ALL else self.id
 
 
@@ -260,7 +260,7 @@ class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Alert(Record, frozen=True, kw_only=True, gc=False):
-    """Something about a budget that a person should know."""
+    """A warning about a budget."""
 
     severity: Severity = Severity.UNKNOWN
     text: SafeText
@@ -284,7 +284,7 @@ class Activity(Record, frozen=True, kw_only=True, gc=False):
 
     at: Moment | None = None
     text: SafeText | None = None
-    """The platform's words; where it sent none, `live.sentences` makes some of the rest."""
+    """The platform's words; without them `live.sentences` makes a sentence of the other fields."""
     verb: SafeText | None = None
     agent: Ref | None = None
     actor: Ref | None = None
@@ -297,7 +297,7 @@ class Activity(Record, frozen=True, kw_only=True, gc=False):
     target_type: SafeText | None = None
     severity: Severity = Severity.UNKNOWN
     severity_derived: bool = False
-    """True if none was sent, and the verb or the outcome tells it."""
+    """True if none was sent, and it was derived from the verb or the outcome."""
     outcome: SafeText | None = None
     id_derived: bool = False
     """True if the platform sent no id and it was made from the content."""
@@ -336,14 +336,14 @@ class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     total: int | None = None
     """The platform's own count, a hint only."""
     shape: str = ""
-    """Where the records stood, for `doctor`: "data.tasks[]"."""
+    """Where in the answer the records were, for `doctor`: "data.tasks[]"."""
     pages: int = 1
     digest: bytes = b""
     """Hash of the raw bodies: equal digests, equal answers."""
 
     @property
     def whole(self) -> bool:
-        """Whether what is not in it does not exist either."""
+        """Whether it holds all records that exist."""
         return not (self.capped or self.more or self.unread)
 
 
@@ -354,11 +354,11 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     unread: int = 0
     shape: str = ""
     extra: bytes = b""
-    """What else stood in the answer, as JSON."""
+    """The rest of the answer, as JSON."""
 
 
 class Verdict(StrEnum):
-    """What a 2xx answer to a write says by itself; only a later read settles it."""
+    """What a 2xx answer to a write reports; only a later read settles what happened."""
 
     YES = "yes"
     NO = "no"

@@ -1,13 +1,13 @@
-"""Untrusted text made safe to show: the one door to the screen.
+"""Makes untrusted text safe to show.
 
-Agents write what the platform sends, so every string of it is hostile until it has passed
-`safe` (one line) or `safe_block` (several lines). What has passed has the type `SafeText`, which
-is what records and widgets take, so the type check finds what has not. Pieces of SafeText put
-together are SafeText again (`joined`).
+Agents write the texts that the platform sends, so each is hostile until it has passed `safe` (one
+line) or `safe_block` (several lines). These return `SafeText`, the only type of text that records
+and widgets accept, so that the type checker finds a text that was not cleaned. Pieces of SafeText
+that are put together are SafeText again (`joined`).
 
-What becomes of characters:
+How characters are shown:
 
-- shown as they are: what cells.txt lists, on whose width Textual, wcwidth and terminals agree;
+- unchanged: those in cells.txt, on whose width Textual, wcwidth and terminals agree;
 - newline and tab: their signs (`safe`), a break and four spaces (`safe_block`);
 - C0 controls and DEL: their pictures (␛ ␇ ␡); C1 controls, surrogates, private, unassigned and
   non-characters: U+FFFD each;
@@ -37,9 +37,10 @@ from agentco_tui.text.signs import ASCII, OWN, UNICODE, SafeText, in_ascii, sign
 from agentco_tui.text.width import CELLS, MARK, MARKS, cell_width, clip, head, one_of
 
 _REMOVED: Final = "\ue000"
-"""Stands for a removed character while cleaning; the input's own are replaced, as all private."""
+"""In place of a removed character while cleaning; the input's own are replaced like all private
+characters."""
 _HOSTILE: Final = lazy_pattern(lambda: f"{one_of(*CELLS.values(), negated=True)}+")
-"""What must not be shown as it is."""
+"""A run of characters that must not be shown unchanged."""
 _OVER_EIGHT_MARKS: Final = lazy_pattern(f"({MARKS}{{8}}){MARKS}+")
 _OVER_TWO_MARKS: Final = lazy_pattern(f"({MARKS}{{2}}){MARKS}+")
 _MARKS_AT_START: Final = lazy_pattern(f"^{MARKS}+")
@@ -60,15 +61,18 @@ _PICTURE: Final = (
     "\u2b00-\u2bff\u3030\u303d\u3297\u3299"
     "\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
 )
+"""Characters that can be an emoji."""
 _LOOK: Final = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
+"""Variation selectors and skin tones."""
 _IN_EMOJI: Final = lazy_pattern(
     f"(?<=[{_PICTURE}])(?:[{_LOOK}]{{1,2}}(?:\u200d(?=[{_PICTURE}]))?|\u200d(?=[{_PICTURE}]))"
     "|(?<=[0-9#*])\ufe0f?\u20e3"
 )
-"""What changes only the look of the emoji before it."""
+"""Characters that change only how the emoji before them looks."""
 
 
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
+"""Invisible characters that Unicode counts among letters and symbols."""
 _ASCII_FOR: Final[dict[str, str]] = {
     **dict.fromkeys("–—−‐‑‒―·─", "-"),
     **dict.fromkeys("‘’‚‹›", "'"),
@@ -81,10 +85,11 @@ _ASCII_FOR: Final[dict[str, str]] = {
     # Backwards, so that ▲ is the warning and not the sort order.
     **dict(zip(reversed(vars(UNICODE).values()), reversed(vars(ASCII).values()), strict=True)),
 }
+"""Texts in ASCII for characters that Unicode does not decompose."""
 
 
 class _CharacterTable(dict[int, str]):
-    """For str.translate: what is shown for a character, worked out once."""
+    """A table for str.translate that computes the replacement of a character once."""
 
     def __init__(self, sign: Callable[[str], str], known: dict[int, str]) -> None:
         super().__init__(known)
@@ -98,8 +103,9 @@ class _CharacterTable(dict[int, str]):
 
 
 def _instead(char: str) -> str:
-    """What stands for a character that must not be shown."""
-    code, category = ord(char), unicodedata.category(char)
+    """The replacement of a character that must not be shown."""
+    code = ord(char)
+    category = unicodedata.category(char)
     if category == "Zs" or code == 0x2800:
         return " "
     if 0x1F1E6 <= code <= 0x1F1FF:
@@ -110,7 +116,7 @@ def _instead(char: str) -> str:
 
 
 def _near(char: str) -> str:
-    """The nearest in ASCII, else "?"; of a mark nothing."""
+    """The nearest text in ASCII; "?" if there is none, "" for a combining mark."""
     if char in _ASCII_FOR or MARK.match(char):
         return _ASCII_FOR.get(char, "")
     parts = unicodedata.normalize("NFKD", char)
@@ -123,16 +129,17 @@ _ascii_for: Final = _CharacterTable(_near, {code: chr(code) for code in (*range(
 
 
 def nearest_ascii(character: str) -> str:
-    """What stands for a character in ASCII; "?" if nothing does, "" for a mark."""
+    """The nearest text in ASCII; "?" if there is none, "" for a combining mark."""
     return _ascii_for[ord(character)]
 
 
 def _compose(found: re.Match[str]) -> str:
+    """The composed form (NFC) of a match."""
     return unicodedata.normalize("NFC", found[0])
 
 
 def _clean(text: str) -> str:
-    """One line with nothing in it that cells.txt does not list, and marks bounded."""
+    """One line of characters in cells.txt only, with few combining marks on each."""
     if _HOSTILE.search(text):
         text = _IN_EMOJI.sub("", text)
         text = _HANGUL.sub(_compose, text)
@@ -147,9 +154,9 @@ def _clean(text: str) -> str:
 
 
 def hidden_in(text: str) -> int:
-    """How many characters of `text` can't be seen as what they are: `safe` puts signs for them.
+    """How many characters of `text` are hidden or misleading, so that `safe` replaces them.
 
-    Blanks and line ends of any kind are none, nor is what only changes the look of an emoji.
+    Blanks, line ends and characters that only change the look of an emoji do not count.
     """
     if _is_plain(text):
         return 0
@@ -160,6 +167,7 @@ def hidden_in(text: str) -> int:
 
 
 def _is_plain(text: str) -> bool:
+    """Whether a text is printable ASCII on one line, hence safe as it is."""
     return text.isascii() and text.isprintable()
 
 
@@ -175,7 +183,8 @@ def safe(value: object, max_cells: int = 400) -> SafeText:
         return signs.missing
     limit = 4 * max(max_cells, 1)
     text = _as_text(value, limit + 1)
-    cut, text = len(text) > limit, text[:limit]
+    cut = len(text) > limit
+    text = text[:limit]
     if not _is_plain(text):
         text = _LINE_END.sub("\n", text).replace("\n", signs.newline).replace("\t", signs.tab)
         text = _clean(text)
@@ -183,7 +192,7 @@ def safe(value: object, max_cells: int = 400) -> SafeText:
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing of a text can be seen: spaces, and characters that are shown as nothing."""
+    """Whether a text has only blanks and invisible characters."""
     return not safe(text.strip()).strip(" \ufffd")
 
 
@@ -268,8 +277,8 @@ def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
 def escaped(value: object, max_cells: int = 4_000) -> SafeText:
     """One line in which everything that `safe` would replace is written out: \\x1b, \\u202e.
 
-    For the detail pane, where a person looks at what was really sent. Backslashes are doubled, so
-    that the text can't pretend. Combining marks are written out too; letters stay letters.
+    For the detail pane, where the user examines what was really sent. Backslashes are doubled, so
+    that a text cannot imitate an escape. Combining marks are written out too; letters are not.
     """
     limit = max(max_cells, 1)
     text = _as_text(value, limit + 1)
@@ -288,7 +297,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def plain(text: str) -> SafeText:
-    """Our own words, or a composition of what is safe already, as SafeText; nothing is cleaned.
+    """Our own words, or texts that are safe already, as SafeText; nothing is cleaned.
 
     In ASCII mode it is put into ASCII.
     """
@@ -301,13 +310,15 @@ def plain(text: str) -> SafeText:
 
 
 def joined(parts: Iterable[SafeText], separator: str = " ") -> SafeText:
-    """Safe pieces in one, with `separator` (our own words) between them; empty ones left out."""
+    """Safe texts joined by `separator`, which is our own; empty ones are left out."""
     return SafeText(plain(separator).join(filter(None, parts)))
 
 
 def clipboard_text(text: str) -> str:
-    """What goes to the clipboard (OSC 52): one line, U+FFFD for each character that can't be seen
-    (pasted into a shell it would do harm so). This is not SafeText: it must not be painted.
+    """One line for the clipboard (OSC 52), with U+FFFD for each invisible character.
+
+    Such characters could do harm when they are pasted into a shell. The result is no SafeText: it
+    must not be shown.
     """
     return "".join(
         char if char.isprintable() and not "\U000e0000" <= char <= "\U000e0fff" else "\ufffd"
