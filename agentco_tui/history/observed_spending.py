@@ -1,8 +1,8 @@
-"""What was spent in the time that was observed: exactly that, and which time it is.
+"""Exact sums of what was spent, each with the time that it covers. No sum is an estimate.
 
-A budget tells what was spent since its period began. So what was spent between two readings is the
-difference of the two figures, also where nobody looked in between; of the time before the first
-reading, and after the last, nothing is known. No figure here is an estimate.
+A budget's figure is what was spent since its period began. So the difference of two readings is
+what was spent between them, even if the platform was not polled in between. Nothing is known of
+the time before the first reading and after the last.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from agentco_tui.history.observations import BudgetSample, Span, Track
 from agentco_tui.history.period import Period
 from agentco_tui.history.reader import MENDED
 
-RESET_SHARE: Final = Decimal("0.2")  # a figure that falls below this share of itself began anew
+RESET_SHARE: Final = Decimal("0.2")
+"""A figure that falls below this share of itself was reset to zero; a smaller fall corrects it."""
 
 
 class ObservedSum(msgspec.Struct, frozen=True):
@@ -29,8 +30,10 @@ class ObservedSum(msgspec.Struct, frozen=True):
     amount: Decimal
     span: Span
     lost: Sequence[Span] = ()
-    """Between the last reading before the figure began anew and that beginning, where nobody looked
-    for long: what was spent then is not in the amount."""
+    """The times between the last reading before a reset and the reset, if they are long.
+
+    What was spent then is not in the amount.
+    """
 
     @property
     def seconds(self) -> float:
@@ -39,8 +42,9 @@ class ObservedSum(msgspec.Struct, frozen=True):
 
 
 def common_span(tracks: Iterable[Track[BudgetSample]], within: Span) -> Span | None:
-    """The longest time within another at both ends of which every track has a reading; None if
-    there is none. Sums of that time can be compared.
+    """The longest span in `within` for whose ends every track has a figure; None without one.
+
+    Sums of that span can be compared.
     """
     tracks = [*tracks]
     spans: list[Span] | None = None
@@ -51,7 +55,7 @@ def common_span(tracks: Iterable[Track[BudgetSample]], within: Span) -> Span | N
         return None
     begin = min(first for first, _ in spans)
     end = max(last for _, last in spans)
-    # Twice: the first time that one track is known exactly may lie in a bucket of another.
+    # Twice, because the first exact time of one track may lie in a bucket of another.
     for _ in range(2):
         begin = max(_next_exact_time(track, begin) for track in tracks)
     end = min(_last_exact_time(track, end) for track in tracks)
@@ -59,7 +63,7 @@ def common_span(tracks: Iterable[Track[BudgetSample]], within: Span) -> Span | N
 
 
 def _spans_with_reading(track: Track[BudgetSample], within: Span) -> list[Span]:
-    """The times within another at which a track was seen and has a reading."""
+    """The parts of `within` in which a track was observed and has a figure."""
     first = next((each.at for each in track.samples if each.spent is not None), None)
     if first is None:
         return []
@@ -69,7 +73,7 @@ def _spans_with_reading(track: Track[BudgetSample], within: Span) -> list[Span]:
 
 
 def _overlaps(some: Iterable[Span], others: Sequence[Span]) -> list[Span]:
-    """The times that lie in a span of both."""
+    """The overlaps of each span of one list with each of the other."""
     pairs = [_overlap(one, other) for one in some for other in others]
     return [pair for pair in pairs if pair is not None]
 
@@ -77,8 +81,8 @@ def _overlaps(some: Iterable[Span], others: Sequence[Span]) -> list[Span]:
 def _next_exact_time(track: Track[BudgetSample], at: float) -> float:
     """The first time from `at` on at which the figure is known exactly.
 
-    A bucket has only its last reading. So a figure in the middle of a bucket is known if no later
-    reading of that bucket follows; at the beginning of a bucket it is, if it was seen before.
+    A bucket keeps only its last reading. So the figure in the middle of a bucket is known only if
+    the bucket has no later reading, and at its beginning only if it was observed just before.
     """
     end = _end_of_bucket(track, at)
     if end is None or not _has_reading_between(track, at, end):
@@ -103,12 +107,12 @@ def _last_exact_time(track: Track[BudgetSample], at: float) -> float:
 
 
 def _is_seen_up_to(track: Track[BudgetSample], at: float) -> bool:
-    """Whether the time right before a moment was seen."""
+    """Whether the platform was observed right before a time."""
     return any(first < at <= last for first, last in track.seen)
 
 
 def _end_of_bucket(track: Track[BudgetSample], at: float) -> float | None:
-    """When the bucket that holds a time ends; None if every reading is a sample."""
+    """When the bucket of a time ends; None if all readings are kept there."""
     seconds = track.bucket_seconds(at)
     return (at // seconds + 1) * seconds if seconds else None
 
@@ -119,17 +123,18 @@ def _has_reading_between(track: Track[BudgetSample], begin: float, end: float) -
 
 
 def spent_in(track: Track[BudgetSample], period: Period, span: Span) -> ObservedSum | None:
-    """What was spent between two readings; None if there is no figure at the first of them.
+    """What was spent in a span; None if no figure is known at its beginning.
 
-    Corrections are part of it: a figure that falls a little lowers the sum. A figure that falls to
-    less than a fifth, or at a turn of the period, began anew.
+    A figure that falls a little is a correction, which lowers the sum. A figure that falls below
+    `RESET_SHARE`, or when a new period begins, was reset to zero.
     """
     begin, end = span
-    known = _figures(track)
-    before = [each for each in known if each[0] <= begin]
-    if not before:
+    figures = _figures(track)
+    figures_before = [spent for at, spent in figures if at <= begin]
+    if not figures_before:
         return None
-    readings = [(begin, before[-1][1]), *(each for each in known if begin < each[0] <= end)]
+    readings = [(begin, figures_before[-1])]
+    readings += [(at, spent) for at, spent in figures if begin < at <= end]
     increments = list(_increments(readings, track, period))
     amount = sum((each.amount for each in increments), Decimal(0))
     return ObservedSum(amount, span, [each.lost for each in increments if each.lost is not None])
@@ -141,63 +146,69 @@ def spent_by_part(
     ends: Sequence[float],
     length: float,
 ) -> list[ObservedSum | None]:
-    """What was spent in each of some parts of a time, by the ends of the parts and their length in
-    seconds. Of a part that was seen in part, what is known of it; None if that is nothing.
+    """What was spent in each part, given the ends of the parts and their length in seconds.
+
+    The sum of a part that was observed incompletely covers what is known of it; None without any.
     """
-    known = _figures(track)
-    times = [at for at, _ in known]
-    rises = (each.amount for each in _increments(known, track, period))
+    figures = _figures(track)
+    times = [at for at, _ in figures]
+    rises = (each.amount for each in _increments(figures, track, period))
     totals = list(accumulate(rises, initial=Decimal(0)))
-    found = list[ObservedSum | None]()
+    sums: list[ObservedSum | None] = []
     for end in ends:
         span = common_span([track], (end - length, end))
         first = -1 if span is None else bisect_right(times, span[0]) - 1
         if span is None or first < 0:
-            found.append(None)
+            sums.append(None)
             continue
         last = bisect_right(times, span[1]) - 1
-        found.append(ObservedSum(totals[last] - totals[first], span))
-    return found
+        sums.append(ObservedSum(totals[last] - totals[first], span))
+    return sums
 
 
 def spent_together(
     tracks: Mapping[str, Track[BudgetSample]], periods: Mapping[str, Period], within: Span
 ) -> dict[str, ObservedSum]:
-    """What was spent of each budget, all in the same time, so that the sums agree.
+    """What was spent of each budget, by key, in a span that is the same for all.
 
-    Without a time that all of them have in common, each sum is of its own time.
+    Without a common span each sum covers its own. Budgets without a known sum are left out.
     """
     common = common_span(tracks.values(), within)
-    found: dict[str, ObservedSum] = {}
+    sums: dict[str, ObservedSum] = {}
     for key, track in tracks.items():
         span = common or common_span([track], within)
-        known = None if span is None else spent_in(track, periods[key], span)
-        if known is not None:
-            found[key] = known
-    return found
+        if span is None:
+            continue
+        spent = spent_in(track, periods[key], span)
+        if spent is not None:
+            sums[key] = spent
+    return sums
 
 
 class _Increment(NamedTuple):
-    amount: Decimal  # between a reading and the one before it
-    lost: Span | None  # of this time in between nothing is known
+    """What was spent between a reading and the one before it."""
+
+    amount: Decimal
+    lost: Span | None  # the time before a reset whose spending is unknown
 
 
 def _figures(track: Track[BudgetSample]) -> list[tuple[float, Decimal]]:
+    """The readings with a figure: (time, spent since the period began)."""
     return [(each.at, each.spent) for each in track.samples if each.spent is not None]
 
 
 def _increments(
     readings: Sequence[tuple[float, Decimal]], track: Track[BudgetSample], period: Period
 ) -> Iterator[_Increment]:
-    """By how much the figure rose from each reading to the next."""
+    """The increment from each reading to the next."""
     for (before, old), (at, new) in pairwise(readings):
         last_read = _last_seen_before(track.seen, at, before)
         seconds = track.bucket_seconds(at)
         if seconds > MENDED:
-            # Earlier readings of this bucket are not known.
+            # The bucket has only its last reading, so the figure is unknown from its beginning.
             last_read = min(last_read, at // seconds * seconds)
         turn = _turn_between(period, last_read, at)
-        # A turn that was not seen may be hidden by what was spent after it.
+        # After a reset that was not observed, new spending may lift the figure above the old one.
         is_turn_unseen = turn is not None and period.start_told and at - last_read > MENDED
         has_fallen = new < old and (turn is not None or new < RESET_SHARE * old)
         if not (has_fallen or is_turn_unseen):
@@ -215,9 +226,9 @@ def _overlap(one: Span, other: Span) -> Span | None:
 
 
 def _last_seen_before(seen: Sequence[Span], at: float, earliest: float) -> float:
-    """When the figure was last read before the reading at a time that brought another one.
+    """When the figure was last read before the reading at `at`, which differs; or `earliest`.
 
-    That is `at` itself where the platform was being polled, since polls follow closely.
+    While the platform is polled that is `at` itself, because polls follow each other closely.
     """
     following = bisect_left(seen, at, key=lambda span: span[0])
     if following == 0:
@@ -227,10 +238,10 @@ def _last_seen_before(seen: Sequence[Span], at: float, earliest: float) -> float
 
 
 def _turn_between(period: Period, first: float, last: float) -> float | None:
-    """The beginning of a period that lies between two times; None if there is none.
+    """The beginning of a period between two times; None if there is none.
 
-    Periods are taken to have the length of the present one. Where both times are the same, the
-    figure was being polled, and the turn may lie just before.
+    All periods are assumed to be as long as the current one. If both times are equal, the platform
+    was being polled, and the period may have begun just before.
     """
     length = period.end - period.start
     if length <= 0:
