@@ -434,39 +434,58 @@ def _slot_of_limit(values: Values, spent: Money | None, remaining: Money | None)
 
 
 def _chosen(values: Values) -> tuple[str, dict[str, str]]:
-    """The period, and for each figure the slot that it is read from: the period's own, else bare.
+    """The period ("" if none), and by figure the slot that it is read from.
 
-    The record's own period comes first. Where it names none, that with a limit is read, months
-    before others; bare spending counts for it, unless there are two and nothing tells which.
+    That is the slot of the period, else the one without a period.
     """
-    told = _PERIOD_OF.get(fold_word(values.get("period") or ""), "")
-    have = {slot.partition(" ")[::2] for slot in values if slot.split(" ")[0] in FOUR}
-    periods = {period for _, period in have}
-    if told and (told in periods or "" in periods):
-        period = told
-    else:
-        limits = {
-            each: values.get(f"limit {each}".strip()) for each in _PERIOD_ORDER if each in periods
-        }
-        real = [each for each, limit in limits.items() if isinstance(limit, Money) and limit.amount]
-        limited = [each for each in limits if ("limit", each) in have]
-        period = next(iter(real or limited or limits), "")
+    named_period = _PERIOD_OF.get(fold_word(values.get("period") or ""), "")
+    sent = {slot.partition(" ")[::2] for slot in values if slot.split(" ")[0] in FOUR}
+    """(figure, period) of the figures in the record."""
+    period = _chosen_period(values, named_period, sent)
     slots: dict[str, str] = {}
     for figure in FOUR:
-        # A figure that names no period is that of the record; one beside a bare limit is a month's.
-        near = [period, "" if period else "month"]
-        ways = [f"{figure} {each}".strip() for each in near if (figure, each) in have]
-        if figure == "spent" and len(ways) > 1 and not told and not period:
-            one, other = (values[way] for way in ways)
-            limit, left = values.get("limit"), values.get("remaining")
-            if one != other and not (isinstance(limit, Money) and isinstance(left, Money)):
-                continue
-            # Which of two sums beside a bare limit was spent of it, only what is left of it tells.
-            if one != other:
-                ways = [way for way in ways if not _contradict(limit, values[way], left)]
-        if ways:
-            slots[figure] = ways[0]
+        # A figure without a period is that of the record; one beside a bare limit is a month's.
+        periods = [period, "" if period else "month"]
+        candidates = [f"{figure} {each}".strip() for each in periods if (figure, each) in sent]
+        if figure == "spent" and len(candidates) > 1 and not named_period and not period:
+            candidates = _spent_of_bare_limit(values, candidates)
+        if candidates:
+            slots[figure] = candidates[0]
     return period, slots
+
+
+def _chosen_period(values: Values, named_period: str, sent: set[tuple[str, str]]) -> str:
+    """The period that is read: the one that the record names, if it has figures of it.
+
+    Otherwise the first in `_PERIOD_ORDER` with a limit above 0, with any limit, or with a figure.
+    """
+    periods = {period for _, period in sent}
+    if named_period and named_period in periods:
+        return named_period
+    if named_period and "" in periods:
+        return named_period
+    present = [each for each in _PERIOD_ORDER if each in periods]
+    limited = [each for each in present if ("limit", each) in sent]
+    limits = {each: values.get(f"limit {each}".strip()) for each in limited}
+    above_zero = [
+        each for each, limit in limits.items() if isinstance(limit, Money) and limit.amount
+    ]
+    return next(iter(above_zero or limited or present), "")
+
+
+def _spent_of_bare_limit(values: Values, candidates: list[str]) -> list[str]:
+    """The slots, of two, whose sum may be what was spent of a limit without a period.
+
+    If the two differ, only what remains of the limit tells which; empty if nothing does.
+    """
+    one, other = (values[slot] for slot in candidates)
+    if one == other:
+        return candidates
+    limit = values.get("limit")
+    remaining = values.get("remaining")
+    if not isinstance(limit, Money) or not isinstance(remaining, Money):
+        return []
+    return [slot for slot in candidates if not _contradict(limit, values[slot], remaining)]
 
 
 def _contradict(limit: Money | None, spent: Money | None, remaining: Money | None) -> bool:
