@@ -1,4 +1,4 @@
-"""The platform as it was: a recording's answers at the time that its clock tells."""
+"""Replays a recording: answers requests as the platform did at the time that a clock shows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.patterns import lazy_pattern
 
 SPEEDS: Final = (1, 2, 5, 10, 60, 600)
-ROUND: Final = 0.1  # seconds between two looks at the recording, at whatever speed
+ROUND: Final = 0.1  # real seconds between two steps of a replay, at every speed
 TOGETHER: Final = 0.3  # seconds of the recording within which come the parts of one answer
 OLD: Final = 4 * SLOWER  # refreshes after which an answer was not followed by another
 _BY: Final = lazy_pattern(r"([+-])(\d{1,6})\s*([smh])")
@@ -39,12 +39,13 @@ _found = ContextVar("found", default=None)
 
 
 class NotYet(NotSent):
-    """It was asked later only."""
+    """The recording has the request, and its answer came later than the clock's time."""
 
 
 class ReplayClock(Clock):
-    """Tells the recording's time, from its beginning to its end; `monotonic` follows it, but no
-    jump moves that.
+    """Shows the recording's time, from its beginning to its end.
+
+    `monotonic` advances with it, and is not moved by a jump to another time.
     """
 
     def __init__(self, recording: Recording, steady: Callable[[], float] = time.monotonic) -> None:
@@ -52,11 +53,15 @@ class ReplayClock(Clock):
         self.recording, self._steady = recording, steady
         self.speed: int = SPEEDS[0]
         self.paused = False
-        self._from, self._since, self._before = recording.begins, steady(), 0.0
+        self._from = recording.begins  # the recording's time at `_since`
+        self._since = steady()
+        self._before = 0.0  # `monotonic` at `_since`
 
     def time(self) -> float:
         """Seconds since 1970 by the clock of the machine that recorded."""
-        passed = 0.0 if self.paused else (self._steady() - self._since) * self.speed
+        passed = 0.0
+        if not self.paused:
+            passed = (self._steady() - self._since) * self.speed
         return min(self._from + passed, self.recording.ends)
 
     def monotonic(self) -> float:
@@ -69,13 +74,19 @@ class ReplayClock(Clock):
     def set(
         self, *, at: float | None = None, speed: int | None = None, paused: bool | None = None
     ) -> None:
-        """Go on from here, or from `at`, in another way."""
-        now, self._before = self.time(), self.monotonic()
+        """Jump to a time, or change the speed or the pause; what is None stays unchanged."""
+        now = self.time()
+        self._before = self.monotonic()
         if at is not None:
-            now, self._told = max(self.recording.begins, min(at, self.recording.ends)), 0.0
-        self._from, self._since = now, self._steady()
-        self.speed = self.speed if speed is None else speed
-        self.paused = self.paused if paused is None else paused
+            now = max(self.recording.begins, min(at, self.recording.ends))
+            # Otherwise `now` would ignore a small step back.
+            self._told = 0.0
+        self._from = now
+        self._since = self._steady()
+        if speed is not None:
+            self.speed = speed
+        if paused is not None:
+            self.paused = paused
 
     def told(self, at: float) -> float:
         """What the platform's clock said at a time by the clock that recorded."""
@@ -83,11 +94,14 @@ class ReplayClock(Clock):
         return at if ahead is None or abs(ahead) < SKEW_THAT_MATTERS else at + ahead
 
     def meant(self, words: str) -> float | None:
-        """The time, by the clock that recorded, that words mean by the platform's: "03:12", with a
-        date before it, or so long before or after now: "+5m", "-1h". None if the recording has no
-        such time, or the words mean none.
+        """The time, by the clock that recorded, that the user typed by the platform's clock.
+
+        The words are a time ("03:12"), a date with a time, or an offset from now ("+5m", "-1h").
+        None if they are none of these, or if the recording does not have that time.
         """
-        now, times, found = self.now(), self.recording.times, list[float]()
+        now = self.now()
+        times = self.recording.times
+        found: list[float] = []
         if by := _BY.fullmatch(words):
             return self.time() + int(f"{by[1]}{by[2]}") * _UNITS[by[3]]
         for days in (-1, 0, 1):
