@@ -85,7 +85,7 @@ SCENES: dict[str, Scene] = {
     "new-task": Scene("tasks", ("n", "CREATE", "tab enter", "✖")),
     "filter": Scene("tasks", ("slash a d a", "/ada")),
     "columns": Scene("tasks", ("C j j space >", "[ ] TASK")),
-    "views": Scene(keys=("7", "9 gone 23"), views=VIEWS, sizes=(WIDE,)),
+    "views": Scene(keys=("7", "9 gone 23", "", "by waiting"), views=VIEWS, sizes=(WIDE,)),
     "failing": Scene("tasks", fails=True),
     "no-data": Scene(keys=("", "no data yet"), faults=("*:status=503",)),
     "loading": Scene(keys=("", "loading"), faults=("*:hang",)),
