@@ -62,7 +62,7 @@ REFRESHES = (0.5, 3.0)
 write has missed, where they come rarely nothing does."""
 SETTLES = 60.0
 """Seconds for all to be settled once the platform is well again."""
-TELLS = re.compile(r"(?=tk-\d{3} pay \d+: )| (?=[●▲◌✖] |sent to the terminal's clip)")
+TELLS = re.compile(r"(?=tk-\d{3} pay \d+(?: \([^)]*\))?: )| (?=[●▲◌✖] |sent to the terminal's clip)")
 """Where a notice begins, and its words about a task."""
 TASK = re.compile(r"tk-\d{3}")
 
@@ -462,6 +462,10 @@ def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, 
 
 def main() -> int:
     """Play; gives the exit code."""
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        # Under nohup the dashboard would inherit that a signal is ignored, and not end by it.
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     parser = argparse.ArgumentParser(description="an adversary at every request")
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--strokes", type=int, default=10**9)
