@@ -62,7 +62,9 @@ REFRESHES = (0.5, 3.0)
 write has missed, where they come rarely nothing does."""
 SETTLES = 60.0
 """Seconds for all to be settled once the platform is well again."""
-TELLS = re.compile(r"(?=tk-\d{3} pay \d+(?: \([^)]*\))?: )| (?=[●▲◌✖] |sent to the terminal's clip)")
+TELLS = re.compile(
+    r"(?=tk-\d{3} pay \d+(?: \([^)]*\))?: )| (?=[●▲◌✖] |sent to the terminal's clip)"
+)
 """Where a notice begins, and its words about a task."""
 TASK = re.compile(r"tk-\d{3}")
 
