@@ -151,6 +151,8 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         """The numbers of the steps that are unfolded."""
         self._found: list[int] = []
         """The numbers of the steps in which the words of the search occur."""
+        self._going_to = 0
+        """The number of the step that is being gone to, until it is drawn; 0 for none."""
         self._raw = False
         """Whether hidden characters are shown."""
         approve = {" a": " approve "} if may_approve(session, task) else {}
@@ -195,6 +197,8 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         self.pane.show([Laid(laid)])
         if to:
             self.links.go_to(str(to))
+            if self._going_to == to:
+                self._going_to = 0
 
     def _items(self, width: int, opened: Container[int] | None) -> Iterable[Item]:
         trace = self.trace
@@ -241,13 +245,16 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
 
     def action_next(self, by: int) -> None:
         """Unfold the next step with the words, with -1 the one before, with 0 the first."""
-        at = int(self.links.here) if self.links.here.isdigit() else 0
+        here = int(self.links.here) if self.links.here.isdigit() else 0
+        # A key may come while the step of the last one is still being drawn.
+        at = self._going_to or here
         found = sorted(self._found, key=lambda one: ((one - at) * by <= 0, one * by))
         place = f"{self._found.index(found[0]) + 1} of " if found else ""
         more = plain(f"{place}{fmt.count(len(found))} found, n N ")
         self.keys_line.show(key_cells(self.keys), [Cell(more, Tone.ACCENT)])
         self._opened.update(found[:1])
-        self.show_items(*found[:1])
+        self._going_to = found[0] if found else 0
+        self.show_items(self._going_to)
 
     def action_pager(self) -> None:
         """Show the whole trace in the pager, unfolded."""
