@@ -26,6 +26,12 @@ def prompted(screen: str) -> int:
     return next((at for at, row in rows if row.lstrip().startswith("/ re")), -1)
 
 
+def asked(screen: str) -> int:
+    """The row in which what is asked begins; the question grows while its facts come in."""
+    rows = enumerate(screen.split("\n"))
+    return next((at + 1 for at, row in rows if "APPROVE 1 task" in row), -1)
+
+
 def stands(session: PtySession, row: Callable[[str], int]) -> int:
     session.wait_for(lambda screen: session.cursor == (row(screen), session.cursor[1]))
     return session.cursor[0]
@@ -48,8 +54,7 @@ def test_it_stands_on_what_is_selected_asked_or_typed(tmp_path: Path) -> None:
         assert last < 16
         session.press("a")
         session.wait_for("APPROVE 1 task")
-        title = next(at for at, row in enumerate(session.screen) if "APPROVE 1 task" in row)
-        stands(session, lambda _: title + 1)  # where what is asked begins
+        stands(session, asked)
         back(session, "APPROVE 1 task")
         stands(session, selected)
         session.press("/", "r", "e")
