@@ -154,6 +154,18 @@ async def test_columns_go_by_priority_when_it_is_narrow_and_are_cut_at_last() ->
         await until(pilot, lambda: app.line(0).strip().startswith("WAITING"))
 
 
+async def test_a_changed_row_is_read_again_though_its_record_is_the_same() -> None:
+    """A cell may show what is derived from elsewhere, as how often an entry of a log repeats."""
+    app = Host()
+    async with app.run_test(size=SMALL) as pilot:
+        app.table.load([job("a", since=99_950.0), job("b", since=99_960.0)])
+        await until(pilot, lambda: "50 s" in app.line(1) and "40 s" in app.line(2))
+        app.clock.now += 5
+        app.table.apply(changed=[("b", app.table.rows.records["b"])])
+        await until(pilot, lambda: "45 s" in app.line(2))
+        assert "50 s" in app.line(1), "only what is said to have changed is read"
+
+
 async def test_wide_characters_keep_the_columns_in_line() -> None:
     app = Host()
     async with app.run_test(size=SMALL) as pilot:

@@ -131,6 +131,11 @@ class TablePainter(Generic[R]):
         self.places = arrange(model.columns, self._room, unknown, self._view.columns)
         self.pieces.clear()
 
+    def read_again(self, row_ids: Iterable[str]) -> None:
+        """Read the cells of these rows again, also where their record is the same object."""
+        for row_id in row_ids:
+            self.pieces.pop(row_id, None)
+
     def renew(self) -> None:
         """Read all cells on the screen again; show a column in which something is known now."""
         self.pieces.clear()

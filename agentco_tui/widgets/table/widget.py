@@ -98,8 +98,11 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         removed: Iterable[str] = (),
     ) -> None:
         """Takes in what changed. Rows may be called added or changed alike; ids that aren't there
-        may be removed.
+        may be removed. A changed row is read again even if its record is the same: a cell may
+        show what is derived from other records.
         """
+        changed = tuple(changed)
+        self._painter.read_again(row_id for row_id, _ in changed)
         self._do(self.rows.apply((*added, *changed), removed))
 
     def tick(self) -> None:
