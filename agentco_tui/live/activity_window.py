@@ -26,17 +26,10 @@ _ENOUGH: Final = 20  # entries that show whether a log numbers them; one in so m
 _NUMBERED: Final = re.compile(r"(.*?)(\d{1,18})", re.ASCII | re.DOTALL)
 
 
-class ActivityWindow:
-    """Entries by id, oldest first, at most `capacity` of them."""
+class LogEntries:
+    """Entries of the log by their ids, the oldest first."""
 
-    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
-        self.capacity = capacity
-        self.listing: Listing[Activity] = Listing(records=())
-        """The last poll without its records, and without `more`, which every poll of a log has."""
-        self._entries: dict[str, Activity] = {}
-        self._listing: Listing[Activity] | None = None
-        self._numbered: bool | None = None
-        """Whether the log numbers its entries; None until an answer shows it."""
+    _entries: dict[str, Activity]
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -52,6 +45,19 @@ class ActivityWindow:
 
     def get(self, entry_id: str | None) -> Activity | None:
         return None if entry_id is None else self._entries.get(entry_id)
+
+
+class ActivityWindow(LogEntries):
+    """Entries by id, oldest first, at most `capacity` of them."""
+
+    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+        self.capacity = capacity
+        self.listing: Listing[Activity] = Listing(records=())
+        """The last poll without its records, and without `more`, which every poll of a log has."""
+        self._entries: dict[str, Activity] = {}
+        self._listing: Listing[Activity] | None = None
+        self._numbered: bool | None = None
+        """Whether the log numbers its entries; None until an answer shows it."""
 
     def joins(self, listing: Listing[Activity]) -> bool:
         """Whether the listing shares an entry with the window, so that nothing is missing between.

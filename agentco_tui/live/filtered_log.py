@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from math import inf
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.live.activity_window import DEFAULT_CAPACITY, ActivityWindow, is_gap
+from agentco_tui.live.activity_window import DEFAULT_CAPACITY, ActivityWindow, LogEntries, is_gap
 from agentco_tui.live.backfill import PAUSE, GapFiller
 from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Freshness, Pace
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
@@ -54,7 +54,7 @@ async def pause_briefly() -> bool:
     return True
 
 
-class FilteredLog:
+class FilteredLog(LogEntries):
     """The entries that match a filter, oldest first, with marks where some may be missing.
 
     The platform is asked for exactly the filter. Platforms that ignore a parameter send other
@@ -98,21 +98,6 @@ class FilteredLog:
         self._due_at = 0.0  # steady clock
         self._is_due_now = True
         self._woken = asyncio.Event()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __contains__(self, entry_id: object) -> bool:
-        return entry_id in self._entries
-
-    def __iter__(self) -> Iterator[Activity]:
-        return iter(self._entries.values())
-
-    def __reversed__(self) -> Iterator[Activity]:
-        return reversed(self._entries.values())
-
-    def get(self, entry_id: str | None) -> Activity | None:
-        return None if entry_id is None else self._entries.get(entry_id)
 
     @property
     def listing(self) -> Listing[Activity]:

@@ -32,29 +32,16 @@ from agentco_tui.model import (
     Company,
     IdDoubt,
     Record,
-    Ref,
     Task,
 )
 from agentco_tui.reading.field_names import fold, word_set, words
 from agentco_tui.reading.json_access import Json, get_path
 from agentco_tui.reading.name_index import Candidate
-from agentco_tui.reading.schema import DecodeContext, Kind, Row
+from agentco_tui.reading.schema import Row
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.memoized import memoized
 
 R = TypeVar("R", bound=Record)
-
-
-class Identity(NamedTuple):
-    """The id of a row, the field that it is from, and why it may be another record's."""
-
-    id: str | None
-    """None if no field is an id."""
-    field: SafeText | None
-    """The platform's name of the field that the id is from, with dots. None without an id, and if
-    the id is the key of a map."""
-    doubt: IdDoubt | None
-    """Why no write may name the row; None if a write may."""
 
 
 # -- names of ids ----------------------------------------------------------------------------------
@@ -200,21 +187,6 @@ def field_name(source: Candidate) -> SafeText:
     return safe(".".join(map(str, (source.key, *source.path_below))), 80)
 
 
-def identify(row: Row, names: IdNames | None = None, list_name: str = "") -> Identity:
-    """The identity of a row by its slot `id`.
-
-    `names` are the rules of its kind; without them there is no doubt. `list_name` is the name of
-    the list that holds the row.
-    """
-    row_id = row.values.get("id")
-    if row_id is None:
-        return Identity(None, None, None)
-    doubt = None
-    if names is not None:
-        doubt = doubt_of_row(row, names, list_name)
-    return Identity(row_id, field_name(row.source("id")), doubt)
-
-
 def doubt_of_row(row: Row, names: IdNames, list_name: str = "") -> IdDoubt | None:
     """Why the slot `id` of a row may hold the id of something else; None if it is the row's."""
     if "id" not in row.values:
@@ -223,23 +195,6 @@ def doubt_of_row(row: Row, names: IdNames, list_name: str = "") -> IdDoubt | Non
     if source.name == "id" or source.is_mapped:  # most rows have their own
         return None
     return doubt_of_name(row, source, names, list_name)
-
-
-def identity_of(kind: Kind[R], row: Row, context: DecodeContext) -> Identity:
-    """The identity of the record that `kind` builds from a row; for `doctor --fields`.
-
-    Raises UnreadableRecord if the row is no record.
-    """
-    record = kind.build(row, context)
-    for slot, value in row.values.items():
-        slot_id = value.id if isinstance(value, Ref) else value
-        if slot_id == record.id and _ID_SLOT.search(slot):
-            return Identity(record.id, field_name(row.source(slot)), record.id_doubt)
-    return Identity(record.id, None, record.id_doubt)
-
-
-_ID_SLOT: Final = re.compile(r"(^|_)id$|^(agent|company|inner|owner|person)$")
-"""Slots that a record's id may be from."""
 
 
 _DEFINITIONS: Final = word_set("job workflow session thread")

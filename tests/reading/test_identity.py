@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.model import Record, extra_fields
+from agentco_tui.model import Record, Ref, extra_fields
 from agentco_tui.reading.decode import read_one, read_page
 from agentco_tui.reading.identity import (
     TASK_IDS,
     IdNames,
-    identify,
-    identity_of,
+    doubt_of_row,
+    field_name,
     is_made_up,
     mark_shared,
     without_repeats,
@@ -27,7 +28,7 @@ from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import Mapped, ProfileMapping
-from agentco_tui.reading.schema import DecodeContext, Kind
+from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.text import plain
 from tests.api.canary import client_of
 from tests.api.wire_server import answering
@@ -327,6 +328,19 @@ def test_an_id_with_a_control_character_is_shown_and_never_named() -> None:
     assert (found.id, found.unwritable) == ("a\nb", "no write: its id holds a control character")
 
 
+ID_SLOT = re.compile(r"(^|_)id$|^(agent|company|inner|owner|person)$")
+"""Slots that a record's id may be from."""
+
+
+def field_of_id(row: Row, record_id: str) -> str | None:
+    """The platform's name of the field that a record's id is from; None if no field holds it."""
+    for slot, value in row.values.items():
+        slot_id = value.id if isinstance(value, Ref) else value
+        if slot_id == record_id and ID_SLOT.search(slot):
+            return field_name(row.source(slot))
+    return None
+
+
 @pytest.mark.parametrize(
     ("kind", "sent", "field", "is_writable"),
     [
@@ -342,17 +356,17 @@ def test_an_id_with_a_control_character_is_shown_and_never_named() -> None:
 def test_the_field_that_an_id_is_from(
     kind: Kind[Any], sent: dict[str, Any], field: str | None, is_writable: bool
 ) -> None:
-    found = identity_of(kind, kind.table.read(sent), DecodeContext())
-    assert (found.field, found.doubt is None) == (field, is_writable)
+    row = kind.table.read(sent)
+    record = kind.build(row, DecodeContext())
+    assert (field_of_id(row, record.id), record.id_doubt is None) == (field, is_writable)
 
 
 def test_what_a_row_says_of_its_id() -> None:
     row = TASKS.table.read({"run_id": "r", "step_id": "s"})
-    told = identify(row, TASK_IDS)
-    assert (told.id, told.field) == ("r", "run_id")
-    assert told.doubt is not None
+    assert (row.values["id"], field_name(row.source("id"))) == ("r", "run_id")
+    assert doubt_of_row(row, TASK_IDS) is not None
     assert isinstance(TASK_IDS, IdNames)
-    assert identify(TASKS.table.read({"title": plain("x")})).field is None
+    assert field_of_id(TASKS.table.read({"title": plain("x")}), "x") is None
 
 
 # --- variants of the attacks: other lists, other names, other nesting ---
