@@ -35,9 +35,9 @@ class BaseFrame(SizedScreen[None]):
     view: ListView[Any]
     """The list that is shown."""
 
-    def __init__(self, session: DashboardWorkspace, place: Place, remembered: Remembered) -> None:
+    def __init__(self, workspace: DashboardWorkspace, place: Place, remembered: Remembered) -> None:
         super().__init__()
-        self.session = session
+        self.workspace = workspace
         self.place: Place = place
         self.kept = remembered
         """What the run before left: screen, filters, sorting, theme."""
@@ -52,7 +52,7 @@ class BaseFrame(SizedScreen[None]):
         """Why commands would be refused now, by their id."""
         self.navigation = Navigation()
         self.topics = Topics()
-        self.idle_tracker = IdleTracker(session, remembered.left_at)
+        self.idle_tracker = IdleTracker(workspace, remembered.left_at)
 
     @property
     def dialogs(self) -> Dialogs:

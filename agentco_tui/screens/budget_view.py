@@ -72,10 +72,10 @@ class BudgetView(TrendView[Budget]):
     SizedScreen.-phone BudgetView.-reading .budget--side { display: block; height: 1fr; }
     """
 
-    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         self._places: dict[str, Place] = {}
-        super().__init__(session, shown_as)
-        look = session.look
+        super().__init__(workspace, shown_as)
+        look = workspace.look
 
         def about(alert: Alert) -> SafeText:
             if alert.agent is not None:
@@ -130,7 +130,7 @@ class BudgetView(TrendView[Budget]):
             if self.table.sort == self.sort and not self.table.rows.filter:
                 return Cell(plain(f"  {name}" if known and known[2] != row_of(budget) else name))
             of = look.names.company_of(budget)
-            if of is None or self.session.poller.query.company is not None:
+            if of is None or self.workspace.poller.query.company is not None:
                 return Cell(name)
             return Cell(joined([name, look.names.company(of)], f" {signs.separator} "))
 
@@ -164,13 +164,13 @@ class BudgetView(TrendView[Budget]):
         # fmt: on
 
     def search_text(self, record: Budget) -> str:
-        names = self.session.names
+        names = self.workspace.names
         return f"{names.budget(record)}\n{names.company(names.company_of(record))}"
 
     def wanted(self, record: Budget) -> bool:
-        company = self.session.names.company_of(record)
+        company = self.workspace.names.company_of(record)
         return record.scope is BudgetScope.ALL or in_scope(
-            company, self.session.poller.query.company
+            company, self.workspace.poller.query.company
         )
 
     def reload(self) -> None:
@@ -184,7 +184,7 @@ class BudgetView(TrendView[Budget]):
         rows = {row_of(budget): budget for budget in budgets}
         stems, worst, bad = dict[str, str](), dict[str, Badness](), self.look.badness
         for row, budget in rows.items():
-            of = self.session.names.company_of(budget)
+            of = self.workspace.names.company_of(budget)
             company = f"{BudgetScope.COMPANY}:{of.id or of.name}" if of else ""
             is_branch = budget.scope is BudgetScope.AGENT and company in rows
             stem = stems[row] = company if is_branch else row
@@ -195,24 +195,24 @@ class BudgetView(TrendView[Budget]):
         }
 
     def _load_alerts(self) -> None:
-        alerts = self.session.needs.of_scope(filter(is_open, self.session.store.alerts))
+        alerts = self.workspace.needs.of_scope(filter(is_open, self.workspace.store.alerts))
         self.alerts.load((alert.id, alert) for alert in alerts)
 
     def show_head(self, phase: Phase | None = None) -> None:
         super().show_head(phase)
         self.alerts.view.opening &= self.table.view.opening
-        phase = self.session.store.freshness[FeedName.ALERTS].phase
+        phase = self.workspace.store.freshness[FeedName.ALERTS].phase
         words = without_lines(phase, plain("no alerts"))
         self.alerts.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
-        alerts, count = self.session.store.alerts, len(self.alerts.rows.records)
-        answered = self.session.store.freshness[FeedName.ALERTS].answered_at is not None
+        alerts, count = self.workspace.store.alerts, len(self.alerts.rows.records)
+        answered = self.workspace.store.freshness[FeedName.ALERTS].answered_at is not None
         cells = [
             Cell(plain(" ALERTS "), Tone.STRONG),
             Cell(fmt.count(count) if answered or count else signs.missing),
             *told_cells(alerts.listing, len(alerts)),
         ]
         where = " back " if self.alerts.has_focus else " to these "
-        key = shown_key("budget.alerts", self.session.settings.keys)
+        key = shown_key("budget.alerts", self.workspace.settings.keys)
         keys = [Cell(plain(key), Tone.ACCENT), Cell(plain(where), Tone.DIM)] if key else []
         self.alerts_title.show(cells, keys)
 
@@ -244,7 +244,7 @@ class BudgetView(TrendView[Budget]):
         """A budget's, with where it goes behind its name."""
         items = super().detail_items(record)
         if isinstance(record, Budget):
-            ahead = spending_items(record, self.session)
+            ahead = spending_items(record, self.workspace)
             items[1:1] = [Gap(), *ahead] if ahead else []
         return items
 

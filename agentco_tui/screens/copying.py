@@ -57,13 +57,13 @@ class CopyChoice(Dialog[str]):
 
 def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
     """Copy a record's id, or what of it is then asked for."""
-    session = frame.session
+    workspace = frame.workspace
     sent_id = record.sent_id
-    name = whole_title(record) if isinstance(record, Task) else name_of(record, session.names)
+    name = whole_title(record) if isinstance(record, Task) else name_of(record, workspace.names)
     log_filter = frame.view.log_filter or NO_LOG_FILTER
-    kind, filters = list_of(record, session, log_filter)
-    line = curl_line(record, session, log_filter)
-    link = link_to(session.settings.web_url, record)
+    kind, filters = list_of(record, workspace, log_filter)
+    line = curl_line(record, workspace, log_filter)
+    link = link_to(workspace.settings.web_url, record)
     offered = {
         "n": plain(f"its name: {safe(name, 200)}"),
         "s": plain(f"its fields as {PATHS[kind]} sends them now, in one line"),
@@ -80,14 +80,14 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
         if letter == "s":
             try:
                 asked = mappable()[kind], PATHS[kind], filters, sent_id
-                found = await session.client.as_sent(*asked)
+                found = await workspace.client.as_sent(*asked)
             except ApiError as error:
                 frame.say(str(error), bad=True)
                 return
             # Secrets are hidden here as everywhere.
             text = as_line(as_extra(found, WHOLE).decode())
         elif text is None:
-            text = as_line(json.dumps(as_json(record, session.names), ensure_ascii=False))
+            text = as_line(json.dumps(as_json(record, workspace.names), ensure_ascii=False))
         if text:
             await copy(frame, text)
         else:
@@ -104,7 +104,7 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
 
 async def copy(frame: BaseFrame, text: str) -> None:
     """Copy text with a tool if there is one, else through the terminal (OSC 52); say which."""
-    env = frame.session.child_environment()
+    env = frame.workspace.child_environment()
     what = safe(text, 60)
     size = len(text.encode())
     tool = await asyncio.to_thread(clipboard.copy_with_tool, text, env)
@@ -120,18 +120,18 @@ async def copy(frame: BaseFrame, text: str) -> None:
 
 
 def list_of(
-    record: Record, session: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
+    record: Record, workspace: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
 ) -> tuple[str, dict[str, str]]:
     """Return the kind of list that has a record, and the query with which it is polled.
 
     `log` is the filter of the screen that shows the activity.
     """
     kind = kind_of(record)
-    query = session.poller.query
+    query = workspace.poller.query
     asked: dict[str, Any] = {}
     match record:
         case Task(id=of):
-            waits = "pending" if of in session.store.pending.records else None
+            waits = "pending" if of in workspace.store.pending.records else None
             asked = {"company_id": query.company, "status": waits}
         case Activity():
             asked = {
@@ -148,11 +148,11 @@ def list_of(
 
 
 def curl_line(
-    record: Record, session: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
+    record: Record, workspace: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
 ) -> str:
     """Return a curl command that gets a record, or its list; the shell puts the key in."""
-    kind, filters = list_of(record, session, log)
-    address = session.origin + PATHS[kind]
+    kind, filters = list_of(record, workspace, log)
+    address = workspace.origin + PATHS[kind]
     if isinstance(record, Company | Agent):
         address += f"/{quote(record.id, safe='', errors='replace')}"
     elif filters:
@@ -160,9 +160,9 @@ def curl_line(
     return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
 
 
-def page(app: KeyApp, session: DashboardWorkspace, lines: Iterable[Line]) -> None:
+def page(app: KeyApp, workspace: DashboardWorkspace, lines: Iterable[Line]) -> None:
     """Show lines in $PAGER, else in less or more; it has the terminal until it ends."""
-    env = session.child_environment()
+    env = workspace.child_environment()
     usual = "less" if shutil.which("less", path=env.get("PATH")) else "more"
     command = env.get("PAGER", "").split() or [usual]
     if command[0].endswith("less"):

@@ -48,7 +48,7 @@ LONGEST_NAME: Final = 22  # columns
 FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
 
 
-async def read_precedents(session: DashboardWorkspace, tasks: Sequence[Task]) -> KnownPast:
+async def read_precedents(workspace: DashboardWorkspace, tasks: Sequence[Task]) -> KnownPast:
     """Return what is known of tasks like these; worked out off the event loop.
 
     Raises nothing: no decision may fail for lack of it. `KnownPast.trouble` says what went wrong.
@@ -56,25 +56,27 @@ async def read_precedents(session: DashboardWorkspace, tasks: Sequence[Task]) ->
     journal: list[Earlier] = []
     approved_here: dict[str, TaskLife] = {}
     with suppress(JournalError):
-        journal = await session.services.journaled(session.services.journal.latest, session.origin)
+        journal = await workspace.services.journaled(
+            workspace.services.journal.latest, workspace.origin
+        )
     for earlier in journal:
         settled = earlier.settled
         if settled is not None and settled.outcome == OutcomeKind.APPROVED_HERE:
             approved_here[earlier.attempt.subject] = life_of(earlier)
-    sample = islice(chain(tasks, session.store.pending), MOST_SAMPLED)
+    sample = islice(chain(tasks, workspace.store.pending), MOST_SAMPLED)
     cost = next((task.cost for task in sample if task.cost is not None), None)
     assumed = cost is None or cost.unit_assumed
-    entries = [*session.store.activity]
-    now = session.clock.now()
+    entries = [*workspace.store.activity]
+    now = workspace.clock.now()
 
     def look(reader: Reader | None) -> KnownPast:
         lives = chain(approved_here.values(), map(life_from_log, entries))
         return past_of(tasks, lives, approved_here, now, reader, assumed=assumed)
 
     try:
-        if session.history is None:
+        if workspace.history is None:
             return await beside(partial(look, None))
-        return await session.history.ask(look)
+        return await workspace.history.ask(look)
     except HistoryError as error:
         return replace(await beside(partial(look, None)), trouble=safe(str(error)))
     except Exception:
@@ -176,16 +178,16 @@ class DecisionFacts:
     """The facts for the question about these tasks; `show` is called when more is known."""
 
     def __init__(
-        self, session: DashboardWorkspace, tasks: Sequence[Task], show: Callable[[], None]
+        self, workspace: DashboardWorkspace, tasks: Sequence[Task], show: Callable[[], None]
     ) -> None:
-        self.session = session
+        self.workspace = workspace
         self.tasks = tasks
         self._show = show
         self.known: KnownPast | None = None  # None until it was read
         self._reading = {feed for feed in FEEDS if self._is_stale(feed)}
 
     def _age(self, feed: FeedName) -> float | None:
-        return self.session.store.freshness[feed].age(self.session.clock.monotonic())
+        return self.workspace.store.freshness[feed].age(self.workspace.clock.monotonic())
 
     def _is_stale(self, feed: FeedName) -> bool:
         age = self._age(feed)
@@ -196,20 +198,20 @@ class DecisionFacts:
         await asyncio.gather(self._read_past(), *map(self._read_budgets, tuple(self._reading)))
 
     async def _read_budgets(self, feed: FeedName) -> None:
-        await self.session.poller.read_again(feed)
+        await self.workspace.poller.read_again(feed)
         self._reading.discard(feed)
         self._show()
 
     async def _read_past(self) -> None:
-        self.known = await read_precedents(self.session, self.tasks)
+        self.known = await read_precedents(self.workspace, self.tasks)
         self._show()
 
     def items(self) -> Iterable[Item]:
         """Yield the budgets now and after the approval, and the precedent; always as many lines."""
-        session = self.session
+        workspace = self.workspace
         precedents = self.known.precedents if self.known is not None else {}
         added = [cost_added_by(task, precedents.get(alike_of(task))) for task in self.tasks]
-        impacts = budget_impacts(self.tasks, added, session.store, session.settings.alerts)
+        impacts = budget_impacts(self.tasks, added, workspace.store, workspace.settings.alerts)
         names = [self._name(impact) for impact in impacts[:MOST_BUDGETS]]
         width = max(LABEL_WIDTH, *(cell_width(name) + 2 for name in names), 0)
         for name, impact in zip(names, impacts, strict=False):
@@ -219,7 +221,7 @@ class DecisionFacts:
             words = f"{signs.warning} {fmt.count(more_pass)} more pass their limit"
             yield FieldLine(plain(""), plain(words), Tone.WARNING, width)
         yield FieldLine(plain("adds"), plain(self._added_words(added, impacts)))
-        yield from like_items(self.known, self.tasks, session.clock.now())
+        yield from like_items(self.known, self.tasks, workspace.clock.now())
 
     def _added_words(
         self, added: Sequence[AddedCost | None], impacts: Sequence[BudgetImpact]
@@ -246,7 +248,7 @@ class DecisionFacts:
         return words
 
     def _name(self, impact: BudgetImpact) -> SafeText:
-        names = self.session.names
+        names = self.workspace.names
         if impact.scope is BudgetScope.AGENT:
             return clip(names.agent(impact.ref), LONGEST_NAME)
         return clip(names.company(impact.ref), LONGEST_NAME)
@@ -258,7 +260,7 @@ class DecisionFacts:
         """
         feed = BUDGET_FEEDS[impact.scope]
         age = self._age(feed)
-        failure = self.session.store.freshness[feed].failure
+        failure = self.workspace.store.freshness[feed].failure
         if impact.budget is None and failure is None:
             is_read = feed not in self._reading
             return plain("no budget is known" if is_read else "reading"), Tone.DIM

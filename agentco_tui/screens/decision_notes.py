@@ -45,18 +45,18 @@ SETTLES: Final = frozenset(
 MOST_FIELDS: Final = 3  # changed fields that a line names
 
 
-def line_note(session: DashboardWorkspace, decision: Decision) -> Cell:
+def line_note(workspace: DashboardWorkspace, decision: Decision) -> Cell:
     """Return what a task's line shows of a decision about it."""
     if decision.outcome is not None:
         return _outcome_note(decision.outcome)
     if decision.step is Step.HELD:
-        seconds = ceil(session.decisions.hold_left(decision.task.id))
+        seconds = ceil(workspace.decisions.hold_left(decision.task.id))
         words = f"approving in {seconds} s {signs.separator} u takes it back"
         return Cell(plain(words), Tone.ACCENT)
     activity = _ACTIVITY[decision.step]
     if decision.elsewhere is not None:
         activity = "in flight from another dashboard"
-    words = f"{activity} {int(session.clock.monotonic() - decision.since)} s"
+    words = f"{activity} {int(workspace.clock.monotonic() - decision.since)} s"
     if decision.step is Step.UNKNOWN:
         return Cell(plain(f"{signs.unknown} {words}"), Tone.WARNING)
     return Cell(plain(words), Tone.ACCENT)
@@ -84,35 +84,35 @@ def _outcome_note(outcome: Outcome) -> Cell:
             return warned(str(outcome.kind))
 
 
-def settled_as(session: DashboardWorkspace, task_id: str) -> Cell | None:
+def settled_as(workspace: DashboardWorkspace, task_id: str) -> Cell | None:
     """Return what is known here to have become of a task, whatever the lists still show; None if
     nothing is.
     """
-    decision = session.decisions.by_task.get(task_id)
+    decision = workspace.decisions.by_task.get(task_id)
     if decision is None or decision.outcome is None or decision.outcome.kind not in SETTLES:
         return None
     return _outcome_note(decision.outcome)
 
 
-def may_approve(session: DashboardWorkspace, task: Task) -> bool:
+def may_approve(workspace: DashboardWorkspace, task: Task) -> bool:
     """Whether approving a task makes sense: it waits, and is not approved or being approved."""
-    decision = session.decisions.by_task.get(task.id)
+    decision = workspace.decisions.by_task.get(task.id)
     is_open = decision is None or decision.outcome is not None
     waits = waits_for_person(task) and task.unwritable is None
-    return waits and is_open and settled_as(session, task.id) is None
+    return waits and is_open and settled_as(workspace, task.id) is None
 
 
-def resolution_note(session: DashboardWorkspace, task_id: str) -> Cell:
+def resolution_note(workspace: DashboardWorkspace, task_id: str) -> Cell:
     """Return what became of a task that waits no more, by what was done here and by the log."""
-    decisions = session.decisions
+    decisions = workspace.decisions
     decision = decisions.by_task.get(task_id)
     outcome = decision.outcome if decision is not None else None
     if decision is not None and (outcome is None or outcome.kind in SETTLES):
-        return line_note(session, decision)
+        return line_note(workspace, decision)
     record = outcome.record if outcome and isinstance(outcome.record, Task) else None
     if record is not None and says_it_waits(record):
         record = None  # as it was read before it left the list
-    entry = decision_about(task_id, session.store.activity, decisions.waited_at.get(task_id))
+    entry = decision_about(task_id, workspace.store.activity, decisions.waited_at.get(task_id))
     resolution = resolution_of(record, entry)
     if resolution is None:
         return Cell(plain("left the list"), Tone.DIM)
@@ -123,18 +123,18 @@ def resolution_note(session: DashboardWorkspace, task_id: str) -> Cell:
     return Cell(plain(f"{resolution.decision} elsewhere"), Tone.DIM)
 
 
-def text_of(session: DashboardWorkspace, decision: Decision) -> SafeText:
+def text_of(workspace: DashboardWorkspace, decision: Decision) -> SafeText:
     """Return a decision in a sentence: its outcome, or what is being done now."""
     if decision.outcome is None:
-        return line_note(session, decision).text
+        return line_note(workspace, decision).text
     return sentence_with_platform_words(decision.outcome)
 
 
-def decision_items(session: DashboardWorkspace, decision: Decision) -> list[Item]:
+def decision_items(workspace: DashboardWorkspace, decision: Decision) -> list[Item]:
     """Return what the detail of a task shows of a decision about it."""
     outcome = decision.outcome
     if outcome is None:
-        note = line_note(session, decision)
+        note = line_note(workspace, decision)
         return [Text(note.text, note.tone), Gap()]
     is_good = outcome.kind in GOOD
     sign = signs.good if is_good else signs.warning

@@ -67,19 +67,19 @@ class MainScreen(BaseFrame):
 
     def __init__(
         self,
-        session: DashboardWorkspace,
+        workspace: DashboardWorkspace,
         place: Place,
         remembered: Remembered,
         row: str | None = None,
     ) -> None:
         """`row` is the id of a row to open the list at, as soon as it is there."""
-        super().__init__(session, place, remembered)
+        super().__init__(workspace, place, remembered)
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
         self.more: tuple[Place, ...] = ()
         """Places whose keys work here besides those of the screen shown."""
         self.own_commands = OwnCommands(self)
-        self.snooze_timer = SnoozeTimer(self, session)
+        self.snooze_timer = SnoozeTimer(self, workspace)
         self.switcher = ViewSwitcher(self)
         if row is not None:
             self.navigation.awaited = NavigationEntry(place, row=row)
@@ -99,7 +99,7 @@ class MainScreen(BaseFrame):
         # The first answer may be here already. The other feeds wait for the first picture: sending
         # and reading four more requests would delay it by as long as drawing takes.
         pace = paces(self.place)[FeedName.PENDING]
-        self.session.poller.set_paces({FeedName.PENDING: pace})
+        self.workspace.poller.set_paces({FeedName.PENDING: pace})
         yield self.header
         yield self.tabs
         with self.body:
@@ -108,7 +108,7 @@ class MainScreen(BaseFrame):
         yield self.footer
 
     def on_mount(self) -> None:
-        self.session.permissions.on_change = self.show_frame
+        self.workspace.permissions.on_change = self.show_frame
         self.show_frame()
         self.call_after_refresh(self._start_polling)
 
@@ -132,7 +132,7 @@ class MainScreen(BaseFrame):
         """Reads the key again on request; imported when that is first wanted."""
         from agentco_tui.screens.reload_key import ReloadKey  # noqa: PLC0415
 
-        return ReloadKey(self.session, self.say)
+        return ReloadKey(self.workspace, self.say)
 
     # ---- time and appearance
 
@@ -145,14 +145,14 @@ class MainScreen(BaseFrame):
         """Show ages as they are now, once a second; on a slow line less often."""
         self._ticks += 1
         self.look_for_absence(is_here=False)
-        self.session.poller.mark_late()
+        self.workspace.poller.mark_late()
         is_refresh_due = self._ticks % TICKS_PER_REFRESH == 0
         if is_refresh_due:
             # For the needs that follow from the clock, the log and the forecasts.
-            self.session.needs_refresh.start(self)
+            self.workspace.needs_refresh.start(self)
             self.open_views()
         self.snooze_timer.check()
-        if is_refresh_due or not self.session.thin:
+        if is_refresh_due or not self.workspace.thin:
             self.view.tick()
             self.show_frame()
 
@@ -168,20 +168,20 @@ class MainScreen(BaseFrame):
     # ---- layout
 
     def show_frame(self) -> None:
-        filled = environment(self.session.settings).filled
+        filled = environment(self.workspace.settings).filled
         self.header.fill(filled)
         self.footer.fill(filled)
         width = self.size.width
         feeds = (*self.view.lists, *self.view.beside)
-        self.header.show(*header_cells(self.session, feeds, width))
+        self.header.show(*header_cells(self.workspace, feeds, width))
         counts = count_cells(self.views)
-        self.tabs.show(tab_cells(self.session, self.view.tab, counts, width))
+        self.tabs.show(tab_cells(self.workspace, self.view.tab, counts, width))
         self.denied = self._denied_commands()
         self.footer.show(self._footer_cells(width))
 
     def _denied_commands(self) -> dict[str, str]:
         """Return the commands that would be refused now, by their id, each with the reason."""
-        permissions = self.session.permissions
+        permissions = self.workspace.permissions
         denied: dict[str, str] = {}
         for command in COMMANDS:
             if command.verb:
@@ -205,7 +205,7 @@ class MainScreen(BaseFrame):
             actions = {"approve.take_back": "", **actions}
         keys = footer_cells(
             actions,
-            self.session.settings.keys,
+            self.workspace.settings.keys,
             self.denied,
             reading=self.view.reading,
             width=width - total_width(decisions),
@@ -215,7 +215,7 @@ class MainScreen(BaseFrame):
     def _decision_counts(self) -> Counter[str]:
         """Return how many decisions are held back, in flight, unknown, or ended badly."""
         counts = Counter[str]()
-        for decision in self.session.decisions.open:
+        for decision in self.workspace.decisions.open:
             if decision.outcome is None:
                 counts[STEP_WORDS.get(decision.step, "in flight")] += 1
             else:
@@ -286,20 +286,20 @@ class MainScreen(BaseFrame):
 
     def set_paces(self) -> None:
         shows_all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists
-        self.session.poller.set_paces(paces(self.place, all_tasks=shows_all_tasks))
+        self.workspace.poller.set_paces(paces(self.place, all_tasks=shows_all_tasks))
 
     def set_scope(self, company_id: str | None) -> None:
-        if company_id != self.session.poller.query.company:
+        if company_id != self.workspace.poller.query.company:
             for view in self.views.values():
                 view.begin_scope_change()
-        self.session.poller.set_query(Query(company=company_id))
-        self.session.needs_refresh.start(self)
+        self.workspace.poller.set_query(Query(company=company_id))
+        self.workspace.needs_refresh.start(self)
         for view in self.views.values():
             view.end_scope_change()
         self.show_frame()
 
     def action_unscope(self) -> None:
-        if self.session.poller.query.company is not None:
+        if self.workspace.poller.query.company is not None:
             self.set_scope(None)
             self.say("every screen shows all companies now")
 
@@ -315,7 +315,7 @@ class MainScreen(BaseFrame):
     def choose_theme(self, name: str) -> None:
         """Use a theme now, and from the next start on until the settings name another."""
         self.app.theme = name
-        over = named_theme(self.session.settings)
+        over = named_theme(self.workspace.settings)
         self.kept = replace(self.kept, theme=name, theme_over=over)
 
     # ---- commands
@@ -329,7 +329,7 @@ class MainScreen(BaseFrame):
     def action_poll_now(self) -> None:
         self.view.bring_up_to_date()
         self.view.poll_now()
-        self.session.poller.poll_now()
+        self.workspace.poller.poll_now()
         start_worker(self, self.reload_key.run, "read the key again")
 
     def action_take_back(self) -> None:
@@ -340,7 +340,9 @@ class MainScreen(BaseFrame):
         return take_back_all(self, again)
 
     def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(self.place, self.session.settings, self.denied, self.more))
+        self.app.push_screen(
+            HelpScreen(self.place, self.workspace.settings, self.denied, self.more)
+        )
 
     def action_since(self) -> None:
         self.dialogs.since()
@@ -357,7 +359,7 @@ class MainScreen(BaseFrame):
     def action_pager(self) -> None:
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
-        page(self.key_app, self.session, self.view.detail.told(self.size.width))
+        page(self.key_app, self.workspace, self.view.detail.told(self.size.width))
 
     def action_output(self) -> None:
         self.own_commands.show_output()

@@ -23,7 +23,7 @@ from agentco_tui.widgets.tones import Cell, Pressable, Tone, faded, total_width
 
 
 def header_cells(
-    session: DashboardWorkspace, feeds: Iterable[FeedName], width: int
+    workspace: DashboardWorkspace, feeds: Iterable[FeedName], width: int
 ) -> tuple[list[Cell], list[Cell]]:
     """Return the cells left and right in the header.
 
@@ -31,32 +31,32 @@ def header_cells(
     how many needs there are. On a narrow screen the program and the latency are left out.
     """
     is_narrow = width < NARROW
-    left = _place_cells(session)
-    latency = session.client.transport.measured.steady_latency
-    freshness = worst(session.store.freshness[feed] for feed in feeds)
+    left = _place_cells(workspace)
+    latency = workspace.client.transport.measured.steady_latency
+    freshness = worst(workspace.store.freshness[feed] for feed in feeds)
     health = health_cells(
         freshness,
         None if is_narrow else latency,
-        session.clock.monotonic(),
-        refresh=session.settings.refresh,
+        workspace.clock.monotonic(),
+        refresh=workspace.settings.refresh,
     )
     right: list[Cell] = []
-    slowed_to = session.poller.slowed_to
+    slowed_to = workspace.poller.slowed_to
     if slowed_to is not None:
         # On the right, which is never cut for lack of room.
         words = f"{signs.warning} no focus: {fmt.age(slowed_to)}  "
         right.append(Cell(plain(words), Tone.WARNING))
-    right += [*health, *_need_cells(session), Cell(plain(" "))]
+    right += [*health, *_need_cells(workspace), Cell(plain(" "))]
     return (left[1:] if is_narrow else left), right
 
 
-def _place_cells(session: DashboardWorkspace) -> list[Cell]:
+def _place_cells(workspace: DashboardWorkspace) -> list[Cell]:
     """Return the program, the profile and the scope, with what is unusual marked."""
-    settings = session.settings
-    company_id = session.poller.query.company
-    scope = session.names.scope(company_id)
+    settings = workspace.settings
+    company_id = workspace.poller.query.company
+    scope = workspace.names.scope(company_id)
     scope_cell = Cell(scope, Tone.PLAIN if company_id is None else Tone.ACCENT)
-    if session.scope_phase() is Phase.FAILED:
+    if workspace.scope_phase() is Phase.FAILED:
         scope_cell = Cell(plain(f"{signs.critical} {scope}"), Tone.CRITICAL)
     cells = [
         Cell(plain(" agentco "), Tone.STRONG),
@@ -66,17 +66,17 @@ def _place_cells(session: DashboardWorkspace) -> list[Cell]:
     ]
     if settings.read_only:
         cells.append(Cell(plain("  read-only"), Tone.ACCENT))
-    elif session.permissions.off is not None:
+    elif workspace.permissions.off is not None:
         cells.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
-    if session.thin:
+    if workspace.thin:
         cells.append(Cell(plain("  thin"), Tone.ACCENT))
     return cells
 
 
-def _need_cells(session: DashboardWorkspace) -> list[Cell]:
+def _need_cells(workspace: DashboardWorkspace) -> list[Cell]:
     """Return how many needs are critical and how many are warnings, dim if that may be old."""
-    critical = session.needs.levels[Level.CRITICAL]
-    warning = session.needs.levels[Level.WARNING]
+    critical = workspace.needs.levels[Level.CRITICAL]
+    warning = workspace.needs.levels[Level.WARNING]
     cells: list[Cell] = []
     if critical:
         cells.append(Cell(plain("  ")))
@@ -84,7 +84,7 @@ def _need_cells(session: DashboardWorkspace) -> list[Cell]:
     if warning:
         cells.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
     feeds = (FeedName.PENDING, FeedName.ALERTS)
-    is_old = any(session.store.freshness[feed].phase is Phase.STALE for feed in feeds)
+    is_old = any(workspace.store.freshness[feed].phase is Phase.STALE for feed in feeds)
     return faded(cells, is_old)
 
 
@@ -123,17 +123,17 @@ def environment(settings: Settings) -> Environment:
 
 
 def tab_cells(
-    session: DashboardWorkspace, at: str, view_counts: Mapping[str, Cell], width: int
+    workspace: DashboardWorkspace, at: str, view_counts: Mapping[str, Cell], width: int
 ) -> list[Cell]:
     """Return the tabs of the screens and views, each with its key and, if known, its count.
 
     `at` is the tab shown; `view_counts` has the counts of the views, by tab.
     """
     names = {str(screen): plain(screen.title()) for screen in SCREENS}
-    for view in session.settings.views:
+    for view in workspace.settings.views:
         names[view.tab] = safe(view.name, 24)
-    counts = {**_screen_counts(session), **view_counts}
-    keys = tab_keys(session.settings)
+    counts = {**_screen_counts(workspace), **view_counts}
+    keys = tab_keys(workspace.settings)
     for longest in TAB_LENGTHS:
         cells: list[Cell] = []
         for tab, name in names.items():
@@ -158,19 +158,19 @@ def _tab_cells(
     return cells
 
 
-def _screen_counts(session: DashboardWorkspace) -> dict[str, Cell]:
+def _screen_counts(workspace: DashboardWorkspace) -> dict[str, Cell]:
     """Return the counts of the screens that are known, by tab; dim if they may be old."""
-    store = session.store
+    store = workspace.store
     counts: dict[str, Cell] = {}
     lengths = {"companies": len(store.companies), "agents": len(store.agents)}
     for tab, length in lengths.items():
         if length:
             counts[tab] = Cell(fmt.count(length), Tone.DIM)
-    if store.freshness[FeedName.PENDING].answered_at is not None and session.is_scope_shown():
-        waiting = session.needs.queue.count
+    if store.freshness[FeedName.PENDING].answered_at is not None and workspace.is_scope_shown():
+        waiting = workspace.needs.queue.count
         counts["tasks"] = Cell(fmt.count(waiting), Tone.ACCENT if waiting else Tone.DIM)
-    critical = session.needs.money_levels[Level.CRITICAL]
-    warning = session.needs.money_levels[Level.WARNING]
+    critical = workspace.needs.money_levels[Level.CRITICAL]
+    warning = workspace.needs.money_levels[Level.WARNING]
     if critical:
         counts["budget"] = Cell(plain(f"{signs.critical}{critical}"), Tone.CRITICAL)
     elif warning:
@@ -265,7 +265,7 @@ OLD_FILTER: Final = 3_600.0
 
 
 def misleads(
-    session: DashboardWorkspace,
+    workspace: DashboardWorkspace,
     error: str | None,
     rows: TableModel[Any],
     since: float,
@@ -276,7 +276,7 @@ def misleads(
     That what was asked for does not exist (`error`), and that a filter hides rows which was set
     long ago, at the time `since` (0 if unknown), or in an earlier run (`recalled`).
     """
-    now = session.clock.now()
+    now = workspace.clock.now()
     if error is not None:
         yield Text(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
     is_old = recalled or now - since >= OLD_FILTER
@@ -285,7 +285,7 @@ def misleads(
     when = f"of {fmt.clock(Moment(since), now)}" if since else "of an earlier run"
     number = f"{fmt.count(len(rows.shown))} of {fmt.count(len(rows.records))}"
     words = f"{signs.warning} filter {when}: {number}"
-    key = shown_key("app.back", session.settings.keys)
+    key = shown_key("app.back", workspace.settings.keys)
     if key:
         words += f" {signs.separator} {key}"
     yield Text(plain(words), Tone.WARNING)

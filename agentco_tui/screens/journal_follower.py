@@ -20,19 +20,19 @@ async def follow_journal(frame: BaseFrame) -> None:
 
     Runs until the journal cannot be used any more; that is reported.
     """
-    session = frame.session
-    snoozes = session.snoozes
+    workspace = frame.workspace
+    snoozes = workspace.snoozes
     reported: set[str] = set()
     while True:
         try:
-            found = await session.services.follow()
-            if await session.services.journaled(snoozes.sync):
-                session.needs_refresh.start(frame)
+            found = await workspace.services.follow()
+            if await workspace.services.journaled(snoozes.sync):
+                workspace.needs_refresh.start(frame)
         except JournalError as error:
             frame.say(f"{signs.warning} {error.sentence}", bad=True)
             return
-        session.decisions.follow(found.elsewhere)
-        left_open = await session.services.claim(found.left) if found.left else []
+        workspace.decisions.follow(found.elsewhere)
+        left_open = await workspace.services.claim(found.left) if found.left else []
         if left_open:
             work = partial(frame.dialogs.take_up, left_open)
             start_worker(frame, work, "settle what another run left open", group="writes")

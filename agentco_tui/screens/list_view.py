@@ -93,21 +93,21 @@ class ListView(Widget, Generic[R]):
     }
     """
 
-    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         """`shown_as` is the view of the settings that it is; None for the screen's own list."""
         super().__init__(id=None if shown_as else self.place)
         self.shown_as = shown_as or ViewSettings(name="", screen=self.place)
-        self.session = session
-        self.look = session.look
+        self.workspace = workspace
+        self.look = workspace.look
         self.collections: dict[FeedName, Any] = {
-            **session.store.collections,
-            FeedName.ACTIVITY: session.store.activity,
+            **workspace.store.collections,
+            FeedName.ACTIVITY: workspace.store.activity,
         }
         self.title_line = StatusLine(classes="view--title")
         self.notice = Notice()
         self.table = self.make_table()
         self.freezer = ListFreezer(
-            session.clock,
+            workspace.clock,
             self.table,
             can_freeze=self.can_freeze,
             is_incomplete=lambda: self.incomplete,
@@ -169,7 +169,7 @@ class ListView(Widget, Generic[R]):
     def _fit(self) -> None:
         # On a thin line a detail beside the list would cost more than the list at each move. It is
         # hidden only if the settings say `thin`: nothing may move when a line turns out slow.
-        width = 0 if self.session.settings.thin else self.app.size.width
+        width = 0 if self.workspace.settings.thin else self.app.size.width
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width < self.beside_page, "-narrow")
 
@@ -279,7 +279,7 @@ class ListView(Widget, Generic[R]):
         """Show that the needs were found again."""
 
     def _names(self) -> dict[str, SafeText]:
-        collections = map(self.session.store.collections.__getitem__, NAMES)
+        collections = map(self.workspace.store.collections.__getitem__, NAMES)
         return {r.id: r.name for records in collections for r in records if r.name is not None}
 
     @property
@@ -293,7 +293,7 @@ class ListView(Widget, Generic[R]):
 
     def freshness_of(self, feed: FeedName) -> Freshness:
         """Return the freshness of what this screen shows of a feed."""
-        return self.session.store.freshness[feed]
+        return self.workspace.store.freshness[feed]
 
     def poll_now(self) -> None:
         """Poll now what only this screen reads; the poller polls everything else."""
@@ -310,11 +310,11 @@ class ListView(Widget, Generic[R]):
         """
         subject = self.subject()
         not_now = frozenset[str]() if subject is not None else FOR_A_LINE
-        if limit_of(subject) is None or limit_refused(subject, self.session.store) is not None:
+        if limit_of(subject) is None or limit_refused(subject, self.workspace.store) is not None:
             not_now |= {"budget.limit", "agents.limit"}
         if isinstance(subject, Company) and subject.unwritable is not None:
             not_now |= {"companies.clone"}
-        if self.session.poller.query.company is None:
+        if self.workspace.poller.query.company is None:
             not_now |= {"company.unscope"}
         return {id_: "" for id_ in FOOTER[self.place] if id_ not in not_now}
 
@@ -351,7 +351,7 @@ class ListView(Widget, Generic[R]):
         self.freezer.end_opening_if_complete(self._row_freshnesses())
 
     def _show_notice(self) -> None:
-        session = self.session
+        workspace = self.workspace
         freshness_by_feed = {feed: self.freshness_of(feed) for feed in (*self.lists, *self.beside)}
         freshness = worst(freshness_by_feed.values())
         failing = [
@@ -359,25 +359,25 @@ class ListView(Widget, Generic[R]):
         ]
         is_about_all = len(failing) == len(freshness_by_feed)
         about = "" if is_about_all else f"{', '.join(failing)}: "
-        failure = notice(freshness, session.clock.monotonic(), about, session.settings)
+        failure = notice(freshness, workspace.clock.monotonic(), about, workspace.settings)
         has_own_filter = self.filter_text == self.shown_as.filter
-        filtered_at = session.clock.now() if has_own_filter else self.filtered_at
+        filtered_at = workspace.clock.now() if has_own_filter else self.filtered_at
         filter_or_error = misleads(
-            session, self.error(), self.table.rows, filtered_at, self.recalled
+            workspace, self.error(), self.table.rows, filtered_at, self.recalled
         )
         self.notice.show([*filter_or_error, *failure])
 
     def _show_row_state(self, phase: Phase | None) -> Phase:
         """Dim the rows if they are old, or say why there are none; return their phase."""
-        session = self.session
+        workspace = self.workspace
         listed = [self.freshness_of(feed) for feed in self.lists]
         answered = [each for each in listed if each.answered_at is not None]
         phase = phase or worst(answered or listed).phase
         words = without_lines(phase, self.nothing())
-        if FeedName.COMPANIES not in self.lists and not session.is_scope_shown():
-            phase = session.scope_phase()
+        if FeedName.COMPANIES not in self.lists and not workspace.is_scope_shown():
+            phase = workspace.scope_phase()
             words = self.nothing() if phase is Phase.FAILED else without_lines(phase, words)
-        self.table.view.thin = session.thin
+        self.table.view.thin = workspace.thin
         self.table.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
         return phase
 
@@ -394,11 +394,11 @@ class ListView(Widget, Generic[R]):
 
     def nothing(self) -> SafeText:
         """Return what the list says if it is empty."""
-        return self.session.none_here(self.empty)
+        return self.workspace.none_here(self.empty)
 
     def error(self) -> SafeText | None:
         """Return that what was asked for does not exist, so that an empty list is no good news."""
-        return self.session.scope_error()
+        return self.workspace.scope_error()
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         """Return the cells left and right in the title; a filter is always among them.
@@ -409,7 +409,7 @@ class ListView(Widget, Generic[R]):
         number = fmt.count(len(rows.records))
         if self.filter_text:
             number = plain(f"{fmt.count(len(rows.shown))} of {number}")
-        scope = self.session.names.scope(self.session.poller.query.company)
+        scope = self.workspace.names.scope(self.workspace.poller.query.company)
         words = joined([*about, scope, number], f" {signs.separator} ")
         name = safe(self.shown_as.name or self.place.upper(), 24)
         left = [Cell(plain(f" {name} "), Tone.STRONG), Cell(words)]
@@ -481,7 +481,7 @@ class ListView(Widget, Generic[R]):
         if self._whole is not None and record is not None and self._whole.id == record.id:
             record = self._whole
         if self.display:
-            self.detail.lead(link_to(self.session.settings.web_url, record))
+            self.detail.lead(link_to(self.workspace.settings.web_url, record))
             self.detail.show([] if record is None else self.detail_items(record), top=top)
 
     def detail_items(self, record: Any) -> list[Item]:
@@ -574,7 +574,7 @@ class ListView(Widget, Generic[R]):
         """Return its name in the breadcrumbs: the record that is open, else the screen."""
         record = self.subject() if self.reading else None
         if record is not None:
-            return name_of(record, self.session.names)
+            return name_of(record, self.workspace.names)
         return safe(self.shown_as.name or self.place.title(), 24)
 
     def set_filter(self, text: str) -> SafeText | None:
@@ -583,7 +583,7 @@ class ListView(Widget, Generic[R]):
         error = self.table.set_filter(text)
         self.filter_text = "" if error else text
         self.recalled = False
-        self.filtered_at = self.session.clock.now()
+        self.filtered_at = self.workspace.clock.now()
         self.on_interaction()
         self.show_head()
         return error

@@ -19,33 +19,33 @@ class NewsPublisher:
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
-        self._session = frame.session
+        self._workspace = frame.workspace
         self._topics = frame.topics
         self._decided: set[str] = set()
         """The tasks whose decisions changed and are about to be shown."""
 
     def start(self) -> None:
         """Listen to the store and to decisions, and find the needs for the first time."""
-        session = self._session
-        session.store.subscribe(self._on_change)
-        session.store.on_freshness = self._on_freshness
-        session.on_company_found = self._on_company_found
-        session.on_key_renewed = self._on_key_renewed
-        session.decisions.subscribe(self._on_decision)
-        session.needs_refresh.start(self._frame)
+        workspace = self._workspace
+        workspace.store.subscribe(self._on_change)
+        workspace.store.on_freshness = self._on_freshness
+        workspace.on_company_found = self._on_company_found
+        workspace.on_key_renewed = self._on_key_renewed
+        workspace.decisions.subscribe(self._on_decision)
+        workspace.needs_refresh.start(self._frame)
 
     def start_showing(self) -> None:
         """Listen to needs and forecasts, too: there is a list that can show them."""
-        self._session.needs_refresh.on_refreshed = self._on_needs_refreshed
-        self._session.outlook.on_change = self._on_forecasts
+        self._workspace.needs_refresh.on_refreshed = self._on_needs_refreshed
+        self._workspace.outlook.on_change = self._on_forecasts
 
     def _on_change(self, change: Change) -> None:
-        session = self._session
-        to_read_again = session.decisions.take(change)
+        workspace = self._workspace
+        to_read_again = workspace.decisions.take(change)
         with self._frame.app.batch_update():
-            needs_follow_log = session.outlook.log_of is None
+            needs_follow_log = workspace.outlook.log_of is None
             if needs_follow_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
-                session.needs_refresh.start(self._frame)
+                workspace.needs_refresh.start(self._frame)
             tasks_in_log = self._tasks_in_log(change)
             self._topics.changes.publish(change)
             if tasks_in_log:
@@ -61,7 +61,7 @@ class NewsPublisher:
         """Return the ids of the tasks that new entries of the log are about."""
         if change.feed is not FeedName.ACTIVITY:
             return []
-        entries = map(self._session.store.activity.get, change.added)
+        entries = map(self._workspace.store.activity.get, change.added)
         return [entry.task.id for entry in entries if entry and entry.task and entry.task.id]
 
     def _on_needs_refreshed(self) -> None:
@@ -91,7 +91,7 @@ class NewsPublisher:
     def _publish_decisions(self) -> None:
         changed = self._decided
         self._decided = set()
-        self._session.needs_refresh.take_decisions(self._frame)
+        self._workspace.needs_refresh.take_decisions(self._frame)
         self._topics.decisions.publish(changed)
         self._frame.show_frame()
 

@@ -68,12 +68,12 @@ def one_line(*texts: SafeText | None) -> SafeText:
 
 
 def preview_items(
-    need: Need, words: NeedWords, session: DashboardWorkspace, width: int
+    need: Need, words: NeedWords, workspace: DashboardWorkspace, width: int
 ) -> list[Item]:
     """Return three lines about a need: what follows if it is ignored and why it ranks here, and
     twice what its record is about, the more important first.
     """
-    first, second, facts = _preview(need, words, session, width)
+    first, second, facts = _preview(need, words, workspace, width)
     left: list[Cell] = []
     if words.consequence:
         left += [Cell(plain(" left alone: "), Tone.DIM), Cell(words.consequence)]
@@ -83,31 +83,33 @@ def preview_items(
 
 
 def _preview(
-    need: Need, words: NeedWords, session: DashboardWorkspace, width: int
+    need: Need, words: NeedWords, workspace: DashboardWorkspace, width: int
 ) -> tuple[SafeText, SafeText, list[SafeText]]:
     """Return the two lines about a need's record, and facts for the right of the line above."""
     record = need.record
     match record:
         case Task():
-            first, second = _task_preview(record, session, width)
-            return first, second, _task_facts(record, need, words, session)
+            first, second = _task_preview(record, workspace, width)
+            return first, second, _task_facts(record, need, words, workspace)
         case Budget():
-            first = joined([cells.spent_text(record), about_of(record, session.look)], ", ")
-            return first, at_work(agent_of(record, session), session), []
+            first = joined([cells.spent_text(record), about_of(record, workspace.look)], ", ")
+            return first, at_work(agent_of(record, workspace), workspace), []
         case model.Alert(threshold=threshold):
             limit = "" if threshold is None else f"threshold {fmt.percent(threshold)}"
             return one_line(record.text), plain(limit), []
         case Agent():
             first = one_line(record.pause_reason or record.status)
-            return first, at_work(record, session), []
+            return first, at_work(record, workspace), []
         case model.Activity():
-            return one_line(sentence(record, session.names)), plain(""), []
+            return one_line(sentence(record, workspace.names)), plain(""), []
 
 
-def _task_preview(task: Task, session: DashboardWorkspace, width: int) -> tuple[SafeText, SafeText]:
+def _task_preview(
+    task: Task, workspace: DashboardWorkspace, width: int
+) -> tuple[SafeText, SafeText]:
     """Return the description in two lines, or the last step of the trace and the description."""
-    about = about_of(task, session.look) or plain("no description was sent")
-    trace = session.traces.get(task.id)
+    about = about_of(task, workspace.look) or plain("no description was sent")
+    trace = workspace.traces.get(task.id)
     if isinstance(trace, Trace) and trace.steps:
         step = trace.steps[-1]
         return plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}"), about
@@ -116,20 +118,20 @@ def _task_preview(task: Task, session: DashboardWorkspace, width: int) -> tuple[
 
 
 def _task_facts(
-    task: Task, need: Need, words: NeedWords, session: DashboardWorkspace
+    task: Task, need: Need, words: NeedWords, workspace: DashboardWorkspace
 ) -> list[SafeText]:
     """Return the agent, company and trust of a task, and how far its trace is, as far as known."""
-    names = session.names
+    names = workspace.names
     facts = [words.agent]
     if not need.alike:
         facts.append(names.company(names.company_of(task)))
-        trust = fmt.number(session.look.trust_of(task))
+        trust = fmt.number(workspace.look.trust_of(task))
         if trust != signs.missing:
             facts.append(plain(f"trust {trust}"))
-    trace = session.traces.get(task.id)
+    trace = workspace.traces.get(task.id)
     if isinstance(trace, Trace) and trace.steps:
         at = trace.steps[-1].at
-        ago = "" if at is None else f", {fmt.ago(session.clock.now() - at.at)}"
+        ago = "" if at is None else f", {fmt.ago(workspace.clock.now() - at.at)}"
         facts.append(plain(f"{fmt.count(len(trace.steps))} steps{ago}"))
     return [fact for fact in facts if fact and fact != signs.missing]
 
@@ -160,14 +162,14 @@ def staff(states: Counter[AgentState | None]) -> SafeText:
     return plain(", ".join([f"{fmt.count(states.total())} agents", *not_at_work]))
 
 
-def agent_of(budget: Budget, session: DashboardWorkspace) -> Agent | None:
+def agent_of(budget: Budget, workspace: DashboardWorkspace) -> Agent | None:
     """Return the agent whose budget it is; None for another budget, or an unknown agent."""
     if budget.scope is not BudgetScope.AGENT:
         return None
-    return session.store.agents.get(budget.id)
+    return workspace.store.agents.get(budget.id)
 
 
-def at_work(agent: Agent | None, session: DashboardWorkspace) -> SafeText:
+def at_work(agent: Agent | None, workspace: DashboardWorkspace) -> SafeText:
     """Return whether an agent works and how many of its tasks wait: "paused, holds 2 tasks"."""
     if agent is None:
         return plain("")
@@ -175,7 +177,7 @@ def at_work(agent: Agent | None, session: DashboardWorkspace) -> SafeText:
     words: list[SafeText] = []
     if is_idle:
         words.append(agent.status or plain(str(agent.state)))
-    waiting = session.needs.queue.waiting_by_owner[BudgetScope.AGENT, agent.id]
+    waiting = workspace.needs.queue.waiting_by_owner[BudgetScope.AGENT, agent.id]
     if waiting > 0:
         verb = "holds" if is_idle else "waits with"
         noun = "task" if waiting == 1 else "tasks"
@@ -193,53 +195,55 @@ def day_of(budget: Budget, now: float) -> SafeText:
     return joined([period, plain(f"day {int(passed * days) + 1} of {round(days)}")], ", ")
 
 
-def money_of(session: DashboardWorkspace, most: int) -> list[Budget]:
+def money_of(workspace: DashboardWorkspace, most: int) -> list[Budget]:
     """Return at most so many budgets: the total, the companies', and the worst of the agents'.
 
     The agents' have a third of the lines, if there are so many.
     """
-    store = session.store
-    scope = session.poller.query.company
+    store = workspace.store
+    scope = workspace.poller.query.company
     companies = [budget for budget in store.company_budgets if scope in (None, budget.id)]
-    companies.sort(key=session.look.badness, reverse=True)
+    companies.sort(key=workspace.look.badness, reverse=True)
     head = [*store.budget, *companies] if scope is None else companies
-    worst = _worst_of_agents(session)
+    worst = _worst_of_agents(workspace)
     kept = max(3, most - min(len(worst), most // 3))
     return [*head[:kept], *worst][:most]
 
 
-def _worst_of_agents(session: DashboardWorkspace) -> list[Budget]:
+def _worst_of_agents(workspace: DashboardWorkspace) -> list[Budget]:
     """Return the budgets of agents, the worst first; of very many, those among the needs."""
-    budgets = session.needs.of_scope(session.store.agent_budgets)
+    budgets = workspace.needs.of_scope(workspace.store.agent_budgets)
     few = list(islice(budgets, MOST_SORTED + 1))
     if len(few) <= MOST_SORTED:
-        return sorted(few, key=session.look.badness, reverse=True)
-    needs = (need.record for need in session.needs.shown)
+        return sorted(few, key=workspace.look.badness, reverse=True)
+    needs = (need.record for need in workspace.needs.shown)
     return [each for each in needs if isinstance(each, Budget) and each.scope is BudgetScope.AGENT]
 
 
-def money_items(budgets: list[Budget], session: DashboardWorkspace, width: int) -> list[Item]:
+def money_items(budgets: list[Budget], workspace: DashboardWorkspace, width: int) -> list[Item]:
     """Return a line for each budget: its level, owner, gauge, last day, sums and forecast."""
-    look = session.look
+    look = workspace.look
     is_roomy = width >= ROOMY
-    days = [session.outlook.of(each).spent_by_hour if is_roomy else () for each in budgets]
+    days = [workspace.outlook.of(each).spent_by_hour if is_roomy else () for each in budgets]
     sparks = [spark_cell(day) for day in days]
     is_tight = any(spark.text for spark in sparks) and width < SPACIOUS
     most = MOST_FORECAST if width < SPACIOUS else 2 * MOST_FORECAST
     owners: list[list[Cell]] = []
     figures: list[list[Cell]] = []
     for budget, spark in zip(budgets, sparks, strict=True):
-        owners.append(_owner_cells(budget, session, width, is_tight=is_tight))
+        owners.append(_owner_cells(budget, workspace, width, is_tight=is_tight))
         day = replace(spark, text=plain(f"  {spark.text}" if spark.text else ""))
         sums = _sums_words(budget, width, is_tight=is_tight)
-        ahead = _ahead_words(budget, session, most - 2) if is_roomy else ""
+        ahead = _ahead_words(budget, workspace, most - 2) if is_roomy else ""
         figures.append([day, Cell(plain(sums), Tone.DIM), Cell(plain(ahead), Tone.DIM)])
     right = columns(figures, (width, width, most), "left", "right")
     room = width - LEVEL_COLUMNS - max(map(total_width, right), default=0)
     left = columns(owners, (max(1, min(18, room - cells.LEAST_GAUGE)), 20))
     room -= max(map(total_width, left), default=0)
     room = max(cells.LEAST_GAUGE, min(cells.MOST_GAUGE, room))
-    used = columns([[look.used(each, room, track=not session.thin)] for each in budgets], (width,))
+    used = columns(
+        [[look.used(each, room, track=not workspace.thin)] for each in budgets], (width,)
+    )
     items: list[Item] = []
     for budget, owner, gauge, rest in zip(budgets, left, used, right, strict=True):
         level = look.level_of(budget)
@@ -249,10 +253,10 @@ def money_items(budgets: list[Budget], session: DashboardWorkspace, width: int) 
 
 
 def _owner_cells(
-    budget: Budget, session: DashboardWorkspace, width: int, *, is_tight: bool
+    budget: Budget, workspace: DashboardWorkspace, width: int, *, is_tight: bool
 ) -> list[Cell]:
     """Return whose budget it is, and the company of an agent where there is room."""
-    names = session.names
+    names = workspace.names
     has_room = width >= (ROOMIEST if is_tight else ROOMY)
     company = ""
     if budget.scope is BudgetScope.AGENT and has_room:
@@ -270,31 +274,31 @@ def _sums_words(budget: Budget, width: int, *, is_tight: bool) -> str:
     return ""
 
 
-def _ahead_words(budget: Budget, session: DashboardWorkspace, most: int) -> str:
+def _ahead_words(budget: Budget, workspace: DashboardWorkspace, most: int) -> str:
     """Return that the agent does not work, else the forecast in so many columns."""
-    agent = agent_of(budget, session)
+    agent = agent_of(budget, workspace)
     if agent is not None and agent.state in NOT_AT_WORK:
-        return f"  {at_work(agent, session)}"
-    ahead = ahead_in(budget, session, most)
+        return f"  {at_work(agent, workspace)}"
+    ahead = ahead_in(budget, workspace, most)
     return f"  {ahead}" if ahead else ""
 
 
-def trend_items(session: DashboardWorkspace, room: int) -> list[Item]:
+def trend_items(workspace: DashboardWorkspace, room: int) -> list[Item]:
     """Return what waited and what happened in the last 24 hours, in so many lines.
 
     As graphs, and with what is spent, as far as there is room; nothing while nothing is known.
     """
-    outlook = session.outlook
-    scope = session.poller.query.company
+    outlook = workspace.outlook
+    scope = workspace.poller.query.company
     entries = outlook.of_agent(None).entries_by_hour
     if scope is not None:
-        agents = session.needs.of_scope(session.store.agents)
+        agents = workspace.needs.of_scope(workspace.store.agents)
         entries = together(outlook.of_agent(agent.id).entries_by_hour for agent in agents)
-    trends = {"WAITING": waiting_trend(session, scope), "EVENTS ": entries_trend(entries)}
+    trends = {"WAITING": waiting_trend(workspace, scope), "EVENTS ": entries_trend(entries)}
     spending: list[Item] = []
-    budgets = session.store.budgets_of_scope(scope)
+    budgets = workspace.store.budgets_of_scope(scope)
     if len(budgets) == 1:  # of several budgets no total was sent
-        spending = [*spending_items(budgets[0], session, "SPENT  ")]
+        spending = [*spending_items(budgets[0], workspace, "SPENT  ")]
     if room < len(trends) or not any(trends.values()):
         return []
     height = sum(item.height + 1 if isinstance(item, Plot) else 1 for item in spending)

@@ -113,8 +113,8 @@ class OverviewView(TaskLines[Need]):
     SizedScreen.-slim .overview--spend { display: block; }
     """
 
-    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
-        super().__init__(session, shown_as)
+    def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
+        super().__init__(workspace, shown_as)
         self.spend_title = StatusLine(classes="view--title")
         self.latest_title = StatusLine(classes="view--title")
         self.spend = TextPane()
@@ -129,7 +129,7 @@ class OverviewView(TaskLines[Need]):
         self.latest.fitted = self._show_latest
         self._rest_timer: Timer | None = None
         """Runs from the cursor's last move until the trace of its task is read."""
-        self.needs = session.needs
+        self.needs = workspace.needs
         self._shown_with: tuple[object, ...] = ()
         """What the panels were last drawn with: the speed of the line and the feeds' phases."""
         self._is_noisy = False
@@ -142,7 +142,7 @@ class OverviewView(TaskLines[Need]):
     def words(self, need: Need) -> NeedWords:
         """Return a need in words; a snoozed one says when it returns, and its note."""
         now = self.look.clock.now()
-        words = words_of(need, self.look.names, self.session.outlook, now)
+        words = words_of(need, self.look.names, self.workspace.outlook, now)
         if need.snooze is None:
             return words
         until = need.snooze.told(now)
@@ -240,7 +240,7 @@ class OverviewView(TaskLines[Need]):
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(STACKED <= self.app.size.width < SIDE_BY_SIDE, "-stacked")
         self.set_class(LOW <= self.app.size.height < ROOMY, "-low")
-        self.detail.display = self.app.size.height >= LOW and not self.session.settings.thin
+        self.detail.display = self.app.size.height >= LOW and not self.workspace.settings.thin
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -256,12 +256,12 @@ class OverviewView(TaskLines[Need]):
             return  # it is hidden; this is done when it is shown again
         room = self._lines_of_list_and_trends()
         is_large = self.app.size.width >= ROOMIEST and self.app.size.height >= LARGE
-        trends = trend_items(self.session, 2) if is_large else []
+        trends = trend_items(self.workspace, 2) if is_large else []
         wanted = room
         if self.panels.display and not self.incomplete:
             wanted = ceil((len(self.table.rows.shown) + 1) / GROWTH) * GROWTH + 1
         lines = max(LEAST_LIST, min(wanted, room - len(trends)))
-        items = trend_items(self.session, room - lines)
+        items = trend_items(self.workspace, room - lines)
         self.table.styles.height = lines
         self.trends.display = bool(items)
         self.trends.show(items)
@@ -297,9 +297,9 @@ class OverviewView(TaskLines[Need]):
         self.show_needs()
 
     def show_head(self, phase: Phase | None = None) -> None:
-        freshness = self.session.store.freshness
+        freshness = self.workspace.store.freshness
         phases = [freshness[feed].phase for feed in self.lists]
-        shown_with = (self.session.thin, *phases)
+        shown_with = (self.workspace.thin, *phases)
         self.spend.fade(Phase.STALE in phases[2:4])
         self.latest.fade(phases[4] is Phase.STALE)
         if shown_with != self._shown_with:
@@ -334,7 +334,7 @@ class OverviewView(TaskLines[Need]):
 
     def resolution(self, row_id: str) -> Cell:
         """Return "settled" only if the need's record is there and shows that."""
-        store = self.session.store
+        store = self.workspace.store
         is_settled = False
         match self.subject(row_id):
             case Task():
@@ -381,9 +381,9 @@ class OverviewView(TaskLines[Need]):
         following = [*shown[self.table.view.cursor_at + 1 :], *reversed(shown)]
         if snooze and following:
             self.table.move_cursor_to(following[0])
-        self.session.snoozes.set(need.keys, snooze)
+        self.workspace.snoozes.set(need.keys, snooze)
         self.table.release()
-        self.session.needs_refresh.start(self)
+        self.workspace.needs_refresh.start(self)
 
     def action_approve(self) -> None:
         if (need := self.need()) is not None and need.alike:
@@ -395,7 +395,7 @@ class OverviewView(TaskLines[Need]):
         critical = self.needs.levels[Level.CRITICAL]
         warning = self.needs.levels[Level.WARNING]
         queue = self.needs.queue
-        pending = self.session.store.pending
+        pending = self.workspace.store.pending
         (_, _, *filtered), right = super().title()
         cells = [Cell(plain(" NEEDS YOU "), Tone.STRONG)]
         if critical:
@@ -411,18 +411,18 @@ class OverviewView(TaskLines[Need]):
             cells.append(Cell(plain("so far "), Tone.DIM))
         if self.needs.snoozed:
             cells.append(Cell(plain(f"{fmt.count(len(self.needs.snoozed))} snoozed "), Tone.DIM))
-        is_read = self.session.store.freshness[FeedName.PENDING].answered_at is not None
-        if is_read and self.session.is_scope_shown():
+        is_read = self.workspace.store.freshness[FeedName.PENDING].answered_at is not None
+        if is_read and self.workspace.is_scope_shown():
             oldest = f", the oldest {self.look.wait(queue.oldest)}" if queue.oldest else ""
             cells.append(Cell(plain(f" {fmt.count(queue.count)} tasks wait{oldest}")))
         cells += told_cells(pending.listing, len(pending))
-        agents = staff(self.session.needs.agents.by_state)
+        agents = staff(self.workspace.needs.agents.by_state)
         if agents:
             right.append(Cell(plain(f"{agents} "), Tone.DIM))
         return cells, right
 
     def nothing(self) -> SafeText:
-        is_good = self.session.scope_phase() is Phase.LIVE
+        is_good = self.workspace.scope_phase() is Phase.LIVE
         since = ""
         if self.needs.quiet_since is not None:
             at = fmt.clock(model.Moment(self.needs.quiet_since), self.look.clock.now())
@@ -436,7 +436,7 @@ class OverviewView(TaskLines[Need]):
             self.detail.show([])
             return
         width = self.detail.scrollable_content_region.width
-        self.detail.show(preview_items(need, self.words(need), self.session, width))
+        self.detail.show(preview_items(need, self.words(need), self.workspace, width))
 
     def _show_moved(self) -> None:
         super()._show_moved()
@@ -449,14 +449,14 @@ class OverviewView(TaskLines[Need]):
         self._rest_timer = None
         if self._detail_timer is not None:
             return  # the cursor has moved on; this is done where it comes to rest
-        session = self.session
+        workspace = self.workspace
         task = self.subject()
-        is_live = session.store.freshness[FeedName.PENDING].phase is Phase.LIVE
-        is_shown = self.detail.display and not session.thin
+        is_live = workspace.store.freshness[FeedName.PENDING].phase is Phase.LIVE
+        is_shown = self.detail.display and not workspace.thin
         if not (self.table.view.touched and is_live and is_shown):
             return
-        if isinstance(task, Task) and not task.shared_id and task.id not in session.traces:
-            await session.trace_of(task)
+        if isinstance(task, Task) and not task.shared_id and task.id not in workspace.traces:
+            await workspace.trace_of(task)
             self.show_detail()
 
     def show_forecasts(self) -> None:
@@ -465,21 +465,21 @@ class OverviewView(TaskLines[Need]):
         self.show_detail()
 
     def tick(self) -> None:
-        self.session.outlook.want(self._budgets)
+        self.workspace.outlook.want(self._budgets)
         super().tick()
 
     def _show_spend(self) -> None:
         width, height = self.spend.scrollable_content_region.size
-        budgets = money_of(self.session, height)
+        budgets = money_of(self.workspace, height)
         self._budgets = budgets
-        lines = money_items(budgets, self.session, width)
+        lines = money_items(budgets, self.workspace, width)
         self.spend.show(lines or [self._instead(FeedName.BUDGET, "no budgets")])
         period = next((b for b in budgets if b.period or b.resets), None)
         words = plain("") if period is None else day_of(period, self.look.clock.now())
         self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(words)])
 
     def _show_latest(self) -> None:
-        activity = self.session.store.activity
+        activity = self.workspace.store.activity
         self._is_noisy = is_noisy(activity, self._is_noisy)
         bad_only = self._shows_bad_only()
         lines = latest_items(activity, self.look, self.latest.size, bad_only=bad_only)
@@ -492,7 +492,7 @@ class OverviewView(TaskLines[Need]):
         right: list[Cell] = []
         if bad_only:
             right.append(Cell(plain(f"{only_bad}  "), Tone.DIM))
-        key = shown_key("overview.latest", self.session.settings.keys)
+        key = shown_key("overview.latest", self.workspace.settings.keys)
         if key and (bad_only or self._is_noisy):
             words = " all " if bad_only else f" {only_bad} "
             right += [Cell(plain(key), Tone.ACCENT), Cell(plain(words), Tone.DIM)]
@@ -508,19 +508,19 @@ class OverviewView(TaskLines[Need]):
         self._show_latest()
 
     def _instead(self, feed: FeedName, none: str) -> Item:
-        phase = self.session.store.freshness[feed].phase
-        return Text(without_lines(phase, self.session.none_here(none)), Tone.DIM)
+        phase = self.workspace.store.freshness[feed].phase
+        return Text(without_lines(phase, self.workspace.none_here(none)), Tone.DIM)
 
     def open(self, row_id: str) -> None:
         match self.subject():
             case Task() as task if (need := self.need()) and need.kind is NeedKind.STUCK:
                 start_worker(self, partial(self._open_read, task), f"read {task.id}")
-            case Task() as task if self.session.store.pending.get(task.id) is None:
-                decision = self.session.decisions.by_task.get(task.id)
+            case Task() as task if self.workspace.store.pending.get(task.id) is None:
+                decision = self.workspace.decisions.by_task.get(task.id)
                 if decision is not None:
-                    title = self.session.titled(task.title, task)
-                    self.frame.say(f"{title}: {text_of(self.session, decision)}")
-                    self.session.decisions.acknowledge(task.id)
+                    title = self.workspace.titled(task.title, task)
+                    self.frame.say(f"{title}: {text_of(self.workspace, decision)}")
+                    self.workspace.decisions.acknowledge(task.id)
             case Task(title=title) as task if (need := self.need()) and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
                 self.frame.go("tasks", task.id, filter=f'task:"{words}"')
@@ -531,8 +531,8 @@ class OverviewView(TaskLines[Need]):
 
     async def _open_read(self, task: Task) -> None:
         """Open a task that no list has until all are read."""
-        if self.session.store.tasks.get(task.id) is None:
-            await self.session.poller.read_again(FeedName.TASKS)
+        if self.workspace.store.tasks.get(task.id) is None:
+            await self.workspace.poller.read_again(FeedName.TASKS)
         self.frame.go("tasks", task.id, is_open=True)
 
     def action_raw(self) -> None:

@@ -32,12 +32,12 @@ class OwnCommands:
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
-        self._session = frame.session
+        self._workspace = frame.workspace
         self._last_output = SafeText("nothing has run in the background yet")
 
     @property
     def by_id(self) -> dict[str, OwnCommand]:
-        return {own.command.id: own for own in self._session.settings.commands}
+        return {own.command.id: own for own in self._workspace.settings.commands}
 
     def run_for_key(self, key: str) -> bool:
         """Run the commands that this key is bound to on this screen; False if there are none.
@@ -46,7 +46,7 @@ class OwnCommands:
         """
         bound = [
             own
-            for own in self._session.settings.commands
+            for own in self._workspace.settings.commands
             if key in own.key.split(",") and self._frame.place in own.command.places
         ]
         if not self._frame.key_app.presses.held_down:
@@ -70,17 +70,17 @@ class OwnCommands:
         record = frame.view.subject()
         is_record = record is not None and not (isinstance(record, Activity) and is_gap(record))
         kind = kind_of(record) if is_record else ""
-        off = self._session.permissions.off
+        off = self._workspace.permissions.off
         if own.writes and off is not None:
             frame.say(f"{name}: {off}", bad=True)
             return
         if kind not in own.scope:
             frame.say(f"{name}: put the cursor on a line about: {' or '.join(own.scope)}")
             return
-        about = environment(record, self._session.names)
+        about = environment(record, self._workspace.names)
         record_id = about[f"AGENTCO_{kind.upper()}_ID"]
         about |= {"AGENTCO_KIND": kind, "AGENTCO_ID": record_id}
-        env = self._session.child_environment(**about)
+        env = self._workspace.child_environment(**about)
 
         def start(yes: bool | None = True) -> None:
             if yes and own.background:
@@ -96,16 +96,16 @@ class OwnCommands:
     def _question(self, own: OwnCommand, record: Record, kind: str, record_id: str) -> Question:
         fields = {
             "runs": safe(shlex.join(own.run), 2_000),
-            kind: name_of(record, self._session.names),
+            kind: name_of(record, self._workspace.names),
             "id": safe(record_id),
         }
         items = [FieldLine(plain(label), value) for label, value in fields.items()]
-        title = title_of(self._session.settings, "RUN", plain(own.command.label))
+        title = title_of(self._workspace.settings, "RUN", plain(own.command.label))
         return Question(title, items, "run it")
 
     async def _run_in_background(self, own: OwnCommand, env: Mapping[str, str]) -> None:
         name = own.command.label
-        redact = self._session.client.transport.key.redact
+        redact = self._workspace.client.transport.key.redact
         run = partial(run_for_output, own.run, env, BACKGROUND_TIMEOUT, apart=True)
         failed = False
         try:

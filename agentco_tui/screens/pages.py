@@ -41,10 +41,10 @@ BLANK: Final = Cell(plain(" "))
 """The column before a line, where the cursor is drawn."""
 
 
-def company_page(company: Company, session: DashboardWorkspace) -> list[Item]:
+def company_page(company: Company, workspace: DashboardWorkspace) -> list[Item]:
     """Return the page of a company: what waits, its money, its agents, and what failed."""
-    look = session.look
-    names = session.names
+    look = workspace.look
+    names = workspace.names
 
     def is_of_company(record: Task | Activity) -> bool:
         owner = names.company_of(record)
@@ -54,12 +54,12 @@ def company_page(company: Company, session: DashboardWorkspace) -> list[Item]:
     agents = [a for a in look.store.agents if a.company is not None and a.company.id == company.id]
     entries = filter(is_of_company, reversed(look.store.activity))
     bad = (entry for entry in entries if insight.SEVERITY_LEVELS[entry.severity] > Level.OK)
-    hours = (session.outlook.of_agent(agent.id).entries_by_hour for agent in agents)
+    hours = (workspace.outlook.of_agent(agent.id).entries_by_hour for agent in agents)
     return [
         *_company_head(company, agents),
         *_waiting_part(tasks, look, "tasks"),
-        *waiting_trend(session, company.id).items(),
-        *_money_part(look.budget_of(company), session),
+        *waiting_trend(workspace, company.id).items(),
+        *_money_part(look.budget_of(company), workspace),
         *_agents_part(agents, tasks, look),
         *_log_part("Failures", bad, look, 10, "none in the part of the log that is known"),
         *entries_trend(together(hours)).items(),
@@ -85,9 +85,9 @@ def _company_head(company: Company, agents: list[Agent]) -> list[Item]:
     return items
 
 
-def agent_page(agent: Agent, session: DashboardWorkspace) -> list[Item]:
+def agent_page(agent: Agent, workspace: DashboardWorkspace) -> list[Item]:
     """Return the page of an agent: what waits, its money, and the newest of its log."""
-    look = session.look
+    look = workspace.look
     status = cells.agent_status_cell(agent)
     tasks = [t for t in _waiting(look) if t.agent is not None and t.agent.id == agent.id]
     newest = reversed(look.store.activity)
@@ -100,9 +100,9 @@ def agent_page(agent: Agent, session: DashboardWorkspace) -> list[Item]:
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
         *_waiting_part(tasks, look),
-        *_money_part(look.budget_of(agent), session),
+        *_money_part(look.budget_of(agent), workspace),
         *_agent_log_part(agent.id, entries, look),
-        *entries_trend(session.outlook.of_agent(agent.id).entries_by_hour).items(),
+        *entries_trend(workspace.outlook.of_agent(agent.id).entries_by_hour).items(),
         Gap(),
         field("left", look.left_cell(agent).text),
         field("model", agent.model),
@@ -171,11 +171,11 @@ def _waiting_cells(task: Task, level: Level, look: Look) -> list[Cell]:
     return [Cell(plain(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
 
 
-def _money_part(budget: Budget | None, session: DashboardWorkspace) -> list[Item]:
+def _money_part(budget: Budget | None, workspace: DashboardWorkspace) -> list[Item]:
     """Return a budget's gauge, what is spent and left, when it resets, and its forecast."""
     if budget is None:
         return _part("Money", [], 0, none="no budget is known")
-    look = session.look
+    look = workspace.look
     items: list[Item] = []
     used = look.used(budget, GAUGE)
     if used.text:
@@ -188,7 +188,7 @@ def _money_part(budget: Budget | None, session: DashboardWorkspace) -> list[Item
     items.append(replace(spent, key=f"budget:{budget.scope}:{budget.id}"))
     if budget.resets is not None:
         items.append(field("resets", when(budget.resets, look)))
-    items += spending_items(budget, session)
+    items += spending_items(budget, workspace)
     is_period_known = insight.period_passed(budget, look.clock.now()) is not None
     today = f"   {signs.vertical} = today" if is_period_known else ""
     return _part(f"Money{today}", items, len(items), none="no budget is known")

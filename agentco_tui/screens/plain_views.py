@@ -51,7 +51,7 @@ class CompaniesView(TrendView[Company]):
         look, store = self.look, self.look.store
         budget_of = look.budget_of
 
-        needs = self.session.needs
+        needs = self.workspace.needs
 
         def agents_of(company: Company) -> int:
             return needs.agents.by_company[company.id]
@@ -71,7 +71,7 @@ class CompaniesView(TrendView[Company]):
                 told = sent(company)
                 if told is not None:
                     return told
-                scope = self.session.poller.query.company
+                scope = self.workspace.poller.query.company
                 if not len(records) or scope not in (None, company.id):
                     return None
                 count = count_of(company)
@@ -112,10 +112,10 @@ class CompaniesView(TrendView[Company]):
         return plain(self.empty)
 
     def read_one(self, row_id: str) -> Awaitable[Company]:
-        return self.session.client.company(row_id)
+        return self.workspace.client.company(row_id)
 
     def detail_items(self, record: Company) -> list[Item]:
-        return [*company_page(record, self.session), *beyond(record, raw=self._raw)]
+        return [*company_page(record, self.workspace), *beyond(record, raw=self._raw)]
 
 
 class AgentsView(TrendView[Agent]):
@@ -132,7 +132,8 @@ class AgentsView(TrendView[Agent]):
 
         def day(agent: Agent) -> Day:
             return (
-                self.spent_in_day(agent) or self.session.outlook.of_agent(agent.id).entries_by_hour
+                self.spent_in_day(agent)
+                or self.workspace.outlook.of_agent(agent.id).entries_by_hour
             )
 
         # fmt: off
@@ -164,13 +165,13 @@ class AgentsView(TrendView[Agent]):
         # fmt: on
 
     def wanted(self, record: Agent) -> bool:
-        return in_scope(record.company, self.session.poller.query.company)
+        return in_scope(record.company, self.workspace.poller.query.company)
 
     def read_one(self, row_id: str) -> Awaitable[Agent]:
-        return self.session.client.agent(row_id)
+        return self.workspace.client.agent(row_id)
 
     def detail_items(self, record: Agent) -> list[Item]:
-        return [*agent_page(record, self.session), *beyond(record, raw=self._raw)]
+        return [*agent_page(record, self.workspace), *beyond(record, raw=self._raw)]
 
 
 def days_between(first: date | None, last: date | None) -> str:
@@ -208,7 +209,7 @@ class ActivityView(ListView[Activity]):
     def shown_log(self) -> ActivityWindow | FilteredLog:
         """The entries that this screen shows; no other screen has its filtered log."""
         if self._filtered_log is None:
-            return self.session.store.activity
+            return self.workspace.store.activity
         return self._filtered_log
 
     def filter_log(self, wanted: ActivityFilter) -> None:
@@ -230,24 +231,24 @@ class ActivityView(ListView[Activity]):
         if self._reading is not None:
             self._reading.cancel()
         self._reading = self._filtered_log = None
-        session = self.session
+        workspace = self.workspace
         if self._filter != NO_LOG_FILTER:
-            company = self._filter.company or session.poller.query.company
+            company = self._filter.company or workspace.poller.query.company
             self._filtered_log = opened = FilteredLog(
-                session.client,
-                session.clock,
+                workspace.client,
+                workspace.clock,
                 replace(self._filter, company=company),
-                session.names,
+                workspace.names,
                 on_change=self._take_filtered,
                 on_freshness=self._show_filtered,
             )
-            work = partial(opened.run, self._pace, lambda: session.poller.refresh)
+            work = partial(opened.run, self._pace, lambda: workspace.poller.refresh)
             self._reading = start_worker(self, work, "read a filtered log")
         self.collections[FeedName.ACTIVITY] = self.shown_log
 
     def _pace(self) -> Pace:
         """How often the filtered log is read: not at all while another screen is shown."""
-        return self.session.poller.pace(FeedName.ACTIVITY) if self.display else Pace.OFF
+        return self.workspace.poller.pace(FeedName.ACTIVITY) if self.display else Pace.OFF
 
     def _take_filtered(self, change: Change) -> None:
         with self.app.batch_update():
@@ -282,7 +283,7 @@ class ActivityView(ListView[Activity]):
     def restore(self, entry: NavigationEntry) -> bool:
         if entry.log is not None:
             self.filter_log(entry.log)
-        elif entry.row in self.session.store.activity and entry.row not in self.shown_log:
+        elif entry.row in self.workspace.store.activity and entry.row not in self.shown_log:
             # A row of the whole log, which the filter would hide.
             self.filter_log(NO_LOG_FILTER)
         return super().restore(entry)
@@ -330,7 +331,7 @@ class ActivityView(ListView[Activity]):
         # fmt: on
 
     def search_text(self, record: Activity) -> str:
-        names = self.session.names
+        names = self.workspace.names
         fold = self._folds.get(record.id)
         words = [sentence(each, names) for each in (fold.entries if fold else (record,))]
         return "\n".join((*words, record.verb or "", names.company(record.company)))
@@ -341,7 +342,7 @@ class ActivityView(ListView[Activity]):
     def _fold(self) -> list[str]:
         """Fold entries that are alike again; return the ids whose folds have another length."""
         before = {entry_id: len(fold.entries) for entry_id, fold in self._folds.items()}
-        folds = folded(reversed(self.shown_log), self.session.names)
+        folds = folded(reversed(self.shown_log), self.workspace.names)
         self._folds = {fold.entries[0].id: fold for fold in folds}
         after = {entry_id: len(fold.entries) for entry_id, fold in self._folds.items()}
         return [each for each in {**before, **after} if before.get(each) != after.get(each)]
@@ -352,7 +353,7 @@ class ActivityView(ListView[Activity]):
         if fold is None or len(fold.entries) < 2:
             return items
         now = self.look.clock.now()
-        names = self.session.names
+        names = self.workspace.names
         lines = (f"{fmt.clock(each.at, now)}  {deed(each, names)}" for each in fold.entries)
         return [*items, Gap(), Heading(fold.times()), *(Text(plain(line)) for line in lines)]
 
@@ -361,7 +362,7 @@ class ActivityView(ListView[Activity]):
             super().show_change(change)
         elif self._filtered_log is None:
             self._take_entries(change)
-        elif self.session.store.freshness[FeedName.ACTIVITY] == Freshness():
+        elif self.workspace.store.freshness[FeedName.ACTIVITY] == Freshness():
             # The store's log was dropped because another time of a recording is shown.
             self._open_log()
             self.reload()
@@ -412,7 +413,7 @@ class ActivityView(ListView[Activity]):
     def asked(self) -> list[SafeText]:
         """Return what the filter of the log asks for, in words; nothing without one."""
         chosen = self._filter
-        names = self.session.names
+        names = self.workspace.names
         words: list[str] = []
         if chosen.company is not None:
             words.append(f"company {names.company(Ref(chosen.company))}")
@@ -436,8 +437,8 @@ class ActivityView(ListView[Activity]):
 
     def narrowing(self) -> list[SafeText]:
         """Return what leaves entries out, in words; nothing if all are listed."""
-        company = self.session.poller.query.company
-        scope = [] if company is None else [self.session.names.scope(company)]
+        company = self.workspace.poller.query.company
+        scope = [] if company is None else [self.workspace.names.scope(company)]
         words = [safe(f"/{self.filter_text}", 40)] if self.filter_text else []
         return [*self.asked(), *scope, *words]
 
@@ -458,7 +459,7 @@ class ActivityView(ListView[Activity]):
             new = f", {fmt.count(self._new)} new" if self._new else ""
             left.append(Cell(plain(f"  {signs.warning} paused{new}"), Tone.WARNING))
         if self._filtered_log is None:
-            limitations = self.session.poller.backfill.reader.told()
+            limitations = self.workspace.poller.backfill.reader.told()
         else:
             limitations = self._filtered_log.limitations()
         for words in limitations:

@@ -60,14 +60,14 @@ class GoToWords:
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
-        self._session = frame.session
+        self._workspace = frame.workspace
         frame.footer.display = False
         suggester = WordSuggester(lambda text: targets.completion(text, self._targets()))
         frame.prompt.ask(":", "", plain("any command, or a name"), suggester, asking=self)
         self._show(self._commands())
 
     def _targets(self) -> Iterator[Target]:
-        return targets.targets(self._session, self._frame.place)
+        return targets.targets(self._workspace, self._frame.place)
 
     def _commands(self) -> Meant:
         """What was chosen lately, and every command of the screen."""
@@ -107,7 +107,7 @@ class GoToWords:
 
     def _line(self, target: Target, *, is_chosen: bool) -> Cells:
         """Return a line of the list: kind, name, what tells it from others, and its key or id."""
-        about = targets.about(target, self._session, self._frame.denied)
+        about = targets.about(target, self._workspace, self._frame.denied)
         left = (
             Cell(signs.cursor if is_chosen else plain(" "), Tone.ACCENT),
             Cell(plain(f"{target.kind:<8} "), Tone.DIM),
@@ -116,7 +116,7 @@ class GoToWords:
         )
         right = Cell(plain(""))
         if isinstance(target.of, Command):
-            key = shown_key(target.of.id, self._session.settings.keys)
+            key = shown_key(target.of.id, self._workspace.settings.keys)
             right = Cell(plain(key), Tone.ACCENT)
         elif isinstance(target.of, Task | Agent | Company):
             right = Cell(safe(target.id, 24), Tone.DIM)
@@ -138,7 +138,7 @@ class GoToWords:
             await self._find(text, asked=True)
         found = self._found
         target = found.targets[self._chosen] if self._chosen >= 0 else found.sure
-        target = target or targets.unread_status(text, self._session.store)
+        target = target or targets.unread_status(text, self._workspace.store)
         if target is not None:
             frame.close_prompt()
             others = [

@@ -14,15 +14,15 @@ from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 class ReloadKey:
     """Reads the key again when the user asks for it, and says what came of it."""
 
-    def __init__(self, session: DashboardWorkspace, say: Callable[..., None]) -> None:
-        self._session = session
+    def __init__(self, workspace: DashboardWorkspace, say: Callable[..., None]) -> None:
+        self._workspace = workspace
         self._say = say
 
     async def run(self) -> None:
         """Read the key again, if the one in use is refused or lacks a permission."""
-        location = self._session.settings.key_location
-        renewal = self._session.key_renewal
-        lacks_permission = bool(self._session.permissions.missing)
+        location = self._workspace.settings.key_location
+        renewal = self._workspace.key_renewal
+        lacks_permission = bool(self._workspace.permissions.missing)
         if (
             location is None
             or renewal.is_reading
@@ -38,30 +38,30 @@ class ReloadKey:
         try:
             is_renewed = await renewal.read_again(location)
         except WrongError as wrong:
-            words = self._session.key.redact(str(wrong))
+            words = self._workspace.key.redact(str(wrong))
             self._say(f"{location.description}: {words}", bad=True)
             return
         if not is_renewed:
-            key = shown_key("app.refresh", self._session.settings.keys)
+            key = shown_key("app.refresh", self._workspace.settings.keys)
             words = f"put another into {location.description}, then press {key}"
             await self._say_unless_accepted(f"the key is still the one that was refused: {words}")
 
     def _refused_feeds(self) -> list[FeedName]:
         """The polled feeds whose last request was refused because of the key."""
-        freshness = self._session.store.freshness
+        freshness = self._workspace.store.freshness
         return [
             feed
             for feed in FeedName
-            if self._session.poller.pace(feed) is not Pace.OFF
+            if self._workspace.poller.pace(feed) is not Pace.OFF
             and isinstance(freshness[feed].failure, KeyRejected)
         ]
 
     async def _say_unless_accepted(self, words: str) -> None:
         """Say it, unless the platform accepts the key by now: it is asked once more."""
-        is_refused = bool(self._session.permissions.missing)
+        is_refused = bool(self._workspace.permissions.missing)
         refused_feeds = self._refused_feeds()
         if not is_refused and refused_feeds:
-            freshness = await self._session.poller.read_again(refused_feeds[0])
+            freshness = await self._workspace.poller.read_again(refused_feeds[0])
             is_refused = isinstance(freshness.failure, KeyRejected)
         if is_refused:
             self._say(words, bad=True)

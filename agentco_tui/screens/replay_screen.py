@@ -34,11 +34,11 @@ class ReplayScreen(MainScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("replay")
     DEFAULT_CSS = "ReplayScreen .frame--timeline { background: $surface; }"
 
-    def __init__(self, session: DashboardWorkspace, place: Place) -> None:
-        super().__init__(session, place, Remembered())
+    def __init__(self, workspace: DashboardWorkspace, place: Place) -> None:
+        super().__init__(workspace, place, Remembered())
         self.timeline = StatusLine(classes="frame--timeline")
-        assert isinstance(session.poller, ReplayPoller)
-        self.poller = session.poller
+        assert isinstance(workspace.poller, ReplayPoller)
+        self.poller = workspace.poller
         self.more = ("replay",)
 
     @property
@@ -66,7 +66,7 @@ class ReplayScreen(MainScreen):
         ]
         right, room = list[Cell](), width - total_width(left) - SHORTEST_BAR
         for command in COMMANDS:
-            key = shown_key(command.id, self.session.settings.keys)
+            key = shown_key(command.id, self.workspace.settings.keys)
             if command.where == "replay" and key:
                 label = plain(f" {command.label.lower()}")
                 right.append(Pressable(plain(f"  {key}"), Tone.ACCENT, key=command.id))
@@ -115,12 +115,12 @@ class ReplayScreen(MainScreen):
         self.poller.set(at=at)
         self.show_frame()
         await self.poller.poll_all()
-        self.session.needs_refresh.start(self)  # time alone makes needs, too
+        self.workspace.needs_refresh.start(self)  # time alone makes needs, too
         self.view.bring_up_to_date()
 
     async def _next_need(self) -> None:
         """Go on to where a need appears or grows worse, by looking at all that comes until then."""
-        clock, needs, shown = self.clock, self.session.needs_refresh, self.clock.time()
+        clock, needs, shown = self.clock, self.workspace.needs_refresh, self.clock.time()
         await self.poller.poll_all()
         before = await needs.levels_by_key()
         while not clock.ended:

@@ -35,7 +35,7 @@ def file_stamps(config: Path) -> list[FileStamp]:
 
 
 async def follow_settings(
-    session: DashboardWorkspace,
+    workspace: DashboardWorkspace,
     reread: Reread,
     take: Callable[[Settings], None],
     tell: Callable[[SafeText], None],
@@ -46,7 +46,7 @@ async def follow_settings(
     writing it. `take` gets settings that differ from those in effect; `tell` gets notices, also of
     mistakes in the files, which leave the settings unchanged. Files are read in a thread.
     """
-    config = session.settings.config_path
+    config = workspace.settings.config_path
     if config is None:
         return
     last_stamps: list[FileStamp] | None = None
@@ -58,23 +58,23 @@ async def follow_settings(
             is_read = False
         elif not is_read:
             is_read = True
-            await _reread_once(session, reread, take, tell)
+            await _reread_once(workspace, reread, take, tell)
         await asyncio.sleep(CHECK_INTERVAL)
 
 
 async def _reread_once(
-    session: DashboardWorkspace,
+    workspace: DashboardWorkspace,
     reread: Reread,
     take: Callable[[Settings], None],
     tell: Callable[[SafeText], None],
 ) -> None:
     try:
-        settings, postponed = await asyncio.to_thread(reread, session.settings)
+        settings, postponed = await asyncio.to_thread(reread, workspace.settings)
     except SettingsError as error:
         tell(safe(f"the previous settings stay: {error}", 400))
         return
     # Sources hold line numbers, which change with every line that is added above.
-    if replace(settings, sources={}) != replace(session.settings, sources={}):
+    if replace(settings, sources={}) != replace(workspace.settings, sources={}):
         take(settings)
         tell(plain("the settings were read again"))
     if postponed:

@@ -19,20 +19,20 @@ class SnoozeTimer:
     runs. So only the last check before the end sets a timer.
     """
 
-    def __init__(self, node: DOMNode, session: DashboardWorkspace) -> None:
+    def __init__(self, node: DOMNode, workspace: DashboardWorkspace) -> None:
         """Timers and workers end with `node`."""
         self._node = node
-        self._session = session
+        self._workspace = workspace
         self._is_set = False
 
     def check(self) -> None:
         """Refresh the needs if a snooze has ended; set the timer if one is about to."""
-        ends_at = self._session.needs.next_snooze_end
+        ends_at = self._workspace.needs.next_snooze_end
         if ends_at is None:
             return
-        left = ends_at - self._session.clock.now()
+        left = ends_at - self._workspace.clock.now()
         if left <= 0:
-            self._session.needs_refresh.start(self._node)
+            self._workspace.needs_refresh.start(self._node)
         elif left <= AHEAD and not self._is_set:
             self._is_set = True
             self._node.set_timer(left, self.fire, name="snooze")

@@ -37,8 +37,8 @@ def status_word(status: str | None, state: TaskState | None) -> str:
 class StatusTabs:
     """Which status the task list shows, and the tabs to choose another."""
 
-    def __init__(self, session: DashboardWorkspace, shown: str) -> None:
-        self._session = session
+    def __init__(self, workspace: DashboardWorkspace, shown: str) -> None:
+        self._workspace = workspace
         self.shown = shown
         """`PENDING`, `ALL`, or a status in the platform's own word."""
         self.awaits_key = False
@@ -70,19 +70,19 @@ class StatusTabs:
 
     def _known_counts(self) -> dict[str, SafeText]:
         """Return the count of each status in the list of all tasks; `-` where that is too old."""
-        session = self._session
-        scope = session.poller.query.company
-        tasks = session.store.tasks
+        workspace = self._workspace
+        scope = workspace.poller.query.company
+        tasks = workspace.store.tasks
         is_too_long = scope is not None and len(tasks) > MANY
         numbers = Counter[str]()
         if not is_too_long:
-            for (status, state), number in session.needs.statuses.counts(scope).items():
+            for (status, state), number in workspace.needs.statuses.counts(scope).items():
                 is_pending = state is TaskState.PENDING
                 word = PENDING if is_pending else status_word(status, state)
                 numbers[word] += number
         numbers[ALL] = numbers.total()
-        freshness = session.store.freshness[FeedName.TASKS]
-        age = freshness.age(session.clock.monotonic())
+        freshness = workspace.store.freshness[FeedName.TASKS]
+        age = freshness.age(workspace.clock.monotonic())
         is_polled = self.feed is FeedName.TASKS
         is_old = not is_polled and (age is None or age > OLD)
         if is_old or freshness.awaited or is_too_long:
@@ -91,10 +91,10 @@ class StatusTabs:
         return {word: plain(f"{fmt.count(number)}{more}") for word, number in numbers.items()}
 
     def _waiting_count(self) -> SafeText:
-        session = self._session
-        is_answered = session.store.freshness[FeedName.PENDING].answered_at is not None
-        if is_answered and session.is_scope_shown():
-            return fmt.count(session.needs.queue.count)
+        workspace = self._workspace
+        is_answered = workspace.store.freshness[FeedName.PENDING].answered_at is not None
+        if is_answered and workspace.is_scope_shown():
+            return fmt.count(workspace.needs.queue.count)
         return signs.missing
 
     def status_by_key(self, statuses: Iterable[str]) -> dict[str, str]:
@@ -114,7 +114,7 @@ class StatusTabs:
         return status_by_key
 
     def _opening_keys(self) -> Iterable[str]:
-        return keys_of("tasks.statuses", self._session.settings.keys)
+        return keys_of("tasks.statuses", self._workspace.settings.keys)
 
     def is_opening_key(self, key: str) -> bool:
         """Whether this key opens the tabs."""

@@ -61,10 +61,10 @@ def status_target(status: str) -> Target:
     return Target("status", safe(f"tasks {status}"), f"tasks {status}")
 
 
-def targets(session: DashboardWorkspace, place: Place) -> Iterator[Target]:
+def targets(workspace: DashboardWorkspace, place: Place) -> Iterator[Target]:
     """All there are, the fewest first: of the commands the screen's own, the moves last."""
-    store = session.store
-    every = (*COMMANDS, *(own.command for own in session.settings.commands))
+    store = workspace.store
+    every = (*COMMANDS, *(own.command for own in workspace.settings.commands))
     here = [one for one in every if place in one.places and one.where != "dialog"]
     own = {place: 0, "table": 1}
     here.sort(key=lambda one: (one.cursor, 0 if place in one.also else own.get(one.where, 2)))
@@ -75,20 +75,20 @@ def targets(session: DashboardWorkspace, place: Place) -> Iterator[Target]:
         yield Target(kind, plain(one.label), one.id, one)
     for status in statuses(store):
         yield status_target(status)
-    for view in session.settings.views:
+    for view in workspace.settings.views:
         yield Target("view", safe(f"view {view.name}"), view.tab)
-    for theme in (*THEMES, *session.settings.themes):
+    for theme in (*THEMES, *workspace.settings.themes):
         yield Target("theme", safe(f"theme {theme}"), theme)
-    for profile in session.settings.profiles:
+    for profile in workspace.settings.profiles:
         yield Target("profile", safe(profile, 60), f"profile {profile}")
-    if session.settings.profiles:
+    if workspace.settings.profiles:
         yield Target("profile", plain("all profiles"), "profile ")
     yield Target("company", plain("all"), "")
     for company in store.companies:
         yield Target("company", company.name or safe(company.id), company.id, company)
     for agent in store.agents:
         yield Target("agent", agent.name or safe(agent.id), agent.id, agent)
-    for alert in session.needs.of_scope(filter(is_open, store.alerts)):
+    for alert in workspace.needs.of_scope(filter(is_open, store.alerts)):
         yield Target("alert", alert.text, alert.id, alert)
     for task in store.pending:
         yield Target("task", task.title, task.id, task)
@@ -172,9 +172,9 @@ def nowhere(words: str, among: Iterable[Target]) -> SafeText:
     return plain(f"nothing here is called {safe(words.strip(), 40)}{hint}")
 
 
-def about(target: Target, session: DashboardWorkspace, denied: Mapping[str, str]) -> SafeText:
+def about(target: Target, workspace: DashboardWorkspace, denied: Mapping[str, str]) -> SafeText:
     """What tells it from others of its name."""
-    names, of = session.names, target.of
+    names, of = workspace.names, target.of
     match of:
         case Command():
             return plain(f"not now: {denied[of.id]}" if of.id in denied else of.tooltip)
@@ -188,7 +188,7 @@ def about(target: Target, session: DashboardWorkspace, denied: Mapping[str, str]
     if target.kind == "profile":
         if target.id == "profile ":
             return plain("what needs you on all platforms")
-        is_here = target.id == f"profile {session.settings.profile}"
+        is_here = target.id == f"profile {workspace.settings.profile}"
         return plain("start it anew" if is_here else "leave for this platform")
     return plain("" if target.id else "show all companies")
 

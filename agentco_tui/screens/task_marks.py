@@ -20,8 +20,8 @@ class TaskMarks:
     view replaces its table where it shows another list.
     """
 
-    def __init__(self, session: DashboardWorkspace) -> None:
-        self._session = session
+    def __init__(self, workspace: DashboardWorkspace) -> None:
+        self._workspace = workspace
         self.tasks: Mapping[str, Task] = {}
         """Every marked task as it was when it was marked, by its id."""
 
@@ -60,7 +60,7 @@ class TaskMarks:
 
     def newest(self, table: ListTable[Task], ids: Iterable[str]) -> list[Task]:
         """Return marked tasks as they were read last."""
-        store = self._session.store
+        store = self._workspace.store
         return [
             table.rows.record(row_id)
             or store.pending.get(row_id)
@@ -83,13 +83,13 @@ class TaskMarks:
         return reasons
 
     def _why_not_in_list(self, task: Task, tabs: StatusTabs) -> SafeText:
-        session = self._session
-        if session.is_in_scope(task):
+        workspace = self._workspace
+        if workspace.is_in_scope(task):
             status = "all statuses" if tabs.shown == ALL else tabs.shown
             return plain(f"marked, but hidden: the list shows {status}")
-        company = session.names.company_of(task)
-        whose = f"of {session.names.company(company)}" if company else "its company is not known"
-        scope = session.names.scope(session.poller.query.company)
+        company = workspace.names.company_of(task)
+        whose = f"of {workspace.names.company(company)}" if company else "its company is not known"
+        scope = workspace.names.scope(workspace.poller.query.company)
         return plain(f"marked, but hidden: {whose}, and {scope} is shown")
 
     def lost(self, table: ListTable[Task], *, is_changing_scope: bool) -> dict[str, Task]:
@@ -102,8 +102,8 @@ class TaskMarks:
         in_table = table.view.marks
         if len(self.tasks) <= len(in_table):
             return {}
-        pending = self._session.store.pending
-        is_live = self._session.store.freshness[FeedName.PENDING].phase is Phase.LIVE
+        pending = self._workspace.store.pending
+        is_live = self._workspace.store.freshness[FeedName.PENDING].phase is Phase.LIVE
         is_whole = is_live and pending.listing.whole and not is_changing_scope
 
         def waits_no_more(task: Task) -> bool:
@@ -111,7 +111,7 @@ class TaskMarks:
                 return False  # it was marked as one that does not wait
             now = pending.get(task.id)
             if now is None:
-                return is_whole and self._session.is_in_scope(task)
+                return is_whole and self._workspace.is_in_scope(task)
             return not insight.waits_for_person(now)
 
         return {

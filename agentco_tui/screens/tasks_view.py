@@ -44,15 +44,15 @@ class TasksView(TaskLines[Task]):
     lists: tuple[FeedName, ...] = (FeedName.PENDING,)
     BINDINGS = bindings_of("tasks")
 
-    def __init__(self, session: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         """A view shows all tasks if its filter names their status, else those that wait."""
         shows_all = shown_as is not None and _STATUS_IN_FILTER.search(shown_as.filter) is not None
-        self.tabs = StatusTabs(session, ALL if shows_all else PENDING)
+        self.tabs = StatusTabs(workspace, ALL if shows_all else PENDING)
         self.lists = (self.tabs.feed,)
-        self.marks = TaskMarks(session)
+        self.marks = TaskMarks(workspace)
         self._being_read: tuple[Task, Timer] | None = None
         """The task in the detail, and the timer after which it counts as read."""
-        super().__init__(session, shown_as)
+        super().__init__(workspace, shown_as)
 
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()
@@ -65,26 +65,28 @@ class TasksView(TaskLines[Task]):
         return task_columns(self.look, statuses=self.tabs.shown != PENDING)
 
     def search_text(self, record: Task) -> str:
-        names = self.session.names
+        names = self.workspace.names
         agent, company = names.agent(record.agent), names.company(names.company_of(record))
         return "\n".join((record.title, agent, company, record.priority or "", record.status or ""))
 
     def wanted(self, record: Task) -> bool:
-        scope = self.session.poller.query.company
-        if scope is not None and not insight.in_scope(self.session.names.company_of(record), scope):
+        scope = self.workspace.poller.query.company
+        if scope is not None and not insight.in_scope(
+            self.workspace.names.company_of(record), scope
+        ):
             return False
         return self.tabs.includes(record)
 
     def nothing(self) -> SafeText:
-        session = self.session
+        workspace = self.workspace
         status = self.tabs.shown
         if status == PENDING:
             return super().nothing()
         words = "no tasks" if status == ALL else f"no task with status {safe(status, 40)}"
-        none_here = session.none_here(words)
-        if session.store.freshness[FeedName.PENDING].answered_at is None:
+        none_here = workspace.none_here(words)
+        if workspace.store.freshness[FeedName.PENDING].answered_at is None:
             return none_here
-        return plain(f"{none_here}; {fmt.count(session.needs.queue.count)} wait")
+        return plain(f"{none_here}; {fmt.count(workspace.needs.queue.count)} wait")
 
     def error(self) -> SafeText | None:
         """Also report a status that no task has and that is not one of the usual ones."""
@@ -92,8 +94,8 @@ class TasksView(TaskLines[Task]):
         is_known = self.tabs.shown in (PENDING, ALL, *TaskState) or bool(self.table.rows.records)
         if error is not None or is_known:
             return error
-        is_answered = self.session.store.freshness[FeedName.TASKS].answered_at is not None
-        is_whole = is_answered and self.session.store.tasks.listing.whole
+        is_answered = self.workspace.store.freshness[FeedName.TASKS].answered_at is not None
+        is_whole = is_answered and self.workspace.store.tasks.listing.whole
         return self.nothing() if is_whole else None
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
@@ -146,7 +148,7 @@ class TasksView(TaskLines[Task]):
         """As for every list; a task that is not in it is looked for in the other lists."""
         if super().go_to(row_id):
             return True
-        store = self.session.store
+        store = self.workspace.store
         if store.pending.get(row_id) is not None:
             status = PENDING
         elif store.tasks.get(row_id) is not None:
@@ -165,7 +167,7 @@ class TasksView(TaskLines[Task]):
         elif self.tabs.awaits_key:
             self.show_status(self.tabs.next_status())
         elif self.tabs.counts()[ALL] == signs.missing:
-            read = partial(self.session.poller.read_again, FeedName.TASKS)
+            read = partial(self.workspace.poller.read_again, FeedName.TASKS)
             start_worker(self, read, "read which statuses there are")
         self.tabs.awaits_key = True
         self.show_head()
@@ -224,8 +226,8 @@ class TasksView(TaskLines[Task]):
 
     def _count_as_read(self, task: Task) -> None:
         if self.subject() == task and self.display and self.app.screen is self.screen:
-            self.session.read[task.id] = task.content
-            self.session.decisions.acknowledge(task.id)
+            self.workspace.read[task.id] = task.content
+            self.workspace.decisions.acknowledge(task.id)
 
     def show_head(self, phase: Phase | None = None) -> None:
         """Report marked tasks that no longer wait, and mark again what is back in the list."""
@@ -245,14 +247,14 @@ class TasksView(TaskLines[Task]):
         if not lost:
             return
         more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
-        resolution = resolution_note(self.session, lost[0].id).text
+        resolution = resolution_note(self.workspace, lost[0].id).text
         words = f"{lost[0].title} ({resolution}){more}"
         words = f"{signs.warning} not marked any more, because it left the list: {words}"
         self.frame.say(words, bad=True)
 
     def _was_approved_here(self, task_id: str) -> bool:
         """Whether a decision about the task is open, or has come to a good end."""
-        decision = self.session.decisions.by_task.get(task_id)
+        decision = self.workspace.decisions.by_task.get(task_id)
         if decision is None:
             return False
         return decision.outcome is None or decision.outcome.kind in GOOD
@@ -303,7 +305,7 @@ class TasksView(TaskLines[Task]):
         ]
         self.table.mark(alike)
         number = f"{fmt.count(len(alike))} {'task' if len(alike) == 1 else 'tasks'}"
-        whose = f" of {self.session.names.agent(task.agent)}" if task.agent else ""
+        whose = f" of {self.workspace.names.agent(task.agent)}" if task.agent else ""
         self.frame.say(f"{signs.mark} {number}{whose} like “{pattern[1]}” marked")
 
     def action_approve(self) -> None:

@@ -104,30 +104,30 @@ class Trend(msgspec.Struct, frozen=True):
         )
 
 
-def waiting_trend(session: DashboardWorkspace, company: str | None) -> Trend:
-    return Trend(session.outlook.of_company(company).waiting_by_hour, sums=False)
+def waiting_trend(workspace: DashboardWorkspace, company: str | None) -> Trend:
+    return Trend(workspace.outlook.of_company(company).waiting_by_hour, sums=False)
 
 
 def entries_trend(day: Day) -> Trend:
     return Trend(day, noun=" entries")
 
 
-def spending_trend(session: DashboardWorkspace, budget: Budget) -> Trend:
-    known = session.outlook.of(budget)
+def spending_trend(workspace: DashboardWorkspace, budget: Budget) -> Trend:
+    known = workspace.outlook.of(budget)
     figure = partial(about, budget, derived=False)
     return Trend(known.spent_by_hour, figure, seconds=known.spent_seconds or None)
 
 
-def ahead_in(budget: Budget, session: DashboardWorkspace, room: int) -> SafeText:
+def ahead_in(budget: Budget, workspace: DashboardWorkspace, room: int) -> SafeText:
     """The forecast of a budget in at most `room` cells, if possible: first the platform's own
     forecast is left out, then the limit, which is shown elsewhere.
     """
-    now = session.clock.now()
-    own = own_forecast(budget, session.outlook, now)
+    now = workspace.clock.now()
+    own = own_forecast(budget, workspace.outlook, now)
     if own is None:
         # Without the mark of what is worked out here; the detail names it as the platform's.
         return plain("" if budget.forecast is None else f"forecast {fmt.money(budget.forecast)}")
-    words = consequence(budget, session.outlook, now) or own
+    words = consequence(budget, workspace.outlook, now) or own
     short = plain(own.replace(f" of {fmt.money(budget.limit)}", ""))
     fitting = (each for each in (words, own) if cell_width(each) <= room)
     return next(fitting, short)
@@ -140,11 +140,11 @@ def together(days: Iterable[Day]) -> Day:
     return tuple(sum(figures) if figures else None for figures in known)
 
 
-def spending_items(budget: Budget, session: DashboardWorkspace, name: str = "") -> list[Item]:
+def spending_items(budget: Budget, workspace: DashboardWorkspace, name: str = "") -> list[Item]:
     """A budget's last 24 hours, its forecast, and the graph of its period."""
-    outlook = session.outlook
-    now = session.clock.now()
-    items = spending_trend(session, budget).items(name)
+    outlook = workspace.outlook
+    now = workspace.clock.now()
+    items = spending_trend(workspace, budget).items(name)
     if rate := rate_now(budget, outlook):
         items.append(field("now", rate))
     if ahead := consequence(budget, outlook, now):
@@ -179,14 +179,14 @@ class TrendView(ListView[R]):
 
     def spent_in_day(self, record: Any) -> Day:
         budget = self.budget_about(record)
-        return () if budget is None else self.session.outlook.of(budget).spent_by_hour
+        return () if budget is None else self.workspace.outlook.of(budget).spent_by_hour
 
     def tick(self) -> None:
         rows = self.table.rows
         top = self.table.view.top
         visible = [*map(rows.record, rows.shown[top : top + self.table.size.height])]
         visible.append(self.subject())
-        self.session.outlook.want(filter(None, map(self.budget_about, visible)))
+        self.workspace.outlook.want(filter(None, map(self.budget_about, visible)))
         super().tick()
 
     def show_forecasts(self) -> None:

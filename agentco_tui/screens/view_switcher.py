@@ -19,7 +19,7 @@ class ViewSwitcher:
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
-        self._session = frame.session
+        self._workspace = frame.workspace
         self._navigation = frame.navigation
 
     def current(self) -> NavigationEntry:
@@ -27,7 +27,7 @@ class ViewSwitcher:
         view = self._frame.view
         return NavigationEntry(
             self._frame.place,
-            self._session.poller.query.company,
+            self._workspace.poller.query.company,
             view.opened_from.view.cursor,
             view.reading,
             filter=view.filter_text,
@@ -38,7 +38,7 @@ class ViewSwitcher:
 
     async def show_tab(self, place: Place, view: str) -> None:
         """Show a screen, or the view of it with that name."""
-        target = NavigationEntry(place, self._session.poller.query.company, view=view)
+        target = NavigationEntry(place, self._workspace.poller.query.company, view=view)
         if target.tab == self._frame.view.tab and not self._frame.view.reading:
             self._frame.view.arrive()
             return
@@ -65,7 +65,7 @@ class ViewSwitcher:
         if place == "companies" and is_open:
             scope = row_id
         if scope == "":
-            scope = self._session.poller.query.company
+            scope = self._workspace.poller.query.company
         target = NavigationEntry(place, scope, row_id, is_open, filter, log, view)
         return self._move(self._navigation.way_into(self.current(), target))
 
@@ -83,7 +83,7 @@ class ViewSwitcher:
         """Show the last entry of a way; the others are behind it then."""
         frame = self._frame
         target = self._navigation.move(self.current(), way)
-        if target.scope != self._session.poller.query.company:
+        if target.scope != self._workspace.poller.query.company:
             frame.set_scope(target.scope)
         is_new = target.tab not in frame.views
         new = [get_or_create_view(frame, target.tab)] if is_new else []

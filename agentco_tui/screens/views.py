@@ -34,7 +34,7 @@ async def open_views(frame: BaseFrame) -> None:
     Views of long lists are created when they are first shown, as each poll costs work for each
     list. A view that the settings do not have any more is removed.
     """
-    wanted = {each.tab: each for each in frame.session.settings.views}
+    wanted = {each.tab: each for each in frame.workspace.settings.views}
     for tab, view in [*frame.views.items()]:
         await _update_view(frame, view, wanted.get(tab))
     for tab, settings in wanted.items():
@@ -70,7 +70,7 @@ async def _update_view(
 
 async def _may_create(frame: BaseFrame, settings: ViewSettings) -> bool:
     """Whether all feeds of a view were answered, and are short enough to list in a hidden view."""
-    store = frame.session.store
+    store = frame.workspace.store
     feeds = (await beside(partial(view_class, settings.screen))).lists
     is_answered = all(store.freshness[feed].answered_at is not None for feed in feeds)
     is_short = all(len(store.collections.get(feed, ())) <= MOST_COUNTED for feed in feeds)
@@ -104,8 +104,8 @@ def get_or_create_view(frame: BaseFrame, tab: str) -> ListView[Any]:
     if existing is not None:
         return existing
     place = tab.partition(":")[0]
-    settings = next((each for each in frame.session.settings.views if each.tab == tab), None)
-    view = view_class(place)(frame.session, settings)
+    settings = next((each for each in frame.workspace.settings.views if each.tab == tab), None)
+    view = view_class(place)(frame.workspace, settings)
     frame.views[tab] = view
     recall(view, frame.kept.lists.get(place, ListMemory()))
     return view
@@ -160,8 +160,8 @@ def count_cell(view: ListView[Any]) -> Cell | None:
     """Return how many rows a view shows, dim if that may be old; None if it is not known yet."""
     if view.incomplete:
         return None
-    store = view.session.store
-    poller = view.session.poller
+    store = view.workspace.store
+    poller = view.workspace.poller
     number = len(view.table.rows.shown)
     is_live = all(
         poller.pace(feed) is Pace.REFRESH and store.freshness[feed].phase is Phase.LIVE

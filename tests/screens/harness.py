@@ -105,7 +105,7 @@ class Stage:
     """A running dashboard, the platform beneath it, and hands and eyes for a test."""
 
     platform: EmbeddedPlatform
-    session: DashboardWorkspace
+    workspace: DashboardWorkspace
     app: DashboardApp
     pilot: Pilot[None]
 
@@ -208,7 +208,7 @@ class Stage:
 
     async def poll(self, *feeds: FeedName) -> None:
         """Ask the platform now, and wait until these feeds (default: all polled) have answered."""
-        poller = self.session.poller
+        poller = self.workspace.poller
         asked = feeds or tuple(feed for feed in FeedName if poller.pace(feed) != "off")
         await asyncio.gather(*(poller.read_again(feed) for feed in asked))
         await self.settle()
@@ -230,7 +230,7 @@ class Stage:
 
     async def loaded(self) -> None:
         """Wait until every feed that the screen wants has been answered."""
-        freshness = self.session.store.freshness
+        freshness = self.workspace.store.freshness
         wanted = [feed for feed, pace in paces(self.app.place).items() if pace is not Pace.OFF]
         await self.wait_until(
             lambda: all(freshness[feed].answered_at is not None for feed in wanted),
@@ -277,7 +277,7 @@ class Stage:
 
     def outcome_of(self, task_id: str) -> Outcome | None:
         """What became of the decision about a task; None while that is not known."""
-        decision = self.session.decisions.by_task.get(task_id)
+        decision = self.workspace.decisions.by_task.get(task_id)
         return None if decision is None else decision.outcome
 
     # ---- what the platform saw
@@ -358,7 +358,7 @@ async def stage(
     client.transport.measured = SteadyLatency()
     client.transport.recorder = recorder
     client.transport._clock = platform.world.time
-    session = DashboardWorkspace(
+    workspace = DashboardWorkspace(
         settings,
         client,
         folder / "journal.jsonl",
@@ -367,17 +367,17 @@ async def stage(
         permissions=write_permissions(settings, folder),
         timing=timing or Timing(hold_one=settings.hold),
     )
-    steady(session.poller)
-    app = DashboardApp(session, place, remembered)
+    steady(workspace.poller)
+    app = DashboardApp(workspace, place, remembered)
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
-            stage = Stage(platform, session, app, pilot)
+            stage = Stage(platform, workspace, app, pilot)
             if wait:
                 await stage.loaded()
             yield stage
     finally:
-        await session.aclose()
-        session.close()
+        await workspace.aclose()
+        workspace.close()
         await client.transport.aclose()
         # What was closed lets go of its socket in the loop's next turn, and the loop ends here.
         await asyncio.sleep(0)

@@ -106,7 +106,7 @@ async def staged(
     settings = settings_for(platform, refresh=5.0, danger=scene.danger, **own)
     wait = not scene.faults
     chosen: Any = {"settings": settings, "wait": wait, "faults": scene.faults, "limits": PATIENT}
-    # A past is that of the session, which is made as the stage opens.
+    # A past is that of the workspace, which is made as the stage opens.
     past = remembering() if scene.past else nullcontext()
     with past:
         async with stage(platform, folder, place=scene.place, size=size, **chosen) as s:

@@ -152,7 +152,7 @@ async def test_an_export_of_a_list_that_is_filtered_has_what_it_shows(
         await s.press(*"/said", "enter")
         entries = s.main.views["activity"].entries()  # type: ignore[attr-defined]
         shown = len(entries)
-        assert len(s.rows) <= shown < len(s.session.store.activity)
+        assert len(s.rows) <= shown < len(s.workspace.store.activity)
         assert {entry.id for entry in entries} >= set(s.rows)
         await s.press("e")
         await s.sees(f"EXPORT {shown} entries shown: Acme Robotics, /said")
@@ -212,7 +212,7 @@ async def test_a_gap_is_told(on: Staging) -> None:
                 state.log(at, "info", "agent.note", f"Watered plant {n}", agent=agent)
         s.platform.world.advance(5)
         await s.poll(FeedName.ACTIVITY)
-        gaps = [e for e in s.session.store.activity if is_gap(e)]
+        gaps = [e for e in s.workspace.store.activity if is_gap(e)]
         assert len(gaps) == 1
         assert s.view.go_to(gaps[0].id)
         await s.sees("entries may be missing here")
@@ -242,7 +242,7 @@ async def test_a_severity_that_was_worked_out_is_marked_and_times_are_of_the_clo
 ) -> None:
     async with on(place="activity", size=WIDE) as s:
         await s.sees("TIME UTC", "14:13:18")
-        store = s.session.store
+        store = s.workspace.store
         newest = next(reversed(store.activity))
         told = Activity(
             id="told",
@@ -255,7 +255,7 @@ async def test_a_severity_that_was_worked_out_is_marked_and_times_are_of_the_clo
         merged = store.activity.merge(Listing(records=(told, newest)))
         store.publish(Change(FeedName.ACTIVITY, *merged))
         await s.sees("~critical")
-        name = s.session.names.agent(newest.agent)
+        name = s.workspace.names.agent(newest.agent)
         assert s.line_with("14:13:20").split()[1:5] == ["~✖", "14:13:20", name, "failed"]
         await s.go("overview")
         assert "14:13:20~✖" in s.line_with("failed run")
@@ -264,7 +264,7 @@ async def test_a_severity_that_was_worked_out_is_marked_and_times_are_of_the_clo
 
 async def test_the_title_tells_what_of_the_log_cannot_be_had(on: Staging) -> None:
     async with on(place="activity", size=WIDE) as s:
-        log = s.session.poller.backfill.reader
+        log = s.workspace.poller.backfill.reader
         log.cap, log.ignores_days = 300, True
         happen(s.platform, "Fed the fish")
         await s.press("r")
@@ -285,7 +285,7 @@ async def test_a_filter_of_the_log_is_this_screens_and_is_left_in_turn(
         view.filter_log(ActivityFilter(agent=linus.id))
         await s.sees("agent Linus", "esc whole log")
         await s.wait_until(lambda: s.rows and s.rows != whole, "the entries of Linus")
-        assert [e.id for e in s.session.store.activity if e.id in whole], "the store has all"
+        assert [e.id for e in s.workspace.store.activity if e.id in whole], "the store has all"
         # What comes is taken by both, each in its way.
         platform.world.advance(1)
         with platform.world.living() as living:
@@ -294,7 +294,7 @@ async def test_a_filter_of_the_log_is_this_screens_and_is_left_in_turn(
             theirs = living.log(now, "info", "note", "Fed the cat", agent=other)
         await s.press("r")
         await s.wait_until(lambda: ours.id in s.rows, "the new entry")
-        await s.wait_until(lambda: theirs.id in s.session.store.activity, "the other's")
+        await s.wait_until(lambda: theirs.id in s.workspace.store.activity, "the other's")
         assert theirs.id not in s.rows
         # A line of the whole log that is gone to is shown, and so is all of it.
         s.main.go("activity", theirs.id)

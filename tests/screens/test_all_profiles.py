@@ -73,7 +73,7 @@ async def test_one_that_hangs_is_refused_or_is_wrong_holds_up_no_other(
             levels = [line.need.level for line in lines]
             assert levels == sorted(levels, reverse=True)
             assert {line.platform.profile for line in lines} == {"here", "eu"}
-            masked = s.session.client.transport.key.redact("ag_0000000000000000000")
+            masked = s.workspace.client.transport.key.redact("ag_0000000000000000000")
             assert masked == "ag_****", "no key of another may stand in a report"
             await s.press("escape")
             await s.sees("NEEDS YOU")

@@ -165,7 +165,7 @@ async def test_notices_and_progress_name_the_company_where_more_than_one_is_show
     on: Staging,
 ) -> None:
     async with on(place="tasks", running=True, size=WIDE) as s:
-        names, task = s.session.names, s.view.subject()
+        names, task = s.workspace.names, s.view.subject()
         name = names.company(names.company_of(task))
         await s.press("a")
         await s.yes()
@@ -177,8 +177,8 @@ async def test_notices_and_progress_name_the_company_where_more_than_one_is_show
         told = " ".join(s.text.split())
         for one in question._tasks.values():
             assert f"({names.company(names.company_of(one))})" in told
-        s.session.poller.query = replace(s.session.poller.query, company=task.company.id)
-        assert s.session.titled(task.title, task) == task.title
+        s.workspace.poller.query = replace(s.workspace.poller.query, company=task.company.id)
+        assert s.workspace.titled(task.title, task) == task.title
 
 
 async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
@@ -195,7 +195,7 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
         await s.sees("priority urgent, most are low")
         question = s.app.screen
         assert isinstance(question, BatchQuestion)
-        tasks, names = question._tasks.values(), s.session.names
+        tasks, names = question._tasks.values(), s.workspace.names
         companies = Counter(names.company(names.company_of(task)) for task in tasks)
         oldest = min(tasks, key=lambda task: waiting_since(task) or inf)
         told = text_of(question.pane)
@@ -208,8 +208,8 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
 
 async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(on: Staging) -> None:
     async with on(place="tasks", running=True) as s:
-        tasks = list(s.session.store.pending)
-        assert not BatchQuestion(s.session, tasks[:10], (), {}).wanted
+        tasks = list(s.workspace.store.pending)
+        assert not BatchQuestion(s.workspace, tasks[:10], (), {}).wanted
         question = await ask(s, 11)
         await s.press("y")
         await s.sees("type 11 first")
@@ -301,7 +301,7 @@ async def test_the_first_403_dims_the_key_until_the_key_changes(
         await s.press("space", "a")
         assert s.app.screen is s.main, "nor many"
         assert len(s.writes) == 1
-        s.session.permissions.key_changed()
+        s.workspace.permissions.key_changed()
         await s.settle()
         assert tone_of(s.main.footer, " approve") is Tone.PLAIN
 

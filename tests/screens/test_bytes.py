@@ -70,9 +70,9 @@ def quiet(on: Staging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Quiet]:
 async def test_a_poll_with_nothing_new_writes_nothing(quiet: Quiet, place: Place) -> None:
     async with quiet(place) as (s, written):
         for _ in range(3):
-            feeds = [feed for feed in FeedName if s.session.poller.pace(feed).value != "off"]
+            feeds = [feed for feed in FeedName if s.workspace.poller.pace(feed).value != "off"]
             for feed in feeds:
-                await s.session.poller.read_again(feed)
+                await s.workspace.poller.read_again(feed)
             s.main.tick()
             await s.pilot.pause()
         assert written.spans == []
@@ -82,7 +82,7 @@ async def test_a_poll_with_nothing_new_writes_nothing(quiet: Quiet, place: Place
 @pytest.mark.parametrize("count", [1, 3, 7])
 async def test_k_changed_cells_repaint_k_cells(quiet: Quiet, count: int) -> None:
     async with quiet("tasks") as (s, written):
-        table, store = s.view.table, s.session.store
+        table, store = s.view.table, s.workspace.store
         # Not the line under the cursor, whose detail tells of it too.
         chosen = set(table.rows.shown[3 : 3 + count])
         word = SafeText("odd")
@@ -114,7 +114,7 @@ async def test_a_move_on_the_overview_costs_its_line_and_the_preview(
 
 async def test_what_is_not_on_the_screen_costs_nothing_when_it_changes(quiet: Quiet) -> None:
     async with quiet("companies") as (s, written):
-        store = s.session.store
+        store = s.workspace.store
         records = tuple(
             msgspec.structs.replace(task, description=SafeText("odd")) for task in store.pending
         )

@@ -157,7 +157,7 @@ async def test_a_ghost_says_more_once_the_log_tells_it_and_may_come_back(on: Sta
         await s.press("j")
         before, gone = s.rows, s.rows[3]
         s.platform.faults.add("tasks:status=503,times=0")
-        store = s.session.store
+        store = s.workspace.store
         record = store.pending.get(gone)
         assert record is not None
         store.publish(store.pending.drop(gone))
@@ -219,7 +219,7 @@ async def test_the_ages_of_a_detail_are_those_of_the_line(on: Staging) -> None:
 async def test_a_list_is_not_held_before_the_figures_it_is_sorted_by_have_come(on: Staging) -> None:
     async with on(place="agents") as s:
         await s.poll()
-        store, worst = s.session.store, s.rows[0]
+        store, worst = s.workspace.store, s.rows[0]
         agents, answered = store.agents.listing, store.freshness[FeedName.AGENTS]
         s.main.set_scope("one")
         s.main.set_scope(None)

@@ -81,7 +81,7 @@ async def test_a_question_stands_and_is_answered_while_both_are_still_read(
     on: Staging, history: Held, platform: EmbeddedPlatform
 ) -> None:
     async with on(place="tasks", running=True, size=WIDE) as s:
-        s.session.history = history
+        s.workspace.history = history
         platform.faults.add("agent_budgets:hang")
         await s.press("j", "a")
         await s.sees("APPROVE", "reading what is known of tasks like it", "5 steps")
@@ -96,7 +96,7 @@ async def test_what_is_read_later_moves_no_line(
     on: Staging, history: Held, platform: EmbeddedPlatform
 ) -> None:
     async with on(place="tasks") as s:
-        s.session.history = history
+        s.workspace.history = history
         alike(s, 2)
         await s.poll()
         agent = s.view.subject().agent.id
@@ -125,7 +125,7 @@ async def test_without_a_history_or_with_one_that_fails_it_says_so(
         await s.press("a")
         await s.sees("none like it is known")
         await s.press("n")
-        s.session.history, history.error = history, "the history can't be read: disk I/O error"
+        s.workspace.history, history.error = history, "the history can't be read: disk I/O error"
         history.free.set()
         await s.press("a")
         await s.sees("◌ the history can't be read: disk I/O error")
@@ -202,7 +202,7 @@ async def test_tasks_like_the_one_under_the_cursor_are_marked_with_one_key(on: S
 
 async def test_the_past_of_the_embedded_platform_is_precedent(on: Staging, history: Held) -> None:
     async with on(place="tasks", size=WIDE) as s:
-        s.session.history = history
+        s.workspace.history = history
         history.free.set()
         for observed in past_of(s.platform.world):
             history.write([observed])

@@ -27,7 +27,7 @@ async def test_the_light_goes_amber_after_one_answer_that_does_not_come(on: Stag
     async with on(refresh=5.0) as s:
         await s.poll()
         hanging = s.platform.faults.add("*:hang")
-        s.session.poller.poll_now()
+        s.workspace.poller.poll_now()
         await s.wait_until(lambda: hanging.struck == 4, "four that hang")
         s.platform.world.advance(5)
         s.main.tick()
@@ -86,5 +86,5 @@ async def test_a_first_answer_that_does_not_come_is_told(on: Staging) -> None:
         s.platform.world.advance(6)
         s.main.tick()
         await s.sees("no answer yet", "asked, and no answer yet")
-        known = s.session.store.freshness[FeedName.PENDING]
+        known = s.workspace.store.freshness[FeedName.PENDING]
         assert (known.phase, known.late, known.awaited) == (Phase.LOADING, True, False)

@@ -71,7 +71,7 @@ async def test_filters_know_ranks_figures_and_what_no_column_shows(on: Staging) 
         await s.poll()
         pending = s.platform.world.state.pending
         first = next(iter(pending.values()))
-        known = s.session.store.pending
+        known = s.workspace.store.pending
         cases: dict[str, set[str]] = {
             "priority>=high": {i for i, t in pending.items() if t.priority in ("urgent", "high")},
             "cost>0.5": {t.id for t in known if t.cost and t.cost.amount > Decimal("0.5")},
@@ -215,9 +215,9 @@ async def test_going_to_records(on: Staging, platform: EmbeddedPlatform) -> None
         await s.wait_until(lambda: (s.main.place, s.cursor) == ("tasks", task), "the task")
         globex = next(c for c in state.companies.values() if c.name == "Globex")
         await go(s, f"company {globex.id}")
-        await s.wait_until(lambda: s.session.poller.query.company == globex.id, "the scope")
+        await s.wait_until(lambda: s.workspace.poller.query.company == globex.id, "the scope")
         await go(s, "all")
-        await s.wait_until(lambda: s.session.poller.query.company is None, "all companies")
+        await s.wait_until(lambda: s.workspace.poller.query.company is None, "all companies")
 
 
 async def test_going_to_tasks_of_a_status(on: Staging) -> None:
@@ -271,7 +271,7 @@ async def test_suggestions_are_taken_with_the_arrow(on: Staging) -> None:
         await s.type("company glo")
         await s.sees("company globex")
         await s.press("right", "enter")
-        await s.wait_until(lambda: s.session.poller.query.company is not None, "the scope")
+        await s.wait_until(lambda: s.workspace.poller.query.company is not None, "the scope")
         await s.sees("Globex")
 
 
@@ -301,7 +301,7 @@ async def test_bare_names_ids_and_titles_lead_there(
         await s.wait_until(lambda: alerts.alerts.view.cursor == alert.id, "the alert")
         assert alerts.subject().id == alert.id
         await go(s, "globex")
-        await s.wait_until(lambda: s.session.poller.query.company == globex, "the scope")
+        await s.wait_until(lambda: s.workspace.poller.query.company == globex, "the scope")
         assert (s.main.place, s.cursor) == ("companies", globex)
 
 

@@ -89,7 +89,8 @@ async def test_no_permission_for_one_feed(on: Staging) -> None:
         await s.sees("$6,680.00", "the key lacks the permission", "alerts")
         assert "ALERTS 0" not in s.text, "how many stand is not known"
         await s.wait_until(
-            lambda: s.session.store.freshness[FeedName.ALERTS].phase is Phase.FAILED, "the refusal"
+            lambda: s.workspace.store.freshness[FeedName.ALERTS].phase is Phase.FAILED,
+            "the refusal",
         )
 
 

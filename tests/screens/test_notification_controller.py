@@ -25,16 +25,16 @@ async def test_where_focus_is_not_told_it_only_rings_and_only_long_after_a_key(
     settings = settings_for(calm)
     settings = replace(settings, notify=replace(settings.notify, desktop=True))
     async with stage(calm, tmp_path, settings=settings, running=True) as on:
-        refresh, written = on.session.needs_refresh, list[str]()
+        refresh, written = on.workspace.needs_refresh, list[str]()
         monkeypatch.setattr(on.app, "to_terminal", written.append)
-        NotificationController(on.app, on.session)
+        NotificationController(on.app, on.workspace)
         refresh.on_refreshed()
 
         async def worse(number: int) -> None:
-            before = on.session.needs.levels.total()
+            before = on.workspace.needs.levels.total()
             limit(calm, number, 0.01)
-            on.session.poller.poll_now()
-            await on.wait_until(lambda: on.session.needs.levels.total() > before)
+            on.workspace.poller.poll_now()
+            await on.wait_until(lambda: on.workspace.needs.levels.total() > before)
 
         await worse(0)
         assert written == []  # it has just begun: somebody is there
@@ -64,12 +64,12 @@ async def test_without_focus_it_polls_as_configured_or_says_how_often(
         on.app.post_message(AppBlur())
         await on.wait_until(lambda: not on.app.app_focus, "the blur")
         await on.settle()
-        assert on.session.poller.pace(FeedName.AGENTS) is Pace.REFRESH
-        assert on.session.poller.pace(FeedName.ALERTS) is Pace.REFRESH
+        assert on.workspace.poller.pace(FeedName.AGENTS) is Pace.REFRESH
+        assert on.workspace.poller.pace(FeedName.ALERTS) is Pace.REFRESH
         assert "no focus" not in on.lines[0]
         on.app.take_settings(replace(settings, notify=silent))
         await on.sees("no focus: 15 s")
-        assert on.session.poller.pace(FeedName.AGENTS) is Pace.SLOW
+        assert on.workspace.poller.pace(FeedName.AGENTS) is Pace.SLOW
         for columns in (80, 60):
             await on.pilot.resize_terminal(columns, 24)
             await on.sees("no focus: 15 s")
@@ -79,4 +79,4 @@ async def test_without_focus_it_polls_as_configured_or_says_how_often(
         await on.sees("no focus: 15 s")
         await on.press("j")
         await on.sees_no("no focus")
-        assert on.session.poller.pace(FeedName.AGENTS) is Pace.REFRESH
+        assert on.workspace.poller.pace(FeedName.AGENTS) is Pace.REFRESH

@@ -165,7 +165,7 @@ async def test_choosing_a_company_is_a_load_and_not_a_change(on: Staging) -> Non
 async def test_settled_is_said_only_where_it_is_seen(on: Staging) -> None:
     async with on() as s:
         await s.poll()
-        store = s.session.store
+        store = s.workspace.store
         by_scope = {n.record.scope: n for n in needs(s) if isinstance(n.record, Budget)}
         raised, lost = by_scope[BudgetScope.AGENT], by_scope[BudgetScope.COMPANY]
         await s.press("j")
@@ -218,11 +218,11 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
 async def test_tasks_that_are_alike_are_one_line_and_every_one_counts(on: Staging) -> None:
     async with on(size=WIDE) as s:
         await s.poll()
-        counted = Counter(s.session.needs.levels)
-        store, lines = s.session.store, len(s.rows)
+        counted = Counter(s.workspace.needs.levels)
+        store, lines = s.workspace.store, len(s.rows)
         late = [n.record for n in needs(s) if n.level is Level.CRITICAL and n.kind is NeedKind.TASK]
         chosen = [task for task in late if isinstance(task, Task)][-3:]
-        agents = [s.session.names.agent(task.agent) for task in chosen]
+        agents = [s.workspace.names.agent(task.agent) for task in chosen]
         renamed = [
             msgspec.structs.replace(task, title=plain("Publish pricing page"))
             if task in chosen
@@ -230,7 +230,7 @@ async def test_tasks_that_are_alike_are_one_line_and_every_one_counts(on: Stagin
             for task in store.pending
         ]
         store.publish(store.pending.replace(Listing(records=tuple(renamed))))
-        assert s.session.needs.levels == counted, "nothing has gone from the count"
+        assert s.workspace.needs.levels == counted, "nothing has gone from the count"
         assert len(s.rows) == lines - 2
         line = s.line_with("×3")
         assert "✖" in line
@@ -295,7 +295,7 @@ async def test_of_a_noisy_log_the_latest_shows_what_went_wrong_and_all_by_a_key(
         assert not all("✖" in line or "▲" in line for line in latest())
         await s.press("f")
         await s.sees("✖ ▲ only  f all")
-    activity = s.session.store.activity
+    activity = s.workspace.store.activity
     newest = [entry for entry in reversed(activity) if entry.at is not None]
     assert is_noisy(activity, was_noisy=False)
     spread = ActivityWindow()
@@ -310,12 +310,12 @@ async def test_the_first_line_of_status_counts_what_the_header_counts(on: Stagin
     """Also where needs are snoozed: in both places they are told apart."""
     async with on() as s:
         await s.poll()
-        session = s.view.session
+        workspace = s.view.workspace
         for look in range(2):
-            needs_found = session.needs
-            headless = NeedsModel(session.outlook, session.snoozes, lambda: None)
+            needs_found = workspace.needs
+            headless = NeedsModel(workspace.outlook, workspace.snoozes, lambda: None)
             await headless.refresh()
-            judged = judge(session.outlook, headless, {}, None, session.clock.now())
+            judged = judge(workspace.outlook, headless, {}, None, workspace.clock.now())
             for level in (Level.CRITICAL, Level.WARNING):
                 assert judged.needs[level] == needs_found.levels[level] > 0
             assert judged.snoozed == len(needs_found.snoozed) == look
@@ -323,5 +323,5 @@ async def test_the_first_line_of_status_counts_what_the_header_counts(on: Stagin
             assert headline(judged).startswith(first)
             if look == 0:
                 need = next(n for n in needs(s) if n.level is Level.CRITICAL and not n.alike)
-                session.snoozes.set(need.keys, Snooze(Level.CRITICAL, None, ""))
-                session.needs_refresh.start(s.view)
+                workspace.snoozes.set(need.keys, Snooze(Level.CRITICAL, None, ""))
+                workspace.needs_refresh.start(s.view)

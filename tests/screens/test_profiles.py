@@ -51,22 +51,22 @@ async def test_what_is_held_back_is_taken_back_before_a_switch(on: Staging) -> N
 
 async def test_settings_that_were_saved_take_effect_at_once(on: Staging) -> None:
     async with on(profile="shop", place="overview", theme="agentco-dark") as s:
-        before, old = s.session.needs.levels[Level.CRITICAL], s.session.settings
+        before, old = s.workspace.needs.levels[Level.CRITICAL], s.workspace.settings
         alerts = AlertLimits(waiting_warning=1.0, waiting_critical=2.0)
         new = replace(old, alerts=alerts, keys={"app.help": "f1"}, hold=9.0, refresh=30.0)
         s.app.take_settings(
             replace(new, theme="agentco-light", label="Shop", danger=True, read_only=True)
         )
         await s.sees("Shop", "read-only", "f1 help")
-        await s.wait_until(lambda: s.session.needs.levels[Level.CRITICAL] > before, "the needs")
+        await s.wait_until(lambda: s.workspace.needs.levels[Level.CRITICAL] > before, "the needs")
         assert s.app.theme == "agentco-light"
-        assert (s.session.services.timing.hold_one, s.session.poller.refresh) == (9.0, 30.0)
+        assert (s.workspace.services.timing.hold_one, s.workspace.poller.refresh) == (9.0, 30.0)
         assert s.main.header.filled is not None
         await s.press("f1")
         await s.sees("Keys on")
         await s.press("escape")
         s.app.take_settings(replace(old, read_only=False))
-        assert s.session.permissions.off, "writing begins again only with a new start"
+        assert s.workspace.permissions.off, "writing begins again only with a new start"
 
 
 async def test_views_and_own_commands_that_were_saved_take_effect_at_once(on: Staging) -> None:
@@ -78,7 +78,7 @@ async def test_views_and_own_commands_that_were_saved_take_effect_at_once(on: St
         linus = replace(ada, filter="agent:linus", sort="priority")
         own = OwnCommand(name="ticket", run=("ticket",), scope=("task",), key="N", confirm=True)
         broke = ViewSettings(name="broke", screen="agents", filter="used>=80%")
-        new = replace(s.session.settings, views=(linus, broke), commands=(own,))
+        new = replace(s.workspace.settings, views=(linus, broke), commands=(own,))
         s.app.take_settings(new)
         await s.sees("/agent:linus", "by priority")
         await s.wait_until(lambda: "8 broke 7 " in text_of(s.main.tabs), "counted without a visit")
@@ -96,7 +96,7 @@ async def test_a_theme_of_ones_own_is_shown_as_it_was_saved(on: Staging) -> None
     own = {"mine": {**colours, "surface": "#101010", "cursor": "#005f87", "dark": True}}
     async with on(profile="shop", theme="mine", themes=own) as s:
         other = {"mine": {**own["mine"], "panel": "#303030"}}
-        s.app.take_settings(replace(s.session.settings, themes=other))
+        s.app.take_settings(replace(s.workspace.settings, themes=other))
         await s.wait_until(
             lambda: s.main.header.styles.background.hex == "#303030", "the other colour"
         )

@@ -139,7 +139,7 @@ async def test_a_command_that_hangs_holds_up_nothing(kept: Staging, key_file: Pa
         await told(s, "reading the key again: api_key_command of profile prod")
         await s.go("budget")
         await s.press("r", "r")
-        assert s.session.client.transport.key.key.reveal() == old
+        assert s.workspace.client.transport.key.key.reveal() == old
         put(key_file, NEW)
         with go.open("w"):
             pass
@@ -195,7 +195,7 @@ async def test_what_was_refused_on_another_screen_is_asked_at_once_when_it_is_vi
         await s.sees("live")
         await told(s, AGAIN)
         await s.go("budget")
-        fresh = s.session.store.freshness
+        fresh = s.workspace.store.freshness
         await s.wait_until(
             lambda: all(fresh[feed].phase is Phase.LIVE for feed in s.view.lists), "answers"
         )

@@ -77,7 +77,7 @@ async def pictures(s: Stage, places: tuple[Place, ...] = PLACES) -> dict[Place, 
     for place in places:
         await s.go(place)
         await s.poll()
-        s.session.needs_refresh.start(
+        s.workspace.needs_refresh.start(
             s.main
         )  # as every ten seconds, by which the log has a say in it
         await s.press("r", "g")
@@ -95,7 +95,7 @@ async def test_a_recording_replays_to_the_same_pictures(
         for _moment in range(2):
             moments.append(platform.world.time())
             await s.poll()
-            await s.wait_until(lambda: not s.session.store.activity.gaps(), "all of the log")
+            await s.wait_until(lambda: not s.workspace.store.activity.gaps(), "all of the log")
             then.append(await pictures(s))
             platform.world.advance(900)
     assert then[0] != then[1]
@@ -104,7 +104,7 @@ async def test_a_recording_replays_to_the_same_pictures(
         for at, places in ((0, PLACES), (1, PLACES), (0, PLACES[:1])):
             frame(s).jump(moments[at])
             await s.settle()
-            await s.wait_until(lambda: not s.session.store.activity.gaps(), "all of the log")
+            await s.wait_until(lambda: not s.workspace.store.activity.gaps(), "all of the log")
             for place, shown in (await pictures(s, places)).items():
                 assert shown == then[at][place], (at, place)
     assert len(platform.requests) == before
@@ -132,11 +132,11 @@ async def test_time_stands_still_runs_faster_and_goes_where_it_is_told(
         assert clock.speed == 600
         await s.press("<")
         assert "x60 paused" in s.lines[40]
-        waiting = len(s.session.store.pending)
+        waiting = len(s.workspace.store.pending)
         await s.press(">", "P")
         await s.wait_until(lambda: "at the end" in s.lines[40], "the end")
         assert clock.time() == clock.recording.ends == start + 900
-        await s.wait_until(lambda: len(s.session.store.pending) != waiting, "what came last")
+        await s.wait_until(lambda: len(s.workspace.store.pending) != waiting, "what came last")
         await s.press("P")
         await s.press("@", *"14:20", "enter")
         await s.wait_until(lambda: clock.time() == NOW + 400, "that time")
@@ -163,7 +163,7 @@ async def test_the_next_need_is_found_by_reading_on(
         await s.loaded()
 
         def worst() -> dict[str, int]:
-            needs = s.session.needs.shown
+            needs = s.workspace.needs.shown
             return {need.key: need.level for need in needs}
 
         before, clock = worst(), frame(s).clock
@@ -218,24 +218,24 @@ async def test_a_feed_is_as_fresh_and_as_broken_as_it_was(
         platform.faults.add("tasks:status=503,body=html")
         platform.faults.add("alerts:drop_before")
         await s.poll()
-        words = [str(s.session.store.freshness[feed].failure) for feed in FAILING]
+        words = [str(s.workspace.store.freshness[feed].failure) for feed in FAILING]
     async with replay(platform, tmp_path) as s:
-        known = s.session.store.freshness
+        known = s.workspace.store.freshness
         await s.loaded()
         assert {known[feed].phase for feed in FAILING} == {Phase.LIVE}
         frame(s).jump(NOW + 100)
         await s.wait_until(lambda: all(known[feed].failure for feed in FAILING), "failures")
         assert [str(known[feed].failure) for feed in FAILING] == words
-        clock = s.session.clock
+        clock = s.workspace.clock
         assert [known[feed].age(clock.monotonic()) for feed in FAILING] == [100, 100]
         assert known[FeedName.AGENTS].age(clock.monotonic()) == 0
-        assert len(s.session.store.pending) == 40
+        assert len(s.workspace.store.pending) == 40
         # From nothing, too: what had come before stands beneath the failure.
         frame(s).jump(NOW)
         await s.wait_until(lambda: not any(known[feed].failure for feed in FAILING), "answers")
-        s.session.store.forget(FeedName.PENDING)
+        s.workspace.store.forget(FeedName.PENDING)
         frame(s).jump(NOW + 100)
-        await s.wait_until(lambda: len(s.session.store.pending) == 40, "what came before")
+        await s.wait_until(lambda: len(s.workspace.store.pending) == 40, "what came before")
         assert known[FeedName.PENDING].phase is Phase.STALE
 
 
@@ -251,7 +251,7 @@ async def test_what_was_not_asked_for_long_is_told_as_old(
         await s.poll(FeedName.PENDING)
     async with replay(platform, tmp_path) as s:
         frame(s).jump(NOW + 3_600)
-        known = s.session.store.freshness
+        known = s.workspace.store.freshness
         await s.wait_until(lambda: known[FeedName.AGENTS].failure is not None, "old agents")
         assert known[FeedName.AGENTS].phase is Phase.STALE
         assert known[FeedName.PENDING].phase is Phase.LIVE

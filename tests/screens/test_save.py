@@ -50,7 +50,7 @@ async def test_a_list_is_saved_as_it_shows(platform: EmbeddedPlatform, tmp_path:
         assert rows[0] == titles
         assert len(rows) == len(on.rows) + 1 < 20
         at = titles.index("TASK")
-        known = [on.session.store.pending.get(row_id) for row_id in on.rows]
+        known = [on.workspace.store.pending.get(row_id) for row_id in on.rows]
         shown = [one.title if one else "" for one in known]
         assert [row[at].removeprefix("'") for row in rows[1:]] == shown
         assert {row[0] for row in rows[1:]} <= {"critical", "warning", "ok"}

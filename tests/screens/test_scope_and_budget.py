@@ -22,7 +22,7 @@ async def scope_to(s: Stage, name: str) -> str:
     await s.go("companies")
     assert s.view.go_to(company.id)
     await s.press("enter")
-    await s.wait_until(lambda: s.session.poller.query.company == company.id, "the scope")
+    await s.wait_until(lambda: s.workspace.poller.query.company == company.id, "the scope")
     return company.id
 
 
@@ -59,7 +59,7 @@ async def test_enter_scopes_every_screen_and_0_shows_all_again(on: Staging) -> N
         await s.wait_until(lambda: len(s.rows) == 40, "all tasks")
         await s.press("0")
         await s.settle()
-        assert s.session.poller.query.company is None
+        assert s.workspace.poller.query.company is None
 
 
 @pytest.mark.parametrize(("size", "least"), [(NARROW, 7), (WIDE, 11), ((200, 50), 21)])
@@ -97,7 +97,7 @@ async def test_one_gauge_is_drawn_everywhere_with_the_mark_of_today(
 async def test_what_is_not_read_of_a_company_is_missing_and_not_none(on: Staging) -> None:
     async with on(place="companies", size=(200, 50)) as s:
         await s.poll()
-        store = s.session.store
+        store = s.workspace.store
         silent = [replace(c, agent_count=None, pending_count=None) for c in store.companies]
         store.publish(store.companies.replace(Listing(records=tuple(silent))))
         waiting = Counter(
@@ -195,7 +195,7 @@ async def test_a_company_that_is_deleted_is_told(on: Staging) -> None:
 async def test_a_company_may_be_named(on: Staging) -> None:
     async with on(place="tasks", company="globex") as s:
         globex = company_named(s, "Globex")
-        await s.wait_until(lambda: s.session.poller.query.company == globex.id, "its id")
+        await s.wait_until(lambda: s.workspace.poller.query.company == globex.id, "its id")
         await s.wait_until(lambda: len(s.rows) == globex.pending, "its tasks")
         assert "✖" not in s.lines[0].partition("Globex")[0]
 
@@ -204,7 +204,9 @@ async def test_until_it_is_known_nothing_is_called_good(on: Staging) -> None:
     """While the companies are on their way, and where they can't be read."""
     quiet = on(company="globex", faults=["companies:hang"], wait=False)
     async with quiet as s:
-        await s.wait_until(lambda: s.session.store.freshness[FeedName.PENDING].answered_at, "tasks")
+        await s.wait_until(
+            lambda: s.workspace.store.freshness[FeedName.PENDING].answered_at, "tasks"
+        )
         await s.settle()
         await s.sees("loading…")
         assert "nothing needs you" not in s.text
@@ -312,8 +314,8 @@ async def test_every_other_order_and_a_filter_are_flat_and_name_the_company(on: 
 async def test_an_agent_of_no_listed_company_stands_by_itself(on: Staging) -> None:
     async with on(place="budget", size=(100, 60)) as s:
         await s.poll()
-        company = next(c for c in s.session.store.companies if c.name == "Globex")
-        s.session.store.publish(s.session.store.company_budgets.drop(company.id))
+        company = next(c for c in s.workspace.store.companies if c.name == "Globex")
+        s.workspace.store.publish(s.workspace.store.company_budgets.drop(company.id))
         await s.wait_until(lambda: (0, "Linus") in tree(s), "no company to hang below")
         assert tree(s)[-1][0] == 0
         assert (2, "Ada") in tree(s)

@@ -20,7 +20,7 @@ from tests.screens.test_copying import read
 
 
 def need_at(s: Stage, kind: NeedKind, level: Level) -> Need:
-    found = [n for n in s.session.needs.shown if (n.kind, n.level) == (kind, level)]
+    found = [n for n in s.workspace.needs.shown if (n.kind, n.level) == (kind, level)]
     return next(need for need in found if not need.alike and not need.snooze)
 
 
@@ -42,7 +42,7 @@ async def test_a_need_is_put_off_with_a_promise(on: Staging, platform: EmbeddedP
     async with on(settings=settings_for(platform, profile="prod")) as s:
         await s.poll()
         need = need_at(s, NeedKind.TASK, Level.WARNING)
-        before = s.session.needs.levels[Level.WARNING]
+        before = s.workspace.needs.levels[Level.WARNING]
         where = s.rows.index(need.key)
         await snooze(s, need, "4h", "ask Linus [b]first")
         assert s.rows[-1] == need.key, "at the bottom"
@@ -53,7 +53,7 @@ async def test_a_need_is_put_off_with_a_promise(on: Staging, platform: EmbeddedP
         line = next(line for line in s.lines if line.startswith("▌  "))
         assert "back 18:13" in line
         assert "▲" not in line
-        folder = s.session.services.journal.path.parent
+        folder = s.workspace.services.journal.path.parent
         await s.wait_until((folder / "snoozed.json").exists, "the file")
         s.view.table.move_cursor_to(need_at(s, NeedKind.TASK, Level.CRITICAL).key)
         await s.press("z")
@@ -63,7 +63,7 @@ async def test_a_need_is_put_off_with_a_promise(on: Staging, platform: EmbeddedP
             await s.press("enter")
             await s.sees(told)
         await s.press("escape")
-        assert len(s.session.snoozes.all) == 1
+        assert len(s.workspace.snoozes.all) == 1
         (folder / "snoozed.json").unlink()
         (folder / "snoozed.json").mkdir()
         await snooze(s, need_at(s, NeedKind.TASK, Level.WARNING), "1h")
@@ -81,17 +81,17 @@ async def test_its_time_or_that_it_is_worse_brings_it_back(on: Staging) -> None:
         s.view.table.move_cursor_to(task.key)
         await s.sees("until worse")
         s.platform.world.advance(14 * 60.0)
-        s.session.needs_refresh.start(s.main)
-        assert set(s.session.snoozes.all) == {timed.key}
-        found = next(n for n in s.session.needs.shown if n.key == task.key)
+        s.workspace.needs_refresh.start(s.main)
+        assert set(s.workspace.snoozes.all) == {timed.key}
+        found = next(n for n in s.workspace.needs.shown if n.key == task.key)
         assert found.level is Level.CRITICAL
         s.platform.world.advance(59.5)
         s.main.tick()
-        assert set(s.session.snoozes.all) == {timed.key}, "half a second before its time"
+        assert set(s.workspace.snoozes.all) == {timed.key}, "half a second before its time"
         s.platform.world.advance(0.5)
         s.main.tick()
-        assert s.session.snoozes.all == {}
-        assert not s.session.needs.snoozed
+        assert s.workspace.snoozes.all == {}
+        assert not s.workspace.needs.snoozed
 
 
 async def test_enter_submits_a_snooze_as_it_stands(on: Staging) -> None:
@@ -103,7 +103,7 @@ async def test_enter_submits_a_snooze_as_it_stands(on: Staging) -> None:
         await s.sees("SNOOZE", "enter snooze")
         await s.press("enter")
         await s.wait_until(lambda: s.app.screen is s.main, "the form to go")
-        assert s.session.snoozes.all[need.key].until == s.session.clock.now() + 3_600
+        assert s.workspace.snoozes.all[need.key].until == s.workspace.clock.now() + 3_600
 
 
 async def test_a_snooze_ends_to_the_moment(on: Staging) -> None:
@@ -123,7 +123,7 @@ async def test_a_snooze_ends_to_the_moment(on: Staging) -> None:
         assert waits == [pytest.approx(0.25)]
         s.platform.world.advance(0.25)
         s.main.snooze_timer.fire()
-        assert not s.session.needs.snoozed
+        assert not s.workspace.needs.snoozed
 
 
 async def test_z_again_takes_it_off_and_what_is_over_is_no_more(
@@ -134,19 +134,19 @@ async def test_z_again_takes_it_off_and_what_is_over_is_no_more(
         for _ in range(3):
             platform.world.create_task(agent.company.id, "Pay Bob", agent.id, "urgent")
         await s.poll()
-        group = next(need for need in s.session.needs.shown if need.alike)
+        group = next(need for need in s.workspace.needs.shown if need.alike)
         task = need_at(s, NeedKind.TASK, Level.CRITICAL)
         order = s.rows
         await snooze(s, group, "1h")
-        assert len(s.session.snoozes.all) == len(group.alike) == len(s.session.needs.snoozed)
+        assert len(s.workspace.snoozes.all) == len(group.alike) == len(s.workspace.needs.snoozed)
         s.view.table.move_cursor_to(group.key)
         await s.press("z")
-        assert s.session.snoozes.all == {}
+        assert s.workspace.snoozes.all == {}
         assert s.rows == order
         await snooze(s, task, "1h")
         another_operator(platform.world, task.record.id, "reject")
         await s.poll()
-        await s.wait_until(lambda: not s.session.snoozes.all, "a snooze of nothing is none")
+        await s.wait_until(lambda: not s.workspace.snoozes.all, "a snooze of nothing is none")
 
 
 HOUR = 3_600.0
@@ -181,14 +181,14 @@ async def test_the_page_tells_what_happened_and_each_line_opens(
         await s.press("escape")
         assert s.app.screen is s.main
 
-        company = next(c for c in s.session.store.companies if c.name == "Globex")
+        company = next(c for c in s.workspace.store.companies if c.name == "Globex")
         figures = (NOW - 9 * HOUR, 1_000), (NOW - 5 * HOUR, 1_200), (NOW - HOUR, 1_255)
         samples = [BudgetSample(at, Decimal(spent), Decimal(4_330)) for at, spent in figures]
         feed, seen = FeedName.COMPANY_BUDGETS, (NOW - 9 * HOUR, NOW)
         told = [(feed, company.id, "USD", sample) for sample in samples]
         feeds = (FeedName.ACTIVITY, FeedName.PENDING, FeedName.ALERTS, feed)
         history.write([Observed(samples=[*told], seen=[(each, "", seen) for each in feeds])])
-        s.session.history = history
+        s.workspace.history = history
         await s.press("L")
         await s.sees("Globex", "~$255.00, now $1,255.60 of $4,330.00")
         await s.sees_no("not read")

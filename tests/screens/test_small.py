@@ -43,7 +43,7 @@ async def test_the_preview_is_wrapped_anew_for_another_size(on: Staging) -> None
     async with on(size=PHONE) as s:
         await s.poll()
         view: Any = s.view
-        key = next(n.key for n in s.session.needs.shown if isinstance(n.record, Task))
+        key = next(n.key for n in s.workspace.needs.shown if isinstance(n.record, Task))
         view.table.move_cursor_to(key)
         about = " ".join(view.need().record.description.split())
         assert about not in s.text
@@ -102,7 +102,7 @@ async def test_spend_keeps_names_and_figures_at_60_columns(on: Staging) -> None:
             line = next(
                 line for line in s.lines if name in line and "%" in line and "approve" not in line
             )
-            budget = s.session.store.company_budgets.get(company.id)
+            budget = s.workspace.store.company_budgets.get(company.id)
             assert budget is not None
             assert budget.share is not None
             assert f"{budget.share * 100:.0f} %" in line

@@ -236,8 +236,8 @@ async def test_a_column_in_which_nothing_is_known_gives_way(
         await s.poll()
         await s.sees("PRIORITY")
         await s.sees_no(instead)
-        tasks = [replace(task, priority=None) for task in s.session.store.pending]
-        s.session.store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
+        tasks = [replace(task, priority=None) for task in s.workspace.store.pending]
+        s.workspace.store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
         await s.at_rest()
         await s.sees("PRIORITY")  # nothing jumps because cells have changed
         await s.press("S")

@@ -30,7 +30,7 @@ async def test_a_file_that_is_wrong_is_told_of_the_theme_in_use_only(on: Staging
     async with on(themes={**OWN, "other": OWN["mine"]}) as s:
         await s.press("colon", *"theme mine", "enter")
         await s.wait_until(lambda: s.app.theme == "mine")
-        now = s.session.settings
+        now = s.workspace.settings
         s.app.take_settings(replace(now, themes=OWN))
         await s.settle()
         assert "cannot be read" not in s.text

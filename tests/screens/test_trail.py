@@ -62,7 +62,7 @@ async def test_a_page_opens_on_its_first_line_whatever_comes_while_it_opens(on: 
             await s.settle()
             assert "▌" in s.lines[s.lines.index(s.line_with("Rotate the staging")) + 1]
             await s.press("escape")
-            await s.wait_until(lambda: s.session.poller.query.company is None, "all companies")
+            await s.wait_until(lambda: s.workspace.poller.query.company is None, "all companies")
 
 
 @pytest.mark.parametrize(("width", "beside"), [(120, False), (200, True)])
@@ -81,7 +81,7 @@ async def test_esc_leaves_a_filter_and_marks_before_it_goes_back(on: Staging) ->
         await s.poll()
         company = s.cursor
         await s.press("enter")
-        await s.wait_until(lambda: s.session.poller.query.company == company, "the scope")
+        await s.wait_until(lambda: s.workspace.poller.query.company == company, "the scope")
         await s.go("tasks")
         await s.wait_until(lambda: 0 < len(s.rows) < 40, "its tasks")
         await s.press("space", "slash", *"e", "enter")
@@ -90,10 +90,10 @@ async def test_esc_leaves_a_filter_and_marks_before_it_goes_back(on: Staging) ->
         await s.sees_no("/e")
         await s.press("escape")
         await s.sees_no("1 marked")
-        assert s.session.poller.query.company == company
+        assert s.workspace.poller.query.company == company
         await s.press("escape")
         await arrives(s, "companies", company, reading=False)
-        assert s.session.poller.query.company is None, "what entering it had set"
+        assert s.workspace.poller.query.company is None, "what entering it had set"
 
 
 async def test_the_last_place_and_the_one_before_it_in_turn(on: Staging) -> None:
@@ -119,19 +119,19 @@ async def test_what_is_gone_to_with_a_company_is_awaited_where_it_has_yet_to_com
     async with on(place="companies") as s:
         await s.poll()
         await s.press("enter")
-        await s.wait_until(lambda: s.session.poller.query.company, "the scope")
-        scope = s.session.poller.query.company
+        await s.wait_until(lambda: s.workspace.poller.query.company, "the scope")
+        scope = s.workspace.poller.query.company
         other = next(
             task
             for task in s.platform.world.tasks(status="pending")
             if task.agent.company.id != scope
         )
         s.main.go("tasks", other.id, scope=None, is_open=True)
-        assert s.session.poller.query.company is None
+        assert s.workspace.poller.query.company is None
         await arrives(s, "tasks", other.id, reading=True)
         await s.press("escape")
         await arrives(s, "companies", scope, reading=True)
-        assert s.session.poller.query.company == scope
+        assert s.workspace.poller.query.company == scope
 
 
 # ---- what is named has a page
@@ -141,9 +141,9 @@ async def test_from_a_need_to_its_task_agent_company_and_its_tasks_and_back(on: 
     async with on(size=NARROW) as s:
         await s.poll()
         need = task_need(s)
-        task = s.session.store.pending.get(need.record.id)
+        task = s.workspace.store.pending.get(need.record.id)
         assert task is not None
-        agent = s.session.names.agent_of(task.agent)
+        agent = s.workspace.names.agent_of(task.agent)
         assert agent is not None
         assert agent.company is not None
         assert s.view.go_to(need.key)
@@ -156,7 +156,7 @@ async def test_from_a_need_to_its_task_agent_company_and_its_tasks_and_back(on: 
             await s.press("enter")
             await arrives(s, place, row, reading=True)
         await s.sees("… › ", f"› {agent.name} ›", "Waiting")
-        assert s.session.poller.query.company == agent.company.id
+        assert s.workspace.poller.query.company == agent.company.id
         await s.press("enter")
         await s.wait_until(lambda: s.main.place == "tasks" and s.view.reading, "its worst task")
         assert "Overview" not in s.lines[2], "cut from the left"
@@ -165,7 +165,7 @@ async def test_from_a_need_to_its_task_agent_company_and_its_tasks_and_back(on: 
             await arrives(s, place, row, reading=True)
             await s.press("escape")
         await arrives(s, "overview", need.key, reading=False)
-        assert s.session.poller.query.company is None
+        assert s.workspace.poller.query.company is None
 
 
 async def test_the_cursor_of_a_page_goes_from_link_to_link_and_scrolls_between(
@@ -220,8 +220,8 @@ async def test_alerts_budgets_and_entries_lead_to_whom_they_are_about(on: Stagin
         await s.poll()
         entry = next(
             e
-            for e in reversed(s.session.store.activity)
-            if e.agent and e.task and e.task.id in s.session.store.pending.records
+            for e in reversed(s.workspace.store.activity)
+            if e.agent and e.task and e.task.id in s.workspace.store.pending.records
         )
         await s.press("p")
         fold = next(i for i, f in s.view._folds.items() if entry in f.entries)  # type: ignore[attr-defined]
@@ -245,7 +245,7 @@ async def test_the_page_of_a_company_tells_what_waits_its_money_people_and_failu
     async with on(place="companies", size=size) as s:
         await s.poll()
         await s.press("enter")
-        company = s.session.poller.query.company
+        company = s.workspace.poller.query.company
         assert company
         await s.poll()
         world = s.platform.world

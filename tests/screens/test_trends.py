@@ -31,7 +31,7 @@ def known() -> Iterator[None]:
 
 
 def outlook_of(s: Stage) -> KnownOutlook:
-    return cast("KnownOutlook", s.session.outlook)
+    return cast("KnownOutlook", s.workspace.outlook)
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ async def test_how_a_value_came_is_told_by_the_raw_detail_alone(on: Staging) -> 
     async with on(place="tasks", size=WIDE) as s:
         await s.poll()
         task = read(title=..., cost=4, decisionNote=None, payload={"title": "Pay ACME"})
-        s.view.show_change(s.session.store.pending.replace(Listing(records=(task,))))
+        s.view.show_change(s.workspace.store.pending.replace(Listing(records=(task,))))
         await s.press("g")
         await s.at_rest()
         told = text_of(s.view.detail)

@@ -57,15 +57,15 @@ class Line(NamedTuple):
 class Platform:
     """One profile, watched in a task of its own; `trouble` says why it is not."""
 
-    def __init__(self, profile: str, session: DashboardWorkspace) -> None:
-        self.profile, self._session = profile, session
+    def __init__(self, profile: str, workspace: DashboardWorkspace) -> None:
+        self.profile, self._workspace = profile, workspace
         self.label, self.refresh = Environment(plain(f" {safe(profile, WIDEST)} ")), 5.0
         self.workspace: Workspace | None = None
         self.trouble: SafeText | None = None
 
     async def run(self) -> None:
         """Until cancelled, or until something of it can't be used."""
-        here, key = self._session.settings, self._session.client.transport.key
+        here, key = self._workspace.settings, self._workspace.client.transport.key
         asked = of_profile(self.profile, "", {"config": str(here.config_path)}, os.environ)
         find = partial(load, *asked, with_key=False)
         try:
@@ -118,9 +118,9 @@ class AllProfiles(WholeScreen[None]):
     AllProfiles RecordTable { height: 1fr; }
     """
 
-    def __init__(self, session: DashboardWorkspace) -> None:
+    def __init__(self, workspace: DashboardWorkspace) -> None:
         super().__init__([Cell(plain(" all profiles"), Tone.STRONG)])
-        self.platforms = [Platform(profile, session) for profile in session.settings.profiles]
+        self.platforms = [Platform(profile, workspace) for profile in workspace.settings.profiles]
         self.pane.can_focus = False
         # fmt: off
         self.table: ListTable[Line] = ListTable([

@@ -66,22 +66,22 @@ class TaskQuestion(Question):
     """Tasks as they are when it opens: if one changes or is decided, it says so, and `y` is off."""
 
     def __init__(
-        self, session: DashboardWorkspace, tasks: Sequence[Task], what: SafeText, yes: str
+        self, workspace: DashboardWorkspace, tasks: Sequence[Task], what: SafeText, yes: str
     ) -> None:
-        super().__init__(title_of(session.settings, "APPROVE", what), (), yes)
-        self.session = session
+        super().__init__(title_of(workspace.settings, "APPROVE", what), (), yes)
+        self.workspace = workspace
         self.ended: dict[str, tuple[str, ...]] = {}  # what happened since then, by id
         self._tasks = {task.id: task for task in tasks}
         self._label = labels(tasks)
-        self.facts = DecisionFacts(session, tasks, self.show_items)
+        self.facts = DecisionFacts(workspace, tasks, self.show_items)
 
     def on_mount(self) -> None:
         start_worker(self, self.facts.read, "read what else a decision rests on")
-        store, decisions = self.session.store, self.session.decisions
+        store, decisions = self.workspace.store, self.workspace.decisions
         self.until_closed = [store.subscribe(self._take), decisions.subscribe(self._decided)]
 
     def _take(self, change: Change) -> None:
-        store = self.session.store
+        store = self.workspace.store
         if change.feed not in (FeedName.PENDING, FeedName.TASKS):
             return
         for task_id, task in self._tasks.items():
@@ -95,9 +95,9 @@ class TaskQuestion(Question):
                 self._end(task_id, *lines)
 
     def _decided(self, task_id: str) -> None:
-        decision = self.session.decisions.by_task.get(task_id)
+        decision = self.workspace.decisions.by_task.get(task_id)
         if task_id in self._tasks and decision is not None and not decision.is_acknowledged:
-            self._end(task_id, line_note(self.session, decision).text)
+            self._end(task_id, line_note(self.workspace, decision).text)
 
     def _end(self, task_id: str, *lines: str) -> None:
         if self.ended.get(task_id) != lines:
@@ -115,10 +115,10 @@ class TaskQuestion(Question):
 
     def tried_before(self, task_id: str) -> str | None:
         """What became of what was sent for a task before, from here or by an earlier run."""
-        decision = self.session.decisions.by_task.get(task_id)
-        earlier = self.session.services.earlier(Verb.APPROVE, task_id)
+        decision = self.workspace.decisions.by_task.get(task_id)
+        earlier = self.workspace.services.earlier(Verb.APPROVE, task_id)
         if decision is not None:
-            return f"tried before: {text_of(self.session, decision)}"
+            return f"tried before: {text_of(self.workspace, decision)}"
         if earlier is None or earlier.settled is None:
             return None
         return f"tried before, {fmt.ago(age_of(earlier.attempt.time))}: {earlier.settled.outcome}"
@@ -128,10 +128,10 @@ class ApproveQuestion(TaskQuestion):
     """Whether to approve one task; `note` stands above it."""
 
     def __init__(
-        self, session: DashboardWorkspace, task: Task, note: SafeText | None = None
+        self, workspace: DashboardWorkspace, task: Task, note: SafeText | None = None
     ) -> None:
-        super().__init__(session, [task], plain("1 task"), "approve")
-        self.look, self.subject = session.look, task
+        super().__init__(workspace, [task], plain("1 task"), "approve")
+        self.look, self.subject = workspace.look, task
         self.trace: Trace | ApiError | None = None
         self._note = note
 
@@ -142,15 +142,15 @@ class ApproveQuestion(TaskQuestion):
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
 
     async def _read(self) -> None:
-        self.trace = await self.session.trace_of(self.subject)
+        self.trace = await self.workspace.trace_of(self.subject)
         self.show_items()
 
     def _count_as_read(self) -> None:
         if self.app.screen is self and not self.hidden and not self.ended:
-            self.session.read[self.subject.id] = self.subject.content
+            self.workspace.read[self.subject.id] = self.subject.content
 
     def items(self) -> Iterable[Item]:
-        task, names = self.subject, self.session.names
+        task, names = self.subject, self.workspace.names
         yield from self.ended_items()
         for words in filter(None, (self._note, self.tried_before(task.id))):
             yield from (warning(f"{signs.warning} {words}"), Gap())
@@ -180,7 +180,7 @@ class ApproveQuestion(TaskQuestion):
             yield from summary_items(self.trace, self.look, TRACE_LINES)
 
     def action_more(self) -> None:
-        self.app.push_screen(TraceScreen(self.session, self.subject))
+        self.app.push_screen(TraceScreen(self.workspace, self.subject))
 
 
 class BatchQuestion(TaskQuestion):
@@ -195,19 +195,19 @@ class BatchQuestion(TaskQuestion):
 
     def __init__(
         self,
-        session: DashboardWorkspace,
+        workspace: DashboardWorkspace,
         tasks: Sequence[Task],
         aside: Sequence[Excluded],
         hidden: Mapping[str, SafeText],
     ) -> None:
         """`hidden` says of some tasks why the list doesn't show them."""
         yes = f"approve all {fmt.count(len(tasks))}"
-        super().__init__(session, tasks, tasks_of(tasks), yes)
+        super().__init__(workspace, tasks, tasks_of(tasks), yes)
         self.aside, self.hidden_tasks = aside, hidden
         self.typed, self.wanted = "", str(len(tasks)) if len(tasks) >= TYPED_FROM else ""
-        self.is_named = session.settings.protected
+        self.is_named = workspace.settings.protected
         if self.is_named:
-            self.wanted = profile_name(session.settings)
+            self.wanted = profile_name(workspace.settings)
         self.number_line = StatusLine(classes="dialog--number")
         self._label = labels([*tasks, *(left.task for left in aside)])
         self._early: dict[str, float] = {}  # characters that came too soon to be meant, and when
@@ -223,9 +223,9 @@ class BatchQuestion(TaskQuestion):
         self._show_number()
 
     def items(self) -> Iterable[Item]:
-        session, aside, names = self.session, self.aside, self.session.names
+        workspace, aside, names = self.workspace, self.aside, self.workspace.names
         tasks = list(self._tasks.values())
-        listed = list_for_review(tasks, names, session.read)
+        listed = list_for_review(tasks, names, workspace.read)
         yield from self.ended_items()
         hidden = Counter(why for each, why in self.hidden_tasks.items() if each in self._tasks)
         if aside:
@@ -243,7 +243,7 @@ class BatchQuestion(TaskQuestion):
         waiting = [(since, task) for task in tasks if (since := waiting_since(task)) is not None]
         if waiting:
             since, oldest = min(waiting, key=lambda each: each[0])
-            age = self.session.look.wait(since)
+            age = self.workspace.look.wait(since)
             yield FieldLine(plain("oldest"), plain(f"{age}  {oldest.title}"))
         yield from self.facts.items()
         # Every task: those the person knows least first, then those that are not in the set.
@@ -263,7 +263,7 @@ class BatchQuestion(TaskQuestion):
                 )
 
     def _lines(self, listed: ListedTask) -> Iterable[Item]:
-        task, names = listed.task, self.session.names
+        task, names = listed.task, self.workspace.names
         yield Text(self._label[task.id])
         cost = "unknown" if task.cost is None else fmt.money(task.cost)
         sums = [("cost", cost), *sums_of(task)[0]]
@@ -380,12 +380,12 @@ class BatchProgress(Dialog[bool]):
     # The box stands still: what happens in it changes it four times a second.
     DEFAULT_CSS = "BatchProgress .dialog--body { height: 12; }"
 
-    def __init__(self, session: DashboardWorkspace, batch: BatchApproval) -> None:
+    def __init__(self, workspace: DashboardWorkspace, batch: BatchApproval) -> None:
         tasks = [item.task for item in batch.items]
-        super().__init__(title_of(session.settings, "APPROVING", tasks_of(tasks)))
+        super().__init__(title_of(workspace.settings, "APPROVING", tasks_of(tasks)))
         self.decision = batch
         titles = labels(tasks)
-        self._label = {task.id: session.titled(titles[task.id], task) for task in tasks}
+        self._label = {task.id: workspace.titled(titles[task.id], task) for task in tasks}
 
     def on_mount(self) -> None:
         self.pane.focus()

@@ -56,22 +56,22 @@ class FormRequest(msgspec.Struct, frozen=True):
     subject: Record | None
 
     def title(self, doing: str, what: SafeText) -> list[Cell]:
-        return title_of(self.frame.session.settings, doing, what)
+        return title_of(self.frame.workspace.settings, doing, what)
 
     def _company_id(self, words: str) -> str | None:
-        found = named(words, self.frame.session.store.companies)
+        found = named(words, self.frame.workspace.store.companies)
         return found[0].id if len(found) == 1 else None
 
     def chosen(self, values: Values) -> tuple[str | None, str | None, dict[str, SafeText]]:
         """Return the ids of the company and the agent that are named, None for those that are not
         found, and what is wrong with the names, by their fields.
         """
-        session = self.frame.session
+        workspace = self.frame.workspace
         errors: dict[str, SafeText] = {}
         company = values["company_id"]
         agent = values["agent_id"]
         company_id = self._company_id(company)
-        scope = session.poller.query.company
+        scope = workspace.poller.query.company
         agents = named(agent, self._agents(company_id or scope))
         if company and company_id is None:
             errors["company_id"] = plain("no company here has this name or id")
@@ -79,13 +79,13 @@ class FormRequest(msgspec.Struct, frozen=True):
             where = "of this company" if company_id else "here"
             errors["agent_id"] = plain(f"no agent {where} has this name or id")
             if company_id and scope not in (None, company_id):
-                words = f"only agents of {session.names.scope(scope)} are known while only it is"
+                words = f"only agents of {workspace.names.scope(scope)} are known while only it is"
                 errors["agent_id"] = plain(f"{words} shown (0 shows all)")
         return company_id, agents[0].id if len(agents) == 1 else None, errors
 
     def _agents(self, company_id: str | None) -> Iterable[Agent]:
         """Return the agents that may be of a company, or all without one."""
-        for agent in self.frame.session.store.agents:
+        for agent in self.frame.workspace.store.agents:
             if not company_id or not agent.company or agent.company.id in (None, company_id):
                 yield agent
 
@@ -96,17 +96,17 @@ class FormRequest(msgspec.Struct, frozen=True):
 
         The agent is completed from those of the company in the form, else of the one in scope.
         """
-        session = self.frame.session
+        workspace = self.frame.workspace
 
         def companies(typed: str, _: Values) -> str | None:
-            return completed(typed, (one.name or safe(one.id) for one in session.store.companies))
+            return completed(typed, (one.name or safe(one.id) for one in workspace.store.companies))
 
         def agents(typed: str, values: Values) -> str | None:
-            company = self._company_id(values["company_id"]) or session.poller.query.company
+            company = self._company_id(values["company_id"]) or workspace.poller.query.company
             return completed(typed, (one.name or safe(one.id) for one in self._agents(company)))
 
-        of_company = "" if company is None else session.names.company(company)
-        of_agent = "" if agent is None else session.names.agent(agent)
+        of_company = "" if company is None else workspace.names.company(company)
+        of_agent = "" if agent is None else workspace.names.agent(agent)
         return (
             FormField("company_id", "company", of_company, hint, companies),
             FormField("agent_id", "agent", of_agent, agent_hint, agents),
@@ -154,11 +154,11 @@ def _fields_of(values: Mapping[str, str]) -> list[Item]:
 
 def new_task(ask: FormRequest) -> FormPlan:
     """POST /api/tasks: company, agent, title and priority."""
-    session = ask.frame.session
-    names = session.names
+    workspace = ask.frame.workspace
+    names = workspace.names
     like = ask.subject if isinstance(ask.subject, Task) else None
     # The priorities of the tasks here, as the API names only "high"; the most urgent first.
-    tasks = (*session.store.pending, *session.store.tasks)
+    tasks = (*workspace.store.pending, *workspace.store.tasks)
     words = {task.priority for task in tasks if task.priority}
     priorities = sorted(words, key=lambda word: (priority_rank(word), word))
 
@@ -174,7 +174,7 @@ def new_task(ask: FormRequest) -> FormPlan:
         return _fields_of({**named, "priority": meant["priority"]})
 
     company = names.company_of(like) if like is not None else None
-    scope = session.poller.query.company
+    scope = workspace.poller.query.company
     if scope is not None:
         company = Ref(id=scope)
     seen = "seen here: " + ", ".join(priorities) if priorities else "such as high"
@@ -183,14 +183,14 @@ def new_task(ask: FormRequest) -> FormPlan:
         FormField("title", "title", "", "what is to be done"),
         FormField("priority", "priority", "", seen, lambda typed, _: completed(typed, priorities)),
     )
-    send = ask.writes(lambda meant: TaskCreation(session.services, meant))
+    send = ask.writes(lambda meant: TaskCreation(workspace.services, meant))
     return FormPlan(ask.title("CREATE", plain("1 task")), fields, read, send, question, "create it")
 
 
 def new_company(ask: FormRequest) -> FormPlan:
     """POST /api/companies: name, template and mission."""
-    session = ask.frame.session
-    templates = sorted({c.template for c in session.store.companies if c.template})
+    workspace = ask.frame.workspace
+    templates = sorted({c.template for c in workspace.store.companies if c.template})
     seen = "seen here: " + ", ".join(templates) if templates else "a template of the platform"
     hint = f"{seen}; may stay empty"
     fields = (
@@ -198,7 +198,7 @@ def new_company(ask: FormRequest) -> FormPlan:
         FormField("template", "template", "", hint, lambda t, _: completed(t, templates)),
         FormField("mission", "mission", "", MISSION_HINT),
     )
-    send = ask.writes(lambda meant: CompanyCreation(session.services, meant, None))
+    send = ask.writes(lambda meant: CompanyCreation(workspace.services, meant, None))
     title = ask.title("CREATE", plain("1 company"))
     return FormPlan(title, fields, checked, send, _fields_of, "create it")
 
@@ -210,13 +210,13 @@ def clone_company(ask: FormRequest) -> FormPlan | SafeText:
         return plain("put the cursor on a company to clone it")
     if source.unwritable is not None:
         return source.unwritable
-    session = ask.frame.session
+    workspace = ask.frame.workspace
     name = source.name or safe(source.id)
     fields = (
         FormField("name", "new name", f"{name} 2"),
         FormField("mission", "mission", source.mission or "", MISSION_HINT),
     )
-    send = ask.writes(lambda meant: CompanyCreation(session.services, meant, source))
+    send = ask.writes(lambda meant: CompanyCreation(workspace.services, meant, source))
     return FormPlan(ask.title("CLONE", name), fields, checked, send, _fields_of, "clone it")
 
 
@@ -234,17 +234,17 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
 
     The budget may come while it is open: the write goes by what the question showed last.
     """
-    session = ask.frame.session
+    workspace = ask.frame.workspace
     subject = ask.subject
-    budgets = session.store.agent_budgets
-    refused = limit_refused(subject, session.store)
+    budgets = workspace.store.agent_budgets
+    refused = limit_refused(subject, workspace.store)
     if refused is not None:
         return refused
     agent_id = limit_of(subject)
     if agent_id is None:
         return plain("limits can be set for agents: put the cursor on a line about an agent")
     budget = shown = budgets.get(agent_id)
-    name = session.names.agent(Ref(id=agent_id, name=budget.name if budget else None))
+    name = workspace.names.agent(Ref(id=agent_id, name=budget.name if budget else None))
     # The id that the request names: two agents may have the same name.
     named_with_id = name if name == safe(agent_id) else plain(f"{name}  {safe(agent_id)}")
 
@@ -276,11 +276,11 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         return items
 
     def write(amount: Decimal) -> Write[Budget]:
-        agent = session.store.agents.get(agent_id)
+        agent = workspace.store.agents.get(agent_id)
         company = shown.company if shown is not None else None
         company = company or (agent.company if agent is not None else None)
         ref = Ref(id=agent_id, name=name)
-        return LimitChange(session.services, ref, amount, shown=shown, company=company)
+        return LimitChange(workspace.services, ref, amount, shown=shown, company=company)
 
     def again(amount: Decimal) -> Sequence[Item]:
         """Return the second question, whether so much more is meant; nothing if it is not more."""
@@ -358,7 +358,7 @@ async def new_file(ask: FormRequest, name: str, text: list[str], field: str = "f
     def write() -> SafeText:
         with atomic_write(Path(name)) as file:
             for part in text:
-                file.write(ask.frame.session.client.transport.key.redact(part).encode())
+                file.write(ask.frame.workspace.client.transport.key.redact(part).encode())
         return whole(name)
 
     try:
@@ -373,7 +373,7 @@ def export_activity(ask: FormRequest) -> FormPlan:
     The API exports the whole log only. If the list leaves something out, the entries that it shows
     are written instead, as `get activity --csv` writes them.
     """
-    session = ask.frame.session
+    workspace = ask.frame.workspace
     view = ask.frame.view
     assert isinstance(view, ActivityView)
     left_out = view.narrowing()
@@ -386,13 +386,13 @@ def export_activity(ask: FormRequest) -> FormPlan:
         yield csv_row(flat_names("activity")).encode()
         for entry in entries:
             await turn()
-            yield csv_row(flat(entry, session.names).values()).encode()
+            yield csv_row(flat(entry, workspace.names).values()).encode()
 
     async def send(values: Values, form: Form) -> None:
         written = Written()
         begun = monotonic()
         form_of = values.get("format", "csv")
-        exported = nullcontext(shown()) if left_out else session.client.export_activity(form_of)
+        exported = nullcontext(shown()) if left_out else workspace.client.export_activity(form_of)
         try:
             with atomic_write(Path(values["file"])) as file:
                 async with exported as chunks:
@@ -407,7 +407,7 @@ def export_activity(ask: FormRequest) -> FormPlan:
             raise FormError({"file": plain(str(error))}) from error
         ask.frame.say(f"{written.sentence}, written to {whole(values['file'])}")
 
-    now = fmt.moment(Moment(session.clock.now()))
+    now = fmt.moment(Moment(workspace.clock.now()))
     name = f"activity-{now[:16].replace(' ', '-').replace(':', '')}.csv"
     what = plain("the activity log, all of it")
     if left_out:

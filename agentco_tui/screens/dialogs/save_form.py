@@ -23,15 +23,15 @@ from agentco_tui.widgets.workers import start_worker
 
 def save(ask: FormRequest) -> FormPlan | SafeText:
     """The list with its lines and columns as they are now; as JSON all that its records have."""
-    view, session, table = ask.frame.view, ask.frame.session, ask.frame.view.table
-    now, names, place = session.clock.now(), session.names, view.place
+    view, workspace, table = ask.frame.view, ask.frame.workspace, ask.frame.view.table
+    now, names, place = workspace.clock.now(), workspace.names, view.place
     shown = list(filter(None, map(table.rows.records.get, table.rows.shown)))
     folded = getattr(view, "entries", lambda: shown)()  # what lines of the log stand for
-    known = [session.store.freshness[feed] for feed in view.lists]
+    known = [workspace.store.freshness[feed] for feed in view.lists]
     asked = [each.answered_at for each in known if each.answered_at is not None]
-    age = round(session.clock.monotonic() - min(asked)) if asked else None
+    age = round(workspace.clock.monotonic() - min(asked)) if asked else None
     about = {
-        **{"profile": session.profile, "company": names.scope(session.poller.query.company)},
+        **{"profile": workspace.profile, "company": names.scope(workspace.poller.query.company)},
         **{"at": fmt.stamp(now), "age_seconds": age, "filter": view.filter_text},
     }
     columns = [table.rows.columns[index] for index in table.columns_shown]
@@ -86,7 +86,7 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
 def screenshot(ask: FormRequest) -> FormPlan | SafeText:
     """The screen as it is, without the fonts that Rich asks a server for."""
     frame = ask.frame
-    name = f"agentco-{fmt.moment(Moment(frame.session.clock.now()))[:16].replace(' ', '-')}.svg"
+    name = f"agentco-{fmt.moment(Moment(frame.workspace.clock.now()))[:16].replace(' ', '-')}.svg"
 
     async def work() -> None:
         await frame.wait_for_refresh()  # the palette may still stand there

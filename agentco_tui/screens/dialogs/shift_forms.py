@@ -38,11 +38,11 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
     """Return the form for how long the need under the cursor is snoozed, and why."""
     view = ask.frame.view
     assert isinstance(view, OverviewView)
-    session = ask.frame.session
+    workspace = ask.frame.workspace
     need = view.need()
     if need is None:
         return plain("put the cursor on a need to snooze it")
-    what = words_of(need, session.names, session.outlook, session.clock.now()).what
+    what = words_of(need, workspace.names, workspace.outlook, workspace.clock.now()).what
 
     def read(values: Values) -> Snooze:
         typed = values["for"].casefold() or SPANS[0]
@@ -51,7 +51,7 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
             seconds = parse_duration(typed) or 0.0
             if not 0 < seconds <= LONGEST:
                 raise FormError({"for": plain("give 15m, 4h or 2d, or worse")})
-            until = session.clock.now() + seconds
+            until = workspace.clock.now() + seconds
         elif need.level >= Level.CRITICAL:
             raise FormError({"for": plain("it can't get worse than critical: give a time")})
         return Snooze(need.level, until, values["note"][:LONGEST_NOTE])
@@ -72,15 +72,15 @@ def snooze(ask: FormRequest) -> FormPlan | SafeText:
 def hand_over(ask: FormRequest) -> FormPlan:
     """Return the form for where the hand-over of the shift goes: a new file or the clipboard."""
     frame = ask.frame
-    session = frame.session
-    now = session.clock.now()
+    workspace = frame.workspace
+    now = workspace.clock.now()
     since = frame.idle_tracker.shift_since
 
     async def send(to: str, _: Form) -> None:
         text = await handover_of(frame, since)
         text = "\n".join(map(clipboard_text, text.split("\n")))
         if to.casefold() == CLIPBOARD:
-            await copy(frame, session.client.transport.key.redact(text))
+            await copy(frame, workspace.client.transport.key.redact(text))
             return
         path = await new_file(ask, to, [text], "to")
         frame.say(f"{signs.good} the hand-over was written to {path}")
@@ -95,38 +95,40 @@ def hand_over(ask: FormRequest) -> FormPlan:
 
 async def handover_of(frame: BaseFrame, since: float) -> str:
     """Return the state, the open and snoozed needs and what happened since then, in Markdown."""
-    session = frame.session
-    names = session.names
-    now = session.clock.now()
+    workspace = frame.workspace
+    names = workspace.names
+    now = workspace.clock.now()
     needs: list[ChangeEvent] = []
     promised: list[ChangeEvent] = []
-    for need in session.needs.shown:
-        words = sentence_of(need, names, session.outlook, now)
+    for need in workspace.needs.shown:
+        words = sentence_of(need, names, workspace.outlook, now)
         if need.snooze is None:
             needs.append(ChangeEvent(None, words, level=need.level))
         else:
             promised.append(ChangeEvent(None, words, need.snooze.told(now)))
     sections = [
-        Section(plain("State"), [ChangeEvent(None, words) for words in state_of(session)]),
+        Section(plain("State"), [ChangeEvent(None, words) for words in state_of(workspace)]),
         Section(plain("Open"), needs),
         Section(plain("Promised"), promised),
         *await gather(frame, since),
     ]
-    scope = names.scope(session.poller.query.company)
-    about = f"{fmt.moment(Moment(now), full=True)}, of {safe(session.origin, 100)}; the shift since"
+    scope = names.scope(workspace.poller.query.company)
+    about = (
+        f"{fmt.moment(Moment(now), full=True)}, of {safe(workspace.origin, 100)}; the shift since"
+    )
     about += f" {fmt.moment(Moment(since))} ({fmt.duration(now - since)})"
-    return markdown(joined([safe(session.profile, 60), scope], ", "), plain(about), sections, now)
+    return markdown(joined([safe(workspace.profile, 60), scope], ", "), plain(about), sections, now)
 
 
-def state_of(session: DashboardWorkspace) -> list[SafeText]:
+def state_of(workspace: DashboardWorkspace) -> list[SafeText]:
     """Return how many needs there are, how many tasks wait, and who works."""
-    needs = session.needs
-    store = session.store
+    needs = workspace.needs
+    store = workspace.store
     critical = needs.levels[Level.CRITICAL]
     warning = needs.levels[Level.WARNING]
     oldest = ""
     if needs.queue.oldest:
-        oldest = f", the oldest {session.look.wait(needs.queue.oldest)}"
+        oldest = f", the oldest {workspace.look.wait(needs.queue.oldest)}"
     state = [
         f"{fmt.count(critical)} critical, {fmt.count(warning)} warnings, "
         f"{fmt.count(len(needs.snoozed))} snoozed",

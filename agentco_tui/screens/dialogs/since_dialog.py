@@ -43,23 +43,25 @@ async def gather(frame: BaseFrame, since: float) -> list[Section]:
 
     Both are read off the event loop.
     """
-    session = frame.session
-    store = session.store
-    now = session.clock.now()
+    workspace = frame.workspace
+    store = workspace.store
+    now = workspace.clock.now()
     why = plain("without a history only what the log still holds is known")
     past = None
-    if session.history is not None:
+    if workspace.history is not None:
         try:
             read = partial(remembered, since, tuple(store.companies.records))
-            past = await session.history.ask(read, up_to_now=True)
+            past = await workspace.history.ask(read, up_to_now=True)
         except HistoryError as error:
             why = plain(str(error))
     if past is None:
-        read_to = began_at(store.freshness[FeedName.ACTIVITY], session.clock)
+        read_to = began_at(store.freshness[FeedName.ACTIVITY], workspace.clock)
         past = held(tuple(store.activity), since, read_to, why)
-    journal = await session.services.journaled(session.services.journal.latest, session.origin)
+    journal = await workspace.services.journaled(
+        workspace.services.journal.latest, workspace.origin
+    )
     sent = sent_from_here(journal, since, now - time.time())
-    limits = session.settings.alerts
+    limits = workspace.settings.alerts
     return await beside(lambda: happened(past, store, limits, (since, now), sent))
 
 
@@ -95,7 +97,7 @@ class SinceScreen(WholeScreen[str]):
     def action_look_back(self, way: int) -> None:
         """Show the next longer time, or (-1) the next shorter one."""
         tracker = self.frame.idle_tracker
-        now = self.frame.session.clock.now()
+        now = self.frame.workspace.clock.now()
         span = round((now - tracker.shift_since) / HOUR, 1)
         beyond = [each for each in SPANS[::way] if (each - span) * way > 0]
         if beyond:
@@ -103,7 +105,7 @@ class SinceScreen(WholeScreen[str]):
             self._read_again()
 
     def _read_again(self) -> None:
-        now = self.frame.session.clock.now()
+        now = self.frame.workspace.clock.now()
         since = self.frame.idle_tracker.shift_since
         words = plain(f" SINCE {to_minute(since, now)} ")
         span = Cell(plain(f"({fmt.duration(now - since)})"))
@@ -117,7 +119,7 @@ class SinceScreen(WholeScreen[str]):
         self._show_sections()
 
     def _show_sections(self) -> None:
-        now = self.frame.session.clock.now()
+        now = self.frame.workspace.clock.now()
         self.pane.show(item for each in self._sections for item in self._items_of(each, now))
 
     def action_handover(self) -> None:

@@ -135,13 +135,13 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         Binding("question_mark", "help", "Help", show=False, id="app.help"),
     ]
 
-    def __init__(self, session: DashboardWorkspace, task: Task) -> None:
+    def __init__(self, workspace: DashboardWorkspace, task: Task) -> None:
         super().__init__(
             [Cell(plain(" TRACE "), Tone.STRONG), Cell(task.title)],
-            [Cell(session.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
+            [Cell(workspace.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
         )
-        self.session = session
-        self.look = session.look
+        self.workspace = workspace
+        self.look = workspace.look
         self.subject = task
         self.trace: Trace | ApiError | None = None
         """The trace, or why it could not be read; None while it is being read."""
@@ -155,7 +155,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         """The number of the step that is being gone to, until it is drawn; 0 for none."""
         self._raw = False
         """Whether hidden characters are shown."""
-        approve = {" a": " approve "} if may_approve(session, task) else {}
+        approve = {" a": " approve "} if may_approve(workspace, task) else {}
         keys = {" esc": " back ", **approve, " /": " search ", " enter": " fold ", " z": " all "}
         self.keys = {**keys, " o": " pager ", " r": " read again ", " x": " raw "}
 
@@ -165,7 +165,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
 
     def _count_as_read(self) -> None:
         if self.app.screen is self and not self.hidden:
-            self.session.read[self.subject.id] = self.subject.content
+            self.workspace.read[self.subject.id] = self.subject.content
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self.show_items)
@@ -176,7 +176,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         start_worker(self, self._read, "read the trace", exclusive=True)
 
     async def _read(self) -> None:
-        trace = self.trace = await self.session.trace_of(self.subject)
+        trace = self.trace = await self.workspace.trace_of(self.subject)
         if isinstance(trace, Trace):
             # A trace that is longer than the screen is folded, except for the steps that failed.
             size = sum(2 + step.text.count("\n") if step.text else 1 for step in trace.steps)
@@ -215,12 +215,12 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         yield Gap()
         yield Heading(plain("Task"))
         task = self.subject
-        decision = self.session.decisions.by_task.get(task.id)
+        decision = self.workspace.decisions.by_task.get(task.id)
         if decision is not None:
-            yield from decision_items(self.session, decision)
+            yield from decision_items(self.workspace, decision)
             if decision.outcome is not None and isinstance(decision.outcome.record, Task):
                 task = decision.outcome.record
-        resolution = settled_as(self.session, task.id)
+        resolution = settled_as(self.workspace, task.id)
         yield from details(task, self.look, raw=self._raw, resolution=resolution)
 
     @on(DetailPane.Entered)
@@ -261,10 +261,10 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
         width = self.size.width
-        page(self.key_app, self.session, broken(self._items(width, None), width))
+        page(self.key_app, self.workspace, broken(self._items(width, None), width))
 
     def action_help(self) -> None:
-        self.app.push_screen(HelpScreen("tasks", self.session.settings, {}))
+        self.app.push_screen(HelpScreen("tasks", self.workspace.settings, {}))
 
     def action_raw(self) -> None:
         self._raw = not self._raw
