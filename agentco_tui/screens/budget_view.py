@@ -75,20 +75,20 @@ class BudgetView(TrendView[Budget]):
     def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
         self._places: dict[str, Place] = {}
         super().__init__(workspace, shown_as)
-        look = workspace.look
+        context = workspace.cell_context
 
         def about(alert: Alert) -> SafeText:
             if alert.agent is not None:
-                return look.names.agent(alert.agent)
-            return look.names.company(alert.company) if alert.company else plain("all")
+                return context.names.agent(alert.agent)
+            return context.names.company(alert.company) if alert.company else plain("all")
 
         def level(alert: Alert) -> Level:
-            return alert_level(alert, look.limits)
+            return alert_level(alert, context.limits)
 
         # fmt: off
         columns: list[Column[Alert]] = [
             cells.level_column(level, sort_key=level, descending_first=True),
-            cells.age_column(look, "age", "AGE", lambda a: a.at.at if a.at else None),
+            cells.age_column(context, "age", "AGE", lambda a: a.at.at if a.at else None),
             cells.text_column("about", "ABOUT", (10, 6), about, priority=1),
             cells.text_column("alert", "ALERT", (24, 24), lambda a: cells.marked_name(a, a.text),
                 lambda a: TONES[level(a)], grow=1, aliases=("text",)),
@@ -115,39 +115,39 @@ class BudgetView(TrendView[Budget]):
                 yield self.detail
 
     def columns(self) -> list[Column[Budget]]:
-        look = self.look
+        context = self.cell_context
 
         def place(budget: Budget) -> Place | None:
             return self._places.get(row_of(budget))
 
         def name(budget: Budget) -> Cell:
             """In the tree below its company; elsewhere with it, where there are several."""
-            name, known = look.names.budget(budget), place(budget)
+            name, known = context.names.budget(budget), place(budget)
             if budget.shared_id:
                 return cells.name_cell(budget, name)
             if budget.scope is not BudgetScope.AGENT:
                 return Cell(name)
             if self.table.sort == self.sort and not self.table.rows.filter:
                 return Cell(plain(f"  {name}" if known and known[2] != row_of(budget) else name))
-            of = look.names.company_of(budget)
+            of = context.names.company_of(budget)
             if of is None or self.workspace.poller.query.company is not None:
                 return Cell(name)
-            return Cell(joined([name, look.names.company(of)], f" {signs.separator} "))
+            return Cell(joined([name, context.names.company(of)], f" {signs.separator} "))
 
         def left(budget: Budget) -> Cell:
             """Nothing where there is no limit, which isn't the same as a figure not sent."""
             if budget.unlimited:
                 return Cell(plain(""))
-            return cells.text_cell(fmt.money(budget.remaining), TONES[look.level_of(budget)])
+            return cells.text_cell(fmt.money(budget.remaining), TONES[context.level_of(budget)])
 
         # fmt: off
         return [
-            cells.level_column(look.level_of, sort_key=place, descending_first=True),
+            cells.level_column(context.level_of, sort_key=place, descending_first=True),
             cells.column("name", "BUDGET OF", (14, 12), name, grow=2, aliases=("agent", "of"),
-                sort_key=lambda b: (SCOPE_RANKS[b.scope], look.names.budget(b).casefold())),
+                sort_key=lambda b: (SCOPE_RANKS[b.scope], context.names.budget(b).casefold())),
             cells.text_column("company", "COMPANY", (15, 8),
-                lambda b: look.names.company(look.names.company_of(b)), shown=False),
-            cells.gauge_column(look, "share", (19, 15), lambda b: b, ticks=True,
+                lambda b: context.names.company(context.names.company_of(b)), shown=False),
+            cells.gauge_column(context, "share", (19, 15), lambda b: b, ticks=True,
                 aliases=("used", "spent%")),
             cells.money_column("spent", "SPENT", SUM, lambda b: b.spent, descending_first=True,
                 priority=1),
@@ -158,7 +158,7 @@ class BudgetView(TrendView[Budget]):
                 cell=left, aliases=("left",)),
             cells.money_column("forecast", "FORECAST", SUM, lambda b: b.forecast, shown=False),
             trend_column(self.spent_in_day, priority=3),
-            *cells.told_columns(id=lambda b: safe(b.id), status=lambda b: b.status,
+            *cells.filter_only_columns(id=lambda b: safe(b.id), status=lambda b: b.status,
                 kind=lambda b: plain(b.scope)),
         ]
         # fmt: on
@@ -182,7 +182,7 @@ class BudgetView(TrendView[Budget]):
         """The place of every row: agents below the company they belong to, where that is listed."""
         budgets = (b for feed in self.lists for b in self.collections[feed] if self.wanted(b))
         rows = {row_of(budget): budget for budget in budgets}
-        stems, worst, bad = dict[str, str](), dict[str, Badness](), self.look.badness
+        stems, worst, bad = dict[str, str](), dict[str, Badness](), self.cell_context.badness
         for row, budget in rows.items():
             of = self.workspace.names.company_of(budget)
             company = f"{BudgetScope.COMPANY}:{of.id or of.name}" if of else ""

@@ -58,7 +58,7 @@ LEAST_GAUGE, MOST_GAUGE = 3, 30
 NO_SHARE = Decimal(-1)
 
 
-class Look(msgspec.Struct):
+class CellContext(msgspec.Struct):
     """What cells need besides their record: names, time and limits."""
 
     store: Store
@@ -306,7 +306,7 @@ def number_column(
     return column(key, title, widths, cell, filter_value=value, **more)
 
 
-def told_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[R]]:
+def filter_only_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[R]]:
     """Columns that are only there to be filtered by."""
     return [
         text_column(key, key.upper(), (8, 8), text, sort_key=None, shown=False)
@@ -326,7 +326,7 @@ def money_column(
 
 
 def gauge_column(
-    look: Look,
+    context: CellContext,
     key: str,
     widths: Widths,
     budget_of: Callable[[R], Budget | None],
@@ -344,7 +344,7 @@ def gauge_column(
         budget = budget_of(record)
         if budget is not None and budget.unlimited:
             return Cell(plain(no_limit), Tone.DIM)
-        return text_cell(fmt.percent(share(record)), TONES[look.level_of(budget)])
+        return text_cell(fmt.percent(share(record)), TONES[context.level_of(budget)])
 
     def drawn(record: R, width: int) -> Cell:
         said, budget = cell(record), budget_of(record)
@@ -352,26 +352,26 @@ def gauge_column(
         room = min(MOST_GAUGE, width - len(words))
         if budget is None or budget.share is None or room < LEAST_GAUGE:
             return said
-        return Cell(plain(f"{look.gauge(budget, room).text}{words}"), said.tone)
+        return Cell(plain(f"{context.gauge(budget, room).text}{words}"), said.tone)
 
     more = {"kind": ColumnKind.SHARE, "align": "left", "descending_first": True, **more}
     return number_column(key, "USED", widths, cell, share, drawn=drawn, grow=1, **more)
 
 
 def age_column(
-    look: Look, key: str, title: str, at: Callable[[R], float | None], **more: Any
+    context: CellContext, key: str, title: str, at: Callable[[R], float | None], **more: Any
 ) -> Column[R]:
     """How long ago something was, by its seconds since 1970; the oldest is the most."""
 
     def age(record: R) -> float | None:
         then = at(record)
-        return None if then is None else look.clock.now() - then
+        return None if then is None else context.clock.now() - then
 
     def order(record: R) -> float | None:
         then = at(record)
         return None if then is None else -then
 
-    cell = more.pop("cell", lambda record: Cell(look.age(at(record)), Tone.DIM))
+    cell = more.pop("cell", lambda record: Cell(context.age(at(record)), Tone.DIM))
     widths = more.pop("widths", (5, 5))
     more = {"kind": ColumnKind.SECONDS, "ticks": True, "sort_key": order, **more}
     return number_column(key, title, widths, cell, age, **more)

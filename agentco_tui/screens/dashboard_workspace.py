@@ -20,7 +20,7 @@ from agentco_tui.live.feeds import Clock, FeedName, Phase
 from agentco_tui.live.names import named
 from agentco_tui.live.poller import Poller
 from agentco_tui.model import Agent, Budget, Record, Task, Trace
-from agentco_tui.screens.cells import Look
+from agentco_tui.screens.cells import CellContext
 from agentco_tui.screens.needs_refresh import NeedsRefresh
 from agentco_tui.system.child_process import without_key
 from agentco_tui.system.state_folder import why_not_writable
@@ -72,7 +72,7 @@ class DashboardWorkspace(Workspace):
         timing = timing or Timing(hold_one=settings.hold)
         self.services = self.open_services(journal_path, self.permissions, timing)
         self.decisions = Decisions(self.services)
-        self.look = Look(self.store, self.names, self.clock, settings.alerts)
+        self.cell_context = CellContext(self.store, self.names, self.clock, settings.alerts)
         self.thin = settings.thin  # whether less is painted, as also while the terminal is slow
         self.snoozes.sync()
         self.needs_refresh = NeedsRefresh(self.needs)
@@ -86,7 +86,7 @@ class DashboardWorkspace(Workspace):
     def take_settings(self, settings: Settings) -> None:
         """Use other settings of the same platform; what can't be written stays so."""
         super().take_settings(settings)
-        self.look.limits = settings.alerts
+        self.cell_context.limits = settings.alerts
         self.services.timing = replace(self.services.timing, hold_one=settings.hold)
         self.permissions.off = self.permissions.off or off_by(settings)
 

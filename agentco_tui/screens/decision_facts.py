@@ -69,16 +69,16 @@ async def read_precedents(workspace: DashboardWorkspace, tasks: Sequence[Task]) 
     entries = [*workspace.store.activity]
     now = workspace.clock.now()
 
-    def look(reader: Reader | None) -> KnownPast:
+    def precedents_in(reader: Reader | None) -> KnownPast:
         lives = chain(approved_here.values(), map(life_from_log, entries))
         return past_of(tasks, lives, approved_here, now, reader, assumed=assumed)
 
     try:
         if workspace.history is None:
-            return await beside(partial(look, None))
-        return await workspace.history.ask(look)
+            return await beside(partial(precedents_in, None))
+        return await workspace.history.ask(precedents_in)
     except HistoryError as error:
-        return replace(await beside(partial(look, None)), trouble=safe(str(error)))
+        return replace(await beside(partial(precedents_in, None)), trouble=safe(str(error)))
     except Exception:
         log.exception("how tasks like these fared could not be worked out")
         trouble = plain("how tasks like it fared could not be worked out: the log tells why")

@@ -26,7 +26,7 @@ from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.reading.values.money import Sum, envelope_unit, to_money, to_sum
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.screens import cells
-from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.system.osc import LINKABLE
 from agentco_tui.text import SafeText, cell_width, escaped, hidden_in, plain, safe, safe_block
 from agentco_tui.text.signs import signs
@@ -45,36 +45,41 @@ def named(name_of: Callable[[Ref], SafeText], ref: Ref | None) -> SafeText | Non
     return name if ref.id is None or safe(ref.id) == name else plain(f"{name}  {safe(ref.id)}")
 
 
-def task_details(task: Task, look: Look, resolution: Cell | None = None) -> list[Item]:
+def task_details(task: Task, context: CellContext, resolution: Cell | None = None) -> list[Item]:
     """Who asks, how it stands and since when; `asked_for` has the rest of it."""
-    agent = look.names.agent_of(task.agent)
+    agent = context.names.agent_of(task.agent)
     waits = insight.waits_for_person(task)
     status = resolution if waits and resolution is not None else cells.task_status_cell(task)
-    level = insight.task_level(task, look.clock.now(), look.limits)
+    level = insight.task_level(task, context.clock.now(), context.limits)
     since = insight.waiting_since(task)
-    trust = look.trust_of(task)
-    wait = None if since is None else plain(f"{cells.level_sign(level)} {look.wait(since)}".strip())
+    trust = context.trust_of(task)
+    wait = (
+        None if since is None else plain(f"{cells.level_sign(level)} {context.wait(since)}".strip())
+    )
     waited = [field("waits", wait, TONES[level])] if waits and resolution is None else []
     facts: list[Item] = [
         Gap(),
         field("status", plain(status.text.strip()), status.tone),
         field("priority", task.priority),
         *waited,
-        link("agent", look.names.agent, task.agent, "agents"),
+        link("agent", context.names.agent, task.agent, "agents"),
         field("role", agent.role if agent else None),
-        link("company", look.names.company, look.names.company_of(task), "companies"),
+        link("company", context.names.company, context.names.company_of(task), "companies"),
         field("trust", None if trust is None else fmt.number(trust)),
     ]
     times = {"updated": task.updated, "expires": task.expires}
-    facts += [field(name, when(moment, look)) for name, moment in times.items() if moment]
+    facts += [field(name, when(moment, context)) for name, moment in times.items() if moment]
     if task.decided or task.decided_by:
-        facts += [field("decided", when(task.decided, look)), field("decided by", task.decided_by)]
-    told = field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))
+        facts += [
+            field("decided", when(task.decided, context)),
+            field("decided by", task.decided_by),
+        ]
+    told = field("created", when(task.created, context)), field("id", safe(task.sent_id, _WHOLE))
     return [*head(task), *facts, *told]
 
 
-def budget_details(budget: model.Budget, look: Look) -> list[Item]:
-    owners, of, names = list[Item](), look.names.company_of(budget), look.names
+def budget_details(budget: model.Budget, context: CellContext) -> list[Item]:
+    owners, of, names = list[Item](), context.names.company_of(budget), context.names
     if budget.scope is model.BudgetScope.AGENT:
         owners.append(
             link("agent", names.agent, Ref(id=budget.sent_id, name=budget.name), "agents")
@@ -82,18 +87,18 @@ def budget_details(budget: model.Budget, look: Look) -> list[Item]:
     if of is not None:
         owners.append(link("company", names.company, of, "companies"))
     return [
-        Text(look.names.budget(budget), Tone.STRONG),
+        Text(context.names.budget(budget), Tone.STRONG),
         Gap(),
         field("for", plain(budget.scope)),
         *owners,
-        *budget_fields(budget, look),
+        *budget_fields(budget, context),
         field("id", safe(budget.sent_id)),
     ]
 
 
-def budget_fields(budget: model.Budget, look: Look) -> list[Item]:
-    level, items = look.level_of(budget), list[Item]()
-    if used := look.used(budget, GAUGE_WIDTH).text:
+def budget_fields(budget: model.Budget, context: CellContext) -> list[Item]:
+    level, items = context.level_of(budget), list[Item]()
+    if used := context.used(budget, GAUGE_WIDTH).text:
         gauge = f"{used} {cells.level_sign(level)}"
         items.append(field("used", plain(gauge.rstrip()), TONES[level]))
     items += [
@@ -105,7 +110,7 @@ def budget_fields(budget: model.Budget, look: Look) -> list[Item]:
         items.append(field("warns at", fmt.percent(budget.warn_at)))
     times = {"began": budget.period_start, "resets": budget.resets}
     items.append(field("period", budget.period))
-    items += [field(name, when(at, look)) for name, at in times.items()]
+    items += [field(name, when(at, context)) for name, at in times.items()]
     if budget.status:
         items.append(field("status", budget.status))
     if budget.paused:
@@ -113,8 +118,8 @@ def budget_fields(budget: model.Budget, look: Look) -> list[Item]:
     return items
 
 
-def alert_details(alert: model.Alert, look: Look) -> list[Item]:
-    level = insight.alert_level(alert, look.limits)
+def alert_details(alert: model.Alert, context: CellContext) -> list[Item]:
+    level = insight.alert_level(alert, context.limits)
     sign = cells.level_sign(level)
     return [
         Text(plain(f"{sign} {alert.text}".strip()), TONES[level] if level else Tone.STRONG),
@@ -122,9 +127,9 @@ def alert_details(alert: model.Alert, look: Look) -> list[Item]:
         field("severity", plain(f"{sign} {alert.severity}".strip()), TONES[level]),
         field("kind", alert.kind),
         field("status", alert.status),
-        link("agent", look.names.agent, alert.agent, "agents"),
-        link("company", look.names.company, alert.company, "companies"),
-        field("since", when(alert.at, look)),
+        link("agent", context.names.agent, alert.agent, "agents"),
+        link("company", context.names.company, alert.company, "companies"),
+        field("since", when(alert.at, context)),
         field("used", fmt.percent(alert.share) if alert.share is not None else None),
         field("threshold", fmt.percent(alert.threshold) if alert.threshold is not None else None),
         field("spent", fmt.money(alert.spent)),
@@ -133,8 +138,8 @@ def alert_details(alert: model.Alert, look: Look) -> list[Item]:
     ]
 
 
-def activity_details(entry: model.Activity, look: Look) -> list[Item]:
-    names = look.names
+def activity_details(entry: model.Activity, context: CellContext) -> list[Item]:
+    names = context.names
     severity = f"{signs.derived if entry.severity_derived else ''}{entry.severity}"
 
     def known(slot: str) -> Callable[[Ref], SafeText]:
@@ -143,12 +148,12 @@ def activity_details(entry: model.Activity, look: Look) -> list[Item]:
     return [
         Text(sentence(entry, names), Tone.STRONG),
         Gap(),
-        field("when", when(entry.at, look)),
+        field("when", when(entry.at, context)),
         field("what", entry.verb),
         link("agent", known("agent"), entry.agent, "agents"),
         field("by", named(known("actor"), entry.actor)),
         link("company", known("company"), entry.company, "companies"),
-        link("task", known("task"), entry.task, "tasks" if is_listed(entry.task, look) else ""),
+        link("task", known("task"), entry.task, "tasks" if is_listed(entry.task, context) else ""),
         field(entry.target_type or plain("target"), named(known("target"), entry.target)),
         field("severity", plain(severity)),
         field("outcome", entry.outcome),
@@ -156,7 +161,7 @@ def activity_details(entry: model.Activity, look: Look) -> list[Item]:
     ]
 
 
-DETAILS: dict[type, Callable[[Any, Look], list[Item]]] = {
+DETAILS: dict[type, Callable[[Any, CellContext], list[Item]]] = {
     model.Budget: budget_details,
     model.Alert: alert_details,
     model.Activity: activity_details,
@@ -164,13 +169,13 @@ DETAILS: dict[type, Callable[[Any, Look], list[Item]]] = {
 
 
 def details(
-    record: model.Record, look: Look, *, raw: bool = False, resolution: Cell | None = None
+    record: model.Record, context: CellContext, *, raw: bool = False, resolution: Cell | None = None
 ) -> list[Item]:
     """The items for a record; `raw` shows hidden characters, `resolution` what became of a task."""
     if isinstance(record, Task):
-        items, rest = task_details(record, look, resolution), [Gap(), *asked_for(record)]
+        items, rest = task_details(record, context, resolution), [Gap(), *asked_for(record)]
     else:
-        told = DETAILS[type(record)](record, look)
+        told = DETAILS[type(record)](record, context)
         items, rest = [told[0], *about_the_id(record), *told[1:]], beyond(record)
     return [*items, *(beyond(record, raw=True) if raw else rest)]
 
@@ -233,11 +238,11 @@ Fields = Mapping[str, Any]
 Row = tuple[SafeText, SafeText, Tone]
 
 
-def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
+def substance(task: Task, context: CellContext, facts: Iterable[Item] = ()) -> list[Item]:
     """The task, whole: title, `facts`, sums, description, all other fields, created and id."""
     told = *head(task), *facts, field("id", safe(task.sent_id, _WHOLE))
     cost = [] if task.cost else [field("cost", None)]
-    return [*told, *cost, *asked_for(task), Gap(), field("created", when(task.created, look))]
+    return [*told, *cost, *asked_for(task), Gap(), field("created", when(task.created, context))]
 
 
 def asked_for(task: Task) -> list[Item]:
@@ -309,16 +314,16 @@ def link(name: str, name_of: Callable[[Ref], SafeText], ref: Ref | None, place: 
     return replace(line, key=f"{place}:{ref.id}") if is_one and ref else line
 
 
-def is_listed(task: Ref | None, look: Look) -> bool:
+def is_listed(task: Ref | None, context: CellContext) -> bool:
     """Whether there is a page of a task: only those that are listed have one."""
-    store = look.store
+    store = context.store
     return task is not None and (task.id in store.pending.records or task.id in store.tasks.records)
 
 
-def when(moment: Moment | None, look: Look) -> SafeText | None:
+def when(moment: Moment | None, context: CellContext) -> SafeText | None:
     if moment is None:
         return None
-    until = moment.at - look.clock.now()
+    until = moment.at - context.clock.now()
     ago = f"in {fmt.age(until)}" if until > 0 else fmt.ago(-until)
     assumed = ", zone assumed" if moment.zone_assumed else ""
     return plain(f"{ago}, {fmt.moment(moment)}{assumed}")

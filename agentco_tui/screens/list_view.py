@@ -98,7 +98,7 @@ class ListView(Widget, Generic[R]):
         super().__init__(id=None if shown_as else self.place)
         self.shown_as = shown_as or ViewSettings(name="", screen=self.place)
         self.workspace = workspace
-        self.look = workspace.look
+        self.cell_context = workspace.cell_context
         self.collections: dict[FeedName, Any] = {
             **workspace.store.collections,
             FeedName.ACTIVITY: workspace.store.activity,
@@ -485,7 +485,7 @@ class ListView(Widget, Generic[R]):
             self.detail.show([] if record is None else self.detail_items(record), top=top)
 
     def detail_items(self, record: Any) -> list[Item]:
-        return details(record, self.look, raw=self._raw)
+        return details(record, self.cell_context, raw=self._raw)
 
     def show_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Show how far decisions about these tasks are, where the list has tasks."""

@@ -19,7 +19,7 @@ from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
-from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.trends import (
     ahead_in,
@@ -92,7 +92,9 @@ def _preview(
             first, second = _task_preview(record, workspace, width)
             return first, second, _task_facts(record, need, words, workspace)
         case Budget():
-            first = joined([cells.spent_text(record), about_of(record, workspace.look)], ", ")
+            first = joined(
+                [cells.spent_text(record), about_of(record, workspace.cell_context)], ", "
+            )
             return first, at_work(agent_of(record, workspace), workspace), []
         case model.Alert(threshold=threshold):
             limit = "" if threshold is None else f"threshold {fmt.percent(threshold)}"
@@ -108,7 +110,7 @@ def _task_preview(
     task: Task, workspace: DashboardWorkspace, width: int
 ) -> tuple[SafeText, SafeText]:
     """Return the description in two lines, or the last step of the trace and the description."""
-    about = about_of(task, workspace.look) or plain("no description was sent")
+    about = about_of(task, workspace.cell_context) or plain("no description was sent")
     trace = workspace.traces.get(task.id)
     if isinstance(trace, Trace) and trace.steps:
         step = trace.steps[-1]
@@ -125,7 +127,7 @@ def _task_facts(
     facts = [words.agent]
     if not need.alike:
         facts.append(names.company(names.company_of(task)))
-        trust = fmt.number(workspace.look.trust_of(task))
+        trust = fmt.number(workspace.cell_context.trust_of(task))
         if trust != signs.missing:
             facts.append(plain(f"trust {trust}"))
     trace = workspace.traces.get(task.id)
@@ -136,7 +138,7 @@ def _task_facts(
     return [fact for fact in facts if fact and fact != signs.missing]
 
 
-def about_of(record: model.Record, look: Look) -> SafeText:
+def about_of(record: model.Record, context: CellContext) -> SafeText:
     """Return what a task is about, or a budget's forecast and when it resets; "" if not known."""
     if isinstance(record, Task):
         return one_line(record.description)
@@ -145,7 +147,7 @@ def about_of(record: model.Record, look: Look) -> SafeText:
     words: list[SafeText] = []
     if record.forecast is not None:
         words.append(plain(f"platform's forecast {fmt.money(record.forecast)}"))
-    left = record.resets.at - look.clock.now() if record.resets else 0
+    left = record.resets.at - context.clock.now() if record.resets else 0
     if left > 0:
         words.append(plain(f"resets in {fmt.age(left)}"))
     return joined(words, ", ")
@@ -203,7 +205,7 @@ def money_of(workspace: DashboardWorkspace, most: int) -> list[Budget]:
     store = workspace.store
     scope = workspace.poller.query.company
     companies = [budget for budget in store.company_budgets if scope in (None, budget.id)]
-    companies.sort(key=workspace.look.badness, reverse=True)
+    companies.sort(key=workspace.cell_context.badness, reverse=True)
     head = [*store.budget, *companies] if scope is None else companies
     worst = _worst_of_agents(workspace)
     kept = max(3, most - min(len(worst), most // 3))
@@ -215,14 +217,14 @@ def _worst_of_agents(workspace: DashboardWorkspace) -> list[Budget]:
     budgets = workspace.needs.of_scope(workspace.store.agent_budgets)
     few = list(islice(budgets, MOST_SORTED + 1))
     if len(few) <= MOST_SORTED:
-        return sorted(few, key=workspace.look.badness, reverse=True)
+        return sorted(few, key=workspace.cell_context.badness, reverse=True)
     needs = (need.record for need in workspace.needs.shown)
     return [each for each in needs if isinstance(each, Budget) and each.scope is BudgetScope.AGENT]
 
 
 def money_items(budgets: list[Budget], workspace: DashboardWorkspace, width: int) -> list[Item]:
     """Return a line for each budget: its level, owner, gauge, last day, sums and forecast."""
-    look = workspace.look
+    context = workspace.cell_context
     is_roomy = width >= ROOMY
     days = [workspace.outlook.of(each).spent_by_hour if is_roomy else () for each in budgets]
     sparks = [spark_cell(day) for day in days]
@@ -242,11 +244,11 @@ def money_items(budgets: list[Budget], workspace: DashboardWorkspace, width: int
     room -= max(map(total_width, left), default=0)
     room = max(cells.LEAST_GAUGE, min(cells.MOST_GAUGE, room))
     used = columns(
-        [[look.used(each, room, track=not workspace.thin)] for each in budgets], (width,)
+        [[context.used(each, room, track=not workspace.thin)] for each in budgets], (width,)
     )
     items: list[Item] = []
     for budget, owner, gauge, rest in zip(budgets, left, used, right, strict=True):
-        level = look.level_of(budget)
+        level = context.level_of(budget)
         sign = Cell(plain(f"{cells.level_sign(level)} "), TONES[level])
         items.append(Cells((sign, *owner, Cell(plain(" ")), *gauge, *rest)))
     return items
@@ -326,9 +328,9 @@ def is_noisy(activity: ActivityWindow, was_noisy: bool) -> bool:
     return last.at - first.at < (QUIET_AFTER if was_noisy else NOISY_WITHIN)
 
 
-def log_lines(folds: Sequence[Fold], look: Look, who: int) -> list[list[Cell]]:
+def log_lines(folds: Sequence[Fold], context: CellContext, who: int) -> list[list[Cell]]:
     """Return a line for each fold: when, how bad, by whom in so many columns, and what was done."""
-    now = look.clock.now()
+    now = context.clock.now()
     rows: list[list[Cell]] = []
     for fold in folds:
         entry = fold.entries[0]
@@ -337,15 +339,15 @@ def log_lines(folds: Sequence[Fold], look: Look, who: int) -> list[list[Cell]]:
             [
                 Cell(fmt.clock(entry.at, now), Tone.DIM),
                 cells.severity_cell(entry),
-                Cell(plain(f" {doer(entry, look.names)}")),
-                Cell(plain(f" {deed(entry, look.names)}"), tone),
+                Cell(plain(f" {doer(entry, context.names)}")),
+                Cell(plain(f" {deed(entry, context.names)}"), tone),
             ]
         )
     return columns(rows, (9, 2, who + 1 if who else 0))
 
 
 def latest_items(
-    activity: ActivityWindow, look: Look, size: tuple[int, int], *, bad_only: bool
+    activity: ActivityWindow, context: CellContext, size: tuple[int, int], *, bad_only: bool
 ) -> list[Item]:
     """Return the newest entries, those that are alike in one line; with `bad_only` the bad ones.
 
@@ -358,9 +360,9 @@ def latest_items(
         for entry in newest
         if not bad_only or is_gap(entry) or insight.SEVERITY_LEVELS[entry.severity] > Level.OK
     )
-    folds = folded(chosen, look.names)[: max(1, height)]
+    folds = folded(chosen, context.names)[: max(1, height)]
     repeats = [fold.times() if width >= ROOM else fold.count for fold in folds]
-    lines = log_lines(folds, look, max(6, width // 5))
+    lines = log_lines(folds, context, max(6, width // 5))
     return [
         Cells(tuple(line), (Cell(words, Tone.DIM),))
         for line, words in zip(lines, repeats, strict=True)

@@ -141,16 +141,16 @@ class OverviewView(TaskLines[Need]):
 
     def words(self, need: Need) -> NeedWords:
         """Return a need in words; a snoozed one says when it returns, and its note."""
-        now = self.look.clock.now()
-        words = words_of(need, self.look.names, self.workspace.outlook, now)
+        now = self.cell_context.clock.now()
+        words = words_of(need, self.cell_context.names, self.workspace.outlook, now)
         if need.snooze is None:
             return words
         until = need.snooze.told(now)
         return replace(words, why=plain("snoozed"), consequence=until, brief_consequence=None)
 
     def columns(self) -> list[Column[Need]]:
-        look = self.look
-        names = look.names
+        context = self.cell_context
+        names = context.names
         words = self.words
 
         def level(need: Need) -> Level:
@@ -198,8 +198,8 @@ class OverviewView(TaskLines[Need]):
             cells.level_column(level),
             cells.text_column("need", "WHY", (9, 9), lambda n: words(n).why,
                 bad, sort_key=lambda n: words(n).why, aliases=("why", "kind")),
-            cells.age_column(look, "age", "SINCE", lambda n: words(n).since, descending_first=True,
-                cell=lambda n: Cell(look.wait(words(n).since), bad(n)),
+            cells.age_column(context, "age", "SINCE", lambda n: words(n).since,
+                descending_first=True, cell=lambda n: Cell(context.wait(words(n).since), bad(n)),
                 aliases=("since", "waits", "waiting")),
             cells.text_column("what", "WHAT", (22, 20), lambda n: words(n).what, tone,
                 grow=3, aliases=("task", "title"), drawn=drawn),
@@ -210,9 +210,9 @@ class OverviewView(TaskLines[Need]):
                 sort_key=None, drawn=figure),
             cells.text_column("agent", "AGENT", (10, 6), lambda n: words(n).agent, priority=3),
             cells.text_column("company", "COMPANY", (13, 8), company, priority=4),
-            cells.text_column("description", "ABOUT", (40, 30), lambda n: about_of(n.record, look),
-                Tone.DIM, priority=6, grow=4, sort_key=None),
-            *cells.told_columns(id=lambda n: safe(n.record.id),
+            cells.text_column("description", "ABOUT", (40, 30),
+                lambda n: about_of(n.record, context), Tone.DIM, priority=6, grow=4, sort_key=None),
+            *cells.filter_only_columns(id=lambda n: safe(n.record.id),
                 status=lambda n: getattr(n.record, "status", None)),
             cells.money_column("cost", "COST", (8, 8), lambda n: getattr(n.record, "cost", None),
                 shown=False),
@@ -340,7 +340,7 @@ class OverviewView(TaskLines[Need]):
             case Task():
                 return super().resolution(row_id)
             case Budget(id=key, scope=scope) if budget := store.budgets[scope].get(key):
-                is_settled = self.look.level_of(budget) is Level.OK
+                is_settled = self.cell_context.level_of(budget) is Level.OK
             case model.Alert(id=key) if alert := store.alerts.get(key):
                 is_settled = not insight.is_open(alert)
             case model.Agent(id=key) if agent := store.agents.get(key):
@@ -413,7 +413,7 @@ class OverviewView(TaskLines[Need]):
             cells.append(Cell(plain(f"{fmt.count(len(self.needs.snoozed))} snoozed "), Tone.DIM))
         is_read = self.workspace.store.freshness[FeedName.PENDING].answered_at is not None
         if is_read and self.workspace.is_scope_shown():
-            oldest = f", the oldest {self.look.wait(queue.oldest)}" if queue.oldest else ""
+            oldest = f", the oldest {self.cell_context.wait(queue.oldest)}" if queue.oldest else ""
             cells.append(Cell(plain(f" {fmt.count(queue.count)} tasks wait{oldest}")))
         cells += told_cells(pending.listing, len(pending))
         agents = staff(self.workspace.needs.agents.by_state)
@@ -425,7 +425,7 @@ class OverviewView(TaskLines[Need]):
         is_good = self.workspace.scope_phase() is Phase.LIVE
         since = ""
         if self.needs.quiet_since is not None:
-            at = fmt.clock(model.Moment(self.needs.quiet_since), self.look.clock.now())
+            at = fmt.clock(model.Moment(self.needs.quiet_since), self.cell_context.clock.now())
             since = f" since {at.removesuffix(at[5:]) if at[2:3] == ':' else at}"
         return plain(f"{signs.good if is_good else signs.unknown} {super().nothing()}{since}")
 
@@ -475,19 +475,19 @@ class OverviewView(TaskLines[Need]):
         lines = money_items(budgets, self.workspace, width)
         self.spend.show(lines or [self._instead(FeedName.BUDGET, "no budgets")])
         period = next((b for b in budgets if b.period or b.resets), None)
-        words = plain("") if period is None else day_of(period, self.look.clock.now())
+        words = plain("") if period is None else day_of(period, self.cell_context.clock.now())
         self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(words)])
 
     def _show_latest(self) -> None:
         activity = self.workspace.store.activity
         self._is_noisy = is_noisy(activity, self._is_noisy)
         bad_only = self._shows_bad_only()
-        lines = latest_items(activity, self.look, self.latest.size, bad_only=bad_only)
+        lines = latest_items(activity, self.cell_context, self.latest.size, bad_only=bad_only)
         if bad_only and not lines and activity:
             none = plain(f"no {signs.critical} or {signs.warning} among the latest")
             lines = [Text(none, Tone.DIM)]
         self.latest.show(lines or [self._instead(FeedName.ACTIVITY, "nothing happened yet")])
-        zone = Cell(plain(f"  {fmt.zone(self.look.clock.now())}"), Tone.DIM)
+        zone = Cell(plain(f"  {fmt.zone(self.cell_context.clock.now())}"), Tone.DIM)
         only_bad = f"{signs.critical} {signs.warning} only"
         right: list[Cell] = []
         if bad_only:

@@ -17,7 +17,7 @@ from agentco_tui.live.sentences import folded
 from agentco_tui.model import Activity, Agent, Budget, Company, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
-from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import about_the_id, field, is_listed, link, when
 from agentco_tui.screens.navigation import AGENT_LOG
@@ -43,29 +43,31 @@ BLANK: Final = Cell(plain(" "))
 
 def company_page(company: Company, workspace: DashboardWorkspace) -> list[Item]:
     """Return the page of a company: what waits, its money, its agents, and what failed."""
-    look = workspace.look
+    context = workspace.cell_context
     names = workspace.names
 
     def is_of_company(record: Task | Activity) -> bool:
         owner = names.company_of(record)
         return owner is not None and owner.id == company.id
 
-    tasks = list(filter(is_of_company, _waiting(look)))
-    agents = [a for a in look.store.agents if a.company is not None and a.company.id == company.id]
-    entries = filter(is_of_company, reversed(look.store.activity))
+    tasks = list(filter(is_of_company, _waiting(context)))
+    agents = [
+        a for a in context.store.agents if a.company is not None and a.company.id == company.id
+    ]
+    entries = filter(is_of_company, reversed(context.store.activity))
     bad = (entry for entry in entries if insight.SEVERITY_LEVELS[entry.severity] > Level.OK)
     hours = (workspace.outlook.of_agent(agent.id).entries_by_hour for agent in agents)
     return [
         *_company_head(company, agents),
-        *_waiting_part(tasks, look, "tasks"),
+        *_waiting_part(tasks, context, "tasks"),
         *waiting_trend(workspace, company.id).items(),
-        *_money_part(look.budget_of(company), workspace),
-        *_agents_part(agents, tasks, look),
-        *_log_part("Failures", bad, look, 10, "none in the part of the log that is known"),
+        *_money_part(context.budget_of(company), workspace),
+        *_agents_part(agents, tasks, context),
+        *_log_part("Failures", bad, context, 10, "none in the part of the log that is known"),
         *entries_trend(together(hours)).items(),
         Gap(),
         field("tasks", fmt.count(company.task_count)),
-        field("created", when(company.created, look)),
+        field("created", when(company.created, context)),
         field("id", safe(company.sent_id)),
     ]
 
@@ -87,28 +89,28 @@ def _company_head(company: Company, agents: list[Agent]) -> list[Item]:
 
 def agent_page(agent: Agent, workspace: DashboardWorkspace) -> list[Item]:
     """Return the page of an agent: what waits, its money, and the newest of its log."""
-    look = workspace.look
+    context = workspace.cell_context
     status = cells.agent_status_cell(agent)
-    tasks = [t for t in _waiting(look) if t.agent is not None and t.agent.id == agent.id]
-    newest = reversed(look.store.activity)
-    entries = (entry for entry in newest if is_about_agent(entry, agent.id, look.names))
+    tasks = [t for t in _waiting(context) if t.agent is not None and t.agent.id == agent.id]
+    newest = reversed(context.store.activity)
+    entries = (entry for entry in newest if is_about_agent(entry, agent.id, context.names))
     return [
         Text(agent.name or safe(agent.sent_id), Tone.STRONG),
         *about_the_id(agent),
-        link("company", look.names.company, agent.company, "companies"),
+        link("company", context.names.company, agent.company, "companies"),
         field("status", plain(status.text.strip()), status.tone),
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
-        *_waiting_part(tasks, look),
-        *_money_part(look.budget_of(agent), workspace),
-        *_agent_log_part(agent.id, entries, look),
+        *_waiting_part(tasks, context),
+        *_money_part(context.budget_of(agent), workspace),
+        *_agent_log_part(agent.id, entries, context),
         *entries_trend(workspace.outlook.of_agent(agent.id).entries_by_hour).items(),
         Gap(),
-        field("left", look.left_cell(agent).text),
+        field("left", context.left_cell(agent).text),
         field("model", agent.model),
         field("completed", fmt.count(agent.tasks_completed)),
-        field("last seen", when(agent.last_seen, look)),
-        field("created", when(agent.created, look)),
+        field("last seen", when(agent.last_seen, context)),
+        field("created", when(agent.created, context)),
         field("id", safe(agent.sent_id)),
     ]
 
@@ -134,39 +136,39 @@ def _part(
     return [Gap(), Heading(plain(heading)), *items]
 
 
-def _waiting(look: Look) -> Iterator[Task]:
-    return filter(insight.waits_for_person, islice(look.store.pending, MOST_TASKS))
+def _waiting(context: CellContext) -> Iterator[Task]:
+    return filter(insight.waits_for_person, islice(context.store.pending, MOST_TASKS))
 
 
-def _waiting_part(tasks: list[Task], look: Look, more: str = "") -> list[Item]:
+def _waiting_part(tasks: list[Task], context: CellContext, more: str = "") -> list[Item]:
     """Return the tasks that wait, the worst and oldest first; in a company's page with agents.
 
     `more` is where the line with the number of further tasks leads.
     """
-    now = look.clock.now()
+    now = context.clock.now()
     since = {id(task): insight.waiting_since(task) or now for task in tasks}
-    levels = {id(task): insight.task_level(task, now, look.limits) for task in tasks}
+    levels = {id(task): insight.task_level(task, now, context.limits) for task in tasks}
     tasks.sort(key=lambda task: (-levels[id(task)], since[id(task)]))
-    rows = columns([_waiting_cells(task, levels[id(task)], look) for task in tasks], (9, 11))
+    rows = columns([_waiting_cells(task, levels[id(task)], context) for task in tasks], (9, 11))
     lines: list[Item] = []
     for task, row in zip(tasks, rows, strict=True):
-        agent = look.names.agent(task.agent) if more else ""
+        agent = context.names.agent(task.agent) if more else ""
         lines.append(_line(f"tasks:{task.id}", row, agent))
-    if look.store.freshness[FeedName.PENDING].answered_at is None:
+    if context.store.freshness[FeedName.PENDING].answered_at is None:
         return _part("Waiting", lines, more=more, none="not read yet")
     heading = f"Waiting {fmt.count(len(tasks))}"
     if tasks:
-        heading += f", the oldest {look.wait(min(since.values()))}"
+        heading += f", the oldest {context.wait(min(since.values()))}"
     critical = [*levels.values()].count(Level.CRITICAL)
     if critical:
         heading += f", {fmt.count(critical)} critical"
-    if len(look.store.pending) > MOST_TASKS:
+    if len(context.store.pending) > MOST_TASKS:
         heading += f" (of the first {fmt.count(MOST_TASKS)} tasks)"
     return _part(heading, lines, more=more, none="nothing waits for a person")
 
 
-def _waiting_cells(task: Task, level: Level, look: Look) -> list[Cell]:
-    age = f"{cells.level_sign(level)} {look.wait(insight.waiting_since(task)):>5}  "
+def _waiting_cells(task: Task, level: Level, context: CellContext) -> list[Cell]:
+    age = f"{cells.level_sign(level)} {context.wait(insight.waiting_since(task)):>5}  "
     priority = Cell(task.priority or signs.missing)
     return [Cell(plain(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
 
@@ -175,11 +177,11 @@ def _money_part(budget: Budget | None, workspace: DashboardWorkspace) -> list[It
     """Return a budget's gauge, what is spent and left, when it resets, and its forecast."""
     if budget is None:
         return _part("Money", [], 0, none="no budget is known")
-    look = workspace.look
+    context = workspace.cell_context
     items: list[Item] = []
-    used = look.used(budget, GAUGE)
+    used = context.used(budget, GAUGE)
     if used.text:
-        sign = Cell(plain(f" {cells.level_sign(look.level_of(budget))}"), used.tone)
+        sign = Cell(plain(f" {cells.level_sign(context.level_of(budget))}"), used.tone)
         items.append(Cells((BLANK, used, sign)))
     words = cells.spent_text(budget)
     if budget.remaining is not None and not budget.unlimited:
@@ -187,50 +189,50 @@ def _money_part(budget: Budget | None, workspace: DashboardWorkspace) -> list[It
     spent = field("spent", plain(words))
     items.append(replace(spent, key=f"budget:{budget.scope}:{budget.id}"))
     if budget.resets is not None:
-        items.append(field("resets", when(budget.resets, look)))
+        items.append(field("resets", when(budget.resets, context)))
     items += spending_items(budget, workspace)
-    is_period_known = insight.period_passed(budget, look.clock.now()) is not None
+    is_period_known = insight.period_passed(budget, context.clock.now()) is not None
     today = f"   {signs.vertical} = today" if is_period_known else ""
     return _part(f"Money{today}", items, len(items), none="no budget is known")
 
 
-def _agents_part(agents: list[Agent], waiting: Iterable[Task], look: Look) -> list[Item]:
+def _agents_part(agents: list[Agent], waiting: Iterable[Task], context: CellContext) -> list[Item]:
     """Return the agents of a company, the worst first, with what is spent and what waits."""
     waiting_by_agent = Counter(task.agent.id for task in waiting if task.agent)
     agents.sort(key=lambda agent: (agent.name or "").casefold())
-    agents.sort(key=look.agent_badness, reverse=True)
-    cells_by_agent = [_agent_cells(agent, waiting_by_agent[agent.id], look) for agent in agents]
+    agents.sort(key=context.agent_badness, reverse=True)
+    cells_by_agent = [_agent_cells(agent, waiting_by_agent[agent.id], context) for agent in agents]
     rows = columns(cells_by_agent, (2, 14, 1, 21, 20, 12))
     lines = [_line(f"agents:{agent.id}", row) for agent, row in zip(agents, rows, strict=True)]
     heading = f"Agents {fmt.count(len(agents))}, worst first"
     return _part(heading, lines, MOST_LINES + 2, more="agents", none="no agents are known")
 
 
-def _agent_cells(agent: Agent, waiting: int, look: Look) -> list[Cell]:
-    level = look.agent_badness(agent)[0]
+def _agent_cells(agent: Agent, waiting: int, context: CellContext) -> list[Cell]:
+    level = context.agent_badness(agent)[0]
     status = cells.agent_status_cell(agent)
     return [
         Cell(plain(f"{cells.level_sign(level)} "), TONES[level]),
         Cell(agent.name or safe(agent.id)),
         BLANK,
-        look.used(look.budget_of(agent), SMALL_GAUGE),
+        context.used(context.budget_of(agent), SMALL_GAUGE),
         Cell(plain(f"  {status.text}"), status.tone),
         Cell(plain(f"  {fmt.count(waiting)} wait" if waiting else "")),
         Cell(plain(f"  {agent.role or ''}"), Tone.DIM),
     ]
 
 
-def _agent_log_part(agent_id: str, entries: Iterable[Activity], look: Look) -> list[Item]:
+def _agent_log_part(agent_id: str, entries: Iterable[Activity], context: CellContext) -> list[Item]:
     """Return the agent's entries among those that were read, and a line that leads to its log.
 
     The log that all screens share holds the newest entries of all agents: an agent may have many
     more.
     """
-    none = f"none among the newest {fmt.count(len(look.store.activity))} entries of the log"
-    if look.store.freshness[FeedName.ACTIVITY].answered_at is None:
+    none = f"none among the newest {fmt.count(len(context.store.activity))} entries of the log"
+    if context.store.freshness[FeedName.ACTIVITY].answered_at is None:
         none = "not read yet"
     log_key = f"{AGENT_LOG}:{agent_id}"
-    items = _log_part("Latest", entries, look, 0, none, more=log_key)
+    items = _log_part("Latest", entries, context, 0, none, more=log_key)
     last = items[-1]
     last_cells = last.left if isinstance(last, Cells) else ()
     leads_to_log = any(isinstance(c, Pressable) and c.key == log_key for c in last_cells)
@@ -242,19 +244,19 @@ def _agent_log_part(agent_id: str, entries: Iterable[Activity], look: Look) -> l
 def _log_part(
     heading: str,
     entries: Iterable[Activity],
-    look: Look,
+    context: CellContext,
     who: int,
     none: str,
     *,
     more: str = "activity",
 ) -> list[Item]:
     """Return entries of the log, those that are alike in one line; `who` is the columns of whom."""
-    folds = folded(islice(entries, MOST_ENTRIES), look.names)
+    folds = folded(islice(entries, MOST_ENTRIES), context.names)
     lines: list[Item] = []
-    for fold, line in zip(folds, log_lines(folds, look, who), strict=True):
+    for fold, line in zip(folds, log_lines(folds, context, who), strict=True):
         entry = fold.entries[0]
         key = f"activity:{entry.id}"
-        if entry.task and is_listed(entry.task, look):
+        if entry.task and is_listed(entry.task, context):
             key = f"tasks:{entry.task.id}"
         lines.append(_line(key, line, fold.times()))
     return _part(heading, lines, more=more, none=none)

@@ -48,8 +48,8 @@ class CompaniesView(TrendView[Company]):
     BINDINGS = bindings_of("companies")
 
     def columns(self) -> list[Column[Company]]:
-        look, store = self.look, self.look.store
-        budget_of = look.budget_of
+        context, store = self.cell_context, self.cell_context.store
+        budget_of = context.budget_of
 
         needs = self.workspace.needs
 
@@ -88,8 +88,8 @@ class CompaniesView(TrendView[Company]):
 
         # fmt: off
         return [
-            cells.level_column(lambda c: look.level_of(budget_of(c)), ticks=True,
-                sort_key=lambda c: look.badness(budget_of(c)), descending_first=True),
+            cells.level_column(lambda c: context.level_of(budget_of(c)), ticks=True,
+                sort_key=lambda c: context.badness(budget_of(c)), descending_first=True),
             cells.column("name", "COMPANY", (16, 12),
                 lambda c: cells.name_cell(c, c.name or safe(c.sent_id)), grow=1,
                 sort_key=lambda c: (c.name or c.sent_id).casefold(), aliases=("company",)),
@@ -99,12 +99,12 @@ class CompaniesView(TrendView[Company]):
             cells.money_column("spent", "SPENT", (10, 9),
                 lambda c: b.spent if (b := budget_of(c)) else None, priority=1, ticks=True,
                 sort_key=None),
-            cells.gauge_column(look, "used", (31, 15), budget_of, no_limit="no limit",
+            cells.gauge_column(context, "used", (31, 15), budget_of, no_limit="no limit",
                 ticks=True, aliases=("share",)),
             trend_column(self.spent_in_day, priority=2),
             cells.text_column("mission", "MISSION", (20, 20), lambda c: c.mission, Tone.DIM,
                 priority=5, grow=3, sort_key=None),
-            *cells.told_columns(id=lambda c: safe(c.id), template=lambda c: c.template),
+            *cells.filter_only_columns(id=lambda c: safe(c.id), template=lambda c: c.template),
         ]
         # fmt: on
 
@@ -128,7 +128,11 @@ class AgentsView(TrendView[Agent]):
     BINDINGS = bindings_of("agents")
 
     def columns(self) -> list[Column[Agent]]:
-        look, names, budget_of = self.look, self.look.names, self.look.budget_of
+        context, names, budget_of = (
+            self.cell_context,
+            self.cell_context.names,
+            self.cell_context.budget_of,
+        )
 
         def day(agent: Agent) -> Day:
             return (
@@ -138,8 +142,8 @@ class AgentsView(TrendView[Agent]):
 
         # fmt: off
         return [
-            cells.level_column(lambda a: look.agent_badness(a)[0], ticks=True,
-                sort_key=look.agent_badness, descending_first=True),
+            cells.level_column(lambda a: context.agent_badness(a)[0], ticks=True,
+                sort_key=context.agent_badness, descending_first=True),
             cells.column("name", "AGENT", (14, 10),
                 lambda a: cells.name_cell(a, a.name or safe(a.sent_id)), grow=2,
                 sort_key=lambda a: (a.name or a.sent_id).casefold(), aliases=("agent",)),
@@ -151,16 +155,16 @@ class AgentsView(TrendView[Agent]):
             cells.number_column("trust", "TRUST", (5, 5),
                 lambda a: cells.text_cell(a.trust_word or fmt.number(a.trust)), lambda a: a.trust,
                 priority=4, descending_first=True),
-            cells.gauge_column(look, "used", (24, 11), budget_of, percent=False, priority=2,
+            cells.gauge_column(context, "used", (24, 11), budget_of, percent=False, priority=2,
                 ticks=True),
             cells.money_column("left", "LEFT", (10, 8),
-                lambda a: cells.left_of(a, budget_of(a)), cell=look.left_cell, ticks=True,
+                lambda a: cells.left_of(a, budget_of(a)), cell=context.left_cell, ticks=True,
                 aliases=("remaining", "budget")),
             cells.number_column("done", "DONE", (6, 5),
                 lambda a: cells.text_cell(fmt.count(a.tasks_completed)),
                 lambda a: a.tasks_completed, priority=5, descending_first=True),
             trend_column(day, priority=3),
-            *cells.told_columns(id=lambda a: safe(a.id), model=lambda a: a.model),
+            *cells.filter_only_columns(id=lambda a: safe(a.id), model=lambda a: a.model),
         ]
         # fmt: on
 
@@ -299,7 +303,7 @@ class ActivityView(ListView[Activity]):
         return True
 
     def columns(self) -> list[Column[Activity]]:
-        look, names = self.look, self.look.names
+        context, names = self.cell_context, self.cell_context.names
 
         def at(entry: Activity) -> float | None:
             return entry.at.at if entry.at else None
@@ -316,9 +320,9 @@ class ActivityView(ListView[Activity]):
         return [
             cells.column("level", " ", (2, 2), cells.severity_cell, aliases=("severity",),
                 filter_value=lambda e: str(e.severity), rank=LEVEL_WORDS.get, stays=True),
-            cells.age_column(look, "time", f"TIME {fmt.zone(look.clock.now())}", at, sort_key=at,
-                cell=lambda e: Cell(fmt.clock(e.at, look.clock.now()), Tone.DIM), widths=(10, 9),
-                align="left", descending_first=True, aliases=("age",)),
+            cells.age_column(context, "time", f"TIME {fmt.zone(context.clock.now())}", at,
+                sort_key=at, cell=lambda e: Cell(fmt.clock(e.at, context.clock.now()), Tone.DIM),
+                widths=(10, 9), align="left", descending_first=True, aliases=("age",)),
             cells.text_column("who", "WHO", (11, 6),
                 lambda e: plain("") if is_gap(e) else doer(e, names), aliases=("agent",)),
             cells.text_column("what", "WHAT HAPPENED", (40, 32), what, tone, grow=4,
@@ -326,7 +330,7 @@ class ActivityView(ListView[Activity]):
             cells.text_column("company", "COMPANY", (12, 8),
                 lambda e: plain("") if is_gap(e) else names.company(names.company_of(e)),
                 Tone.DIM, priority=2),
-            *cells.told_columns(id=lambda e: safe(e.sent_id), verb=lambda e: e.verb),
+            *cells.filter_only_columns(id=lambda e: safe(e.sent_id), verb=lambda e: e.verb),
         ]
         # fmt: on
 
@@ -352,7 +356,7 @@ class ActivityView(ListView[Activity]):
         fold = self._folds.get(record.id)
         if fold is None or len(fold.entries) < 2:
             return items
-        now = self.look.clock.now()
+        now = self.cell_context.clock.now()
         names = self.workspace.names
         lines = (f"{fmt.clock(each.at, now)}  {deed(each, names)}" for each in fold.entries)
         return [*items, Gap(), Heading(fold.times()), *(Text(plain(line)) for line in lines)]

@@ -10,27 +10,29 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
-from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.text import safe
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 
-def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
+def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
     """Return the columns for tasks that wait, or with `statuses` for tasks in any status."""
-    names = look.names
+    names = context.names
 
     def level(task: Task) -> Level:
-        return Level.OK if statuses else insight.task_level(task, look.clock.now(), look.limits)
+        return (
+            Level.OK if statuses else insight.task_level(task, context.clock.now(), context.limits)
+        )
 
     def levels() -> Callable[[Task], Level]:
         """Return `level` for many tasks at one moment, which is faster."""
-        now, limits = look.clock.now(), look.limits
+        now, limits = context.clock.now(), context.limits
         return lambda task: insight.task_level(task, now, limits)
 
     def waiting(task: Task) -> Cell:
         since = insight.waiting_since(task)
-        return Cell(look.wait(since), Tone.DIM if since is None else TONES[level(task)])
+        return Cell(context.wait(since), Tone.DIM if since is None else TONES[level(task)])
 
     def title(task: Task) -> Cell:
         return cells.title_cell(task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN)
@@ -39,7 +41,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
     return [
         cells.level_column(level, ticks=True, sort_key=level, descending_first=True,
             sort_reader=None if statuses else levels),
-        cells.age_column(look, "waiting", "AGE" if statuses else "WAITS", insight.waiting_since,
+        cells.age_column(context, "waiting", "AGE" if statuses else "WAITS", insight.waiting_since,
             cell=waiting, descending_first=True, aliases=("age", "wait", "waits")),
         cells.column("status", "  STATUS", (13, 8), cells.task_status_cell,
             sort_key=lambda task: task.status or "", aliases=("state",), shown=statuses),
@@ -58,11 +60,11 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             lambda task: names.company(names.company_of(task)), priority=2, grow=1,
             shared=lambda task: task.company or (task.agent,)),
         cells.number_column("trust", "TRUST", (5, 5),
-            lambda task: cells.text_cell(fmt.number(look.trust_of(task))), look.trust_of,
+            lambda task: cells.text_cell(fmt.number(context.trust_of(task))), context.trust_of,
             priority=5, ticks=True,
             shared=lambda task: task.agent.id if task.trust is None and task.agent else task.trust),
         cells.money_column("cost", "COST", (8, 8), lambda task: task.cost, shown=False),
-        *cells.told_columns(
+        *cells.filter_only_columns(
             id=lambda task: safe(task.sent_id),
             description=lambda task: task.description,
             role=lambda task: agent.role if (agent := names.agent_of(task.agent)) else None),

@@ -62,7 +62,7 @@ class TasksView(TaskLines[Task]):
         return table
 
     def columns(self) -> list[Column[Task]]:
-        return task_columns(self.look, statuses=self.tabs.shown != PENDING)
+        return task_columns(self.cell_context, statuses=self.tabs.shown != PENDING)
 
     def search_text(self, record: Task) -> str:
         names = self.workspace.names

@@ -174,7 +174,7 @@ class TrendView(ListView[R]):
 
     def budget_about(self, record: Any) -> Budget | None:
         if isinstance(record, Agent | Company):
-            return self.look.budget_of(record)
+            return self.cell_context.budget_of(record)
         return record if isinstance(record, Budget) else None
 
     def spent_in_day(self, record: Any) -> Day:

@@ -31,7 +31,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.reading import json_body
 from agentco_tui.reading.identity import mark_shared
-from agentco_tui.screens.cells import Look, left_of, spent_text, task_status_cell
+from agentco_tui.screens.cells import CellContext, left_of, spent_text, task_status_cell
 from agentco_tui.screens.detail_pane import substance
 from agentco_tui.screens.header_footer import health_cells
 from agentco_tui.screens.task_columns import task_columns
@@ -156,7 +156,7 @@ def test_of_tasks() -> None:
     )
     store.companies.replace(Listing(records=(Company(id="c1", name=plain("Initech")),)))
     clock = Clock()
-    look = Look(store, Names(store), clock, LIMITS)
+    context = CellContext(store, Names(store), clock, LIMITS)
     refs = (
         None,
         Ref("a1", None),
@@ -181,7 +181,7 @@ def test_of_tasks() -> None:
     ]
     for statuses in (False, True):
         read = 0
-        for column in task_columns(look, statuses=statuses):
+        for column in task_columns(context, statuses=statuses):
             if column.sort_reader is None or column.sort_key is None:
                 continue
             read += 1
@@ -194,7 +194,7 @@ def test_of_tasks() -> None:
 
 
 STORE = Store()
-LOOK = Look(STORE, Names(STORE), Clock(), AlertLimits())
+CONTEXT = CellContext(STORE, Names(STORE), Clock(), AlertLimits())
 
 
 def read(**fields: Any) -> Task:
@@ -205,7 +205,7 @@ def read(**fields: Any) -> Task:
 
 
 def lines(task: Task, width: int = 60) -> list[str]:
-    rows = ["".join(cell.text for cell in line) for line in broken(substance(task, LOOK), width)]
+    rows = ["".join(cell.text for cell in line) for line in broken(substance(task, CONTEXT), width)]
     assert all(cell_width(row) <= width for row in rows)
     return [row.rstrip() for row in rows]
 

@@ -131,7 +131,7 @@ class ApproveQuestion(TaskQuestion):
         self, workspace: DashboardWorkspace, task: Task, note: SafeText | None = None
     ) -> None:
         super().__init__(workspace, [task], plain("1 task"), "approve")
-        self.look, self.subject = workspace.look, task
+        self.cell_context, self.subject = workspace.cell_context, task
         self.trace: Trace | ApiError | None = None
         self._note = note
 
@@ -154,30 +154,30 @@ class ApproveQuestion(TaskQuestion):
         yield from self.ended_items()
         for words in filter(None, (self._note, self.tried_before(task.id))):
             yield from (warning(f"{signs.warning} {words}"), Gap())
-        agent, trust = names.agent_of(task.agent), self.look.trust_of(task)
+        agent, trust = names.agent_of(task.agent), self.cell_context.trust_of(task)
         role = f" ({agent.role})" if agent is not None and agent.role else ""
         facts = [
             names.company(names.company_of(task)),
             plain(f"{names.agent(task.agent)}{role}"),
             plain(priority_cell(task.priority).text.strip()),
-            plain(f"waits {self.look.wait(waiting_since(task))}"),
+            plain(f"waits {self.cell_context.wait(waiting_since(task))}"),
             *([] if trust is None else [plain(f"trust {fmt.number(trust)}")]),
         ]
         head, beside = Text(joined(facts, f" {signs.separator} ")), [*self.facts.items()]
         width, height = self.app.size
         if width < PHONE_WIDTH or height < ROOM:  # there what is asked for comes first
             is_bad = [getattr(item, "tone", None) is Tone.CRITICAL for item in beside]
-            yield from substance(task, self.look, [head, *compress(beside, is_bad)])
+            yield from substance(task, self.cell_context, [head, *compress(beside, is_bad)])
             yield from (Gap(), *compress(beside, map(not_, is_bad)), Gap())
         else:
             gap = [Gap()] if height > ROOM else []
-            yield from (*substance(task, self.look, [head, *beside]), *gap)
+            yield from (*substance(task, self.cell_context, [head, *beside]), *gap)
         if isinstance(self.trace, ApiError):
             yield warning(f"{signs.unknown} trace: {self.trace}")
         elif self.trace is None:
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
-            yield from summary_items(self.trace, self.look, TRACE_LINES)
+            yield from summary_items(self.trace, self.cell_context, TRACE_LINES)
 
     def action_more(self) -> None:
         self.app.push_screen(TraceScreen(self.workspace, self.subject))
@@ -243,7 +243,7 @@ class BatchQuestion(TaskQuestion):
         waiting = [(since, task) for task in tasks if (since := waiting_since(task)) is not None]
         if waiting:
             since, oldest = min(waiting, key=lambda each: each[0])
-            age = self.workspace.look.wait(since)
+            age = self.workspace.cell_context.wait(since)
             yield FieldLine(plain("oldest"), plain(f"{age}  {oldest.title}"))
         yield from self.facts.items()
         # Every task: those the person knows least first, then those that are not in the set.

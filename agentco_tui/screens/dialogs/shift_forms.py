@@ -128,7 +128,7 @@ def state_of(workspace: DashboardWorkspace) -> list[SafeText]:
     warning = needs.levels[Level.WARNING]
     oldest = ""
     if needs.queue.oldest:
-        oldest = f", the oldest {workspace.look.wait(needs.queue.oldest)}"
+        oldest = f", the oldest {workspace.cell_context.wait(needs.queue.oldest)}"
     state = [
         f"{fmt.count(critical)} critical, {fmt.count(warning)} warnings, "
         f"{fmt.count(len(needs.snoozed))} snoozed",

@@ -14,7 +14,7 @@ from textual.widgets import Input
 from agentco_tui.api.errors import ApiError
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.cells import Look
+from agentco_tui.screens.cells import CellContext
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, may_approve, settled_as
 from agentco_tui.screens.detail_pane import details
@@ -28,7 +28,12 @@ from agentco_tui.widgets.workers import start_worker
 
 
 def step_items(
-    trace: Trace, look: Look, *, width: int, raw: bool = False, opened: Container[int] | None = None
+    trace: Trace,
+    context: CellContext,
+    *,
+    width: int,
+    raw: bool = False,
+    opened: Container[int] | None = None,
 ) -> list[Item]:
     """The steps as lines of a pane of so many columns, each with its text beneath, or the text's
     beginning beside it if its number isn't among the `opened`.
@@ -44,7 +49,7 @@ def step_items(
         for at, step in enumerate(trace.steps, start=1)
     ]
     widest = min(max(map(total_width, heads), default=0), width * 2 // 3)
-    took = took_columns(trace.steps, look, width - widest - GAP)
+    took = took_columns(trace.steps, context, width - widest - GAP)
     items: list[Item] = []
     for at, step in enumerate(trace.steps, start=1):
         text = (escaped(step.text) if raw else step.text) if step.text else plain("")
@@ -76,7 +81,7 @@ STATUS: Final = 3
 LESS_WANTED: Final = (STATUS, 2, 1, 0)  # where it is narrow: a status that matters has a sign
 
 
-def took_columns(steps: Sequence[TraceStep], look: Look, room: int) -> list[SafeText]:
+def took_columns(steps: Sequence[TraceStep], context: CellContext, room: int) -> list[SafeText]:
     """What each step took, one beneath the other in `room` columns; what no step has takes none."""
     table = [
         (
@@ -84,7 +89,7 @@ def took_columns(steps: Sequence[TraceStep], look: Look, room: int) -> list[Safe
             plain(f"{fmt.count(step.tokens)} tokens") if step.tokens is not None else plain(""),
             fmt.money(step.cost) if step.cost is not None else plain(""),
             clip(step.status, MOST_STATUS) if step.status else plain(""),
-            look.age(step.at.at) if step.at is not None else plain(""),
+            context.age(step.at.at) if step.at is not None else plain(""),
         )
         for step in steps
     ]
@@ -101,11 +106,11 @@ def took_columns(steps: Sequence[TraceStep], look: Look, room: int) -> list[Safe
     ]
 
 
-def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
+def summary_items(trace: Trace, context: CellContext, most: int) -> list[Item]:
     if not trace.steps:
         return [Text(plain("trace: the platform has no steps for this task"), Tone.DIM)]
     last = trace.steps[-1]
-    when = f", the last {fmt.ago(look.clock.now() - last.at.at)}" if last.at else ""
+    when = f", the last {fmt.ago(context.clock.now() - last.at.at)}" if last.at else ""
     head = plain(f"trace  {fmt.count(len(trace.steps))} steps{when}")
     key = Cell(plain("t to read all"), Tone.DIM)
     items: list[Item] = [Cells((Cell(head, Tone.DIM),), (key,))]
@@ -141,7 +146,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
             [Cell(workspace.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
         )
         self.workspace = workspace
-        self.look = workspace.look
+        self.cell_context = workspace.cell_context
         self.subject = task
         self.trace: Trace | ApiError | None = None
         """The trace, or why it could not be read; None while it is being read."""
@@ -208,7 +213,9 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         elif trace is None:
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
-            yield from step_items(trace, self.look, width=width, raw=self._raw, opened=opened)
+            yield from step_items(
+                trace, self.cell_context, width=width, raw=self._raw, opened=opened
+            )
             if trace.extra and extra_fields(trace.extra):
                 yield from (Gap(), Heading(plain("Other fields of the answer")))
                 yield Text(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
@@ -221,7 +228,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
             if decision.outcome is not None and isinstance(decision.outcome.record, Task):
                 task = decision.outcome.record
         resolution = settled_as(self.workspace, task.id)
-        yield from details(task, self.look, raw=self._raw, resolution=resolution)
+        yield from details(task, self.cell_context, raw=self._raw, resolution=resolution)
 
     @on(DetailPane.Entered)
     def _entered(self, message: DetailPane.Entered) -> None:
