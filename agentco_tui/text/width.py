@@ -94,6 +94,8 @@ def fit(text: SafeText, width: int, align: Align = "left") -> SafeText:
 
     A wide character that would be split is left out and a blank takes its cell.
     """
+    if len(text) <= width and text.isascii() and "\n" not in text:  # as most cells are
+        return SafeText(text.rjust(width) if align == "right" else text.ljust(width))
     if "\n" in text:
         text = SafeText(text.replace("\n", signs.newline))
     text = clip(text, width)

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentco_tui.text import cell_width, fit, plain
+from agentco_tui.text.signs import OWN
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget, total_width
 
 GAP = 2  # columns kept free between what stands left and what stands right
@@ -35,6 +36,10 @@ class StatusLine(TonedWidget):
     filled: Tone | None = None
     """The colour that all of it is filled with, but for what is filled elsewhere and left out."""
 
+    _cells: tuple[Cell, ...] = ()
+    _laid_out_for: int | None = None
+    """The width for which `_cells` were laid out; None if they are to be laid out again."""
+
     def fill(self, tone: Tone | None) -> None:
         if tone is not self.filled:
             self.filled = tone
@@ -54,6 +59,7 @@ class StatusLine(TonedWidget):
             return
         before = self.cells
         self._left, self._right = wanted
+        self._laid_out_for = None
         first, last = differing(before, self.cells)
         if not self.size.width:
             self.refresh()
@@ -63,7 +69,11 @@ class StatusLine(TonedWidget):
     @property
     def cells(self) -> tuple[Cell, ...]:
         """What the line says now, as wide as it is."""
-        return lay_out(self._left, self._right, self.size.width)
+        width = self.size.width
+        if width != self._laid_out_for:
+            self._cells = lay_out(self._left, self._right, width)
+            self._laid_out_for = width
+        return self._cells
 
     def render_line(self, y: int) -> Strip:
         return Strip([Segment(cell.text, self.style_of(cell.tone)) for cell in self.cells])
@@ -87,6 +97,9 @@ def lay_out(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tuple[Ce
         kept.pop(0)
     room = width - total_width(kept) - (GAP if kept else 0)
     cells: list[Cell] = []
+    if total_width(left) <= room:
+        cells.extend(left)
+        left = ()
     for cell in left:
         taken = cell_width(cell.text)
         if taken > room:
@@ -100,17 +113,21 @@ def lay_out(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tuple[Ce
 
 def differing(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[int | None, int]:
     """The first column that differs and the one after the last; (None, 0) if none does."""
-    # One entry a column; the second column of a wide character repeats it.
-    old, new = (
-        [
-            (character, cell.tone)
-            for cell in cells
-            for character in cell.text
-            for _ in range(cell_width(plain(character)))
-        ]
-        for cells in (before, after)
-    )
+    old = _columns(before)
+    new = _columns(after)
     if len(old) != len(new):
         return 0, max(len(old), len(new))
     changed = [at for at, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
     return (changed[0], changed[-1] + 1) if changed else (None, 0)
+
+
+def _columns(cells: Sequence[Cell]) -> list[tuple[str, Tone]]:
+    """Return a character and its tone for each column; a wide character is there twice."""
+    columns: list[tuple[str, Tone]] = []
+    for cell in cells:
+        if OWN.issuperset(cell.text):
+            columns.extend([(character, cell.tone) for character in cell.text])
+            continue
+        for character in cell.text:
+            columns.extend([(character, cell.tone)] * cell_width(character))
+    return columns

@@ -146,7 +146,7 @@ class TonedWidget(Widget):
 
 
 def total_width(cells: Iterable[Cell]) -> int:
-    return sum(cell_width(cell.text) for cell in cells)
+    return cell_width("".join([cell.text for cell in cells]))
 
 
 def bar(

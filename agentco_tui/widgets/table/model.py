@@ -88,6 +88,19 @@ class TableModel(Generic[R]):
         """What became of the record, if the row shows that rather than the record."""
         return self.tombstones.get(row_id, GONE if row_id in self._removed else None)
 
+    def records_of(self, row_ids: Iterable[str]) -> dict[str, R]:
+        """Return the records of rows, also of tombstones, by the ids of the rows."""
+        records = self.records
+        removed = self._removed
+        return {i: records[i] if i in records else removed[i] for i in row_ids}
+
+    def tombstones_of(self, row_ids: Iterable[str]) -> dict[str, Cell]:
+        """Return what became of the records of those rows that are tombstones, by their ids."""
+        if not self._removed and not self.tombstones:
+            return {}
+        tombstones = {row_id: self.tombstone(row_id) for row_id in row_ids}
+        return {row_id: note for row_id, note in tombstones.items() if note is not None}
+
     @property
     def waiting(self) -> int:
         """How many new rows would be shown after a release."""

@@ -45,6 +45,14 @@ class Piece(NamedTuple):
     tone: Tone
 
 
+class LaidOutRow(NamedTuple, Generic[R]):
+    """A record's cells as they are in the columns, and their texts as long as they are."""
+
+    record: R
+    pieces: tuple[Piece, ...]
+    whole_texts: tuple[SafeText, ...]
+
+
 class RowLook(NamedTuple):
     """A line of the body: a row, or a text in place of rows."""
 
@@ -103,8 +111,11 @@ class TablePainter(Generic[R]):
         """The lines of the scroll bar's thumb."""
         self._awaits = False
         """Whether a column is left out until something is known in it."""
-        self.pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
-        """The records on the screen with their cells, by the ids of their rows."""
+        self.laid_out: dict[str, LaidOutRow[R]] = {}
+        """The rows on the screen that show a record, by their ids."""
+        self._header = RowLook()
+        """The titles of the columns, as long as `_header_shows` is what they are to show."""
+        self._header_shows: tuple[tuple[Placed[R], ...], int | None, bool] | None = None
 
     def forget(self) -> None:
         """Paint everything at the next update."""
@@ -129,16 +140,16 @@ class TablePainter(Generic[R]):
         }
         self._awaits = any(model.columns[index].comes_later for index in unknown)
         self.places = arrange(model.columns, self._room, unknown, self._view.columns)
-        self.pieces.clear()
+        self.laid_out.clear()
 
     def read_again(self, row_ids: Iterable[str]) -> None:
         """Read the cells of these rows again, also where their record is the same object."""
         for row_id in row_ids:
-            self.pieces.pop(row_id, None)
+            self.laid_out.pop(row_id, None)
 
     def renew(self) -> None:
         """Read all cells on the screen again; show a column in which something is known now."""
-        self.pieces.clear()
+        self.laid_out.clear()
         if self._awaits:
             self.rearrange()
 
@@ -179,35 +190,41 @@ class TablePainter(Generic[R]):
 
     def tick(self) -> None:
         """Read the cells on the screen again that depend on the clock."""
-        for row_id, (record, pieces) in self.pieces.items():
-            known = zip(pieces, self.places, strict=True)
-            fresh = (lay_out(record, at) if at.column.ticks else piece for piece, at in known)
-            self.pieces[row_id] = record, tuple(fresh)
+        ticking = [index for index, place in enumerate(self.places) if place.column.ticks]
+        if not ticking:
+            return
+        for row_id, row in self.laid_out.items():
+            pieces = list(row.pieces)
+            whole_texts = list(row.whole_texts)
+            for index in ticking:
+                pieces[index], whole_texts[index] = lay_out(row.record, self.places[index])
+            self.laid_out[row_id] = LaidOutRow(row.record, tuple(pieces), tuple(whole_texts))
 
     def _wanted_rows(self) -> list[RowLook]:
         view = self._view
         height = max(0, self.size.height - 1)
         visible = self._model.shown[view.top : view.top + height]
         lines: list[RowLook] = []
-        pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
+        rows: dict[str, LaidOutRow[R]] = {}
+        records = self._model.records_of(visible)
+        tombstones = self._model.tombstones_of(visible)
         for index, row_id in enumerate(visible, view.top):
-            record = self._model.record(row_id)
-            assert record is not None
-            tombstone = self._model.tombstone(row_id)
+            record = records[row_id]
+            tombstone = tombstones.get(row_id)
             note = tombstone or view.annotations.get(row_id)
             if note:
                 laid = self._lay_out_with_note(record, note)
             else:
-                known = self.pieces.get(row_id)
-                if known is None or known[0] is not record:
-                    known = (record, tuple(lay_out(record, place) for place in self.places))
-                laid = known[1]
-                pieces[row_id] = known
+                row = self.laid_out.get(row_id)
+                if row is None or row.record is not record:
+                    row = lay_out_row(record, self.places)
+                laid = row.pieces
+                rows[row_id] = row
             has_cursor = index == view.cursor_at
             is_band = has_cursor and not view.thin
             is_marked = row_id in view.marks
             lines.append(RowLook(laid, has_cursor, is_marked, is_band, tombstone is not None))
-        self.pieces = pieces
+        self.laid_out = rows
         self._tell_apart(visible, lines)
         if not visible and height:
             text = fit(self._text_instead(), self._room)
@@ -235,25 +252,32 @@ class TablePainter(Generic[R]):
         return (
             Piece(0, note_width, fit(note.text, note_width), note.tone),
             Piece(note_width, kept_width, fit(kept, kept_width), Tone.PLAIN),
-            *(lay_out(record, place)._replace(tone=Tone.PLAIN) for place in places[last + 1 :]),
+            *(lay_out(record, place)[0]._replace(tone=Tone.PLAIN) for place in places[last + 1 :]),
         )
 
     def _tell_apart(self, visible: list[str], lines: list[RowLook]) -> None:
-        """Where different texts of a column are cut to the same, their ends show."""
-        for at, place in enumerate(self.places):
-            alike = dict[str, dict[int, SafeText]]()
-            for y, row_id in enumerate(visible):
-                record, laid = self.pieces.get(row_id, (None, ()))
-                if record is not None and signs.ellipsis in laid[at].text[-2:]:
-                    alike.setdefault(laid[at].text, {})[y] = place.column.cell(record).text
-            for wholes in alike.values():
-                for y, whole in wholes.items() if len({*wholes.values()}) > 1 else ():
+        """Show the ends of different texts of a column that are cut to the same."""
+        rows = [(y, self.laid_out.get(row_id)) for y, row_id in enumerate(visible)]
+        for index, place in enumerate(self.places):
+            whole_texts_by_cut = dict[str, dict[int, SafeText]]()
+            for y, row in rows:
+                if row is not None and signs.ellipsis in row.pieces[index].text[-2:]:
+                    same_cut = whole_texts_by_cut.setdefault(row.pieces[index].text, {})
+                    same_cut[y] = row.whole_texts[index]
+            for whole_texts in whole_texts_by_cut.values():
+                if len(set(whole_texts.values())) < 2:
+                    continue
+                for y, text in whole_texts.items():
                     pieces = list(lines[y].pieces)
-                    pieces[at] = pieces[at]._replace(text=fit_ends(whole, place.width))
+                    pieces[index] = pieces[index]._replace(text=fit_ends(text, place.width))
                     lines[y] = lines[y]._replace(pieces=tuple(pieces))
 
     def _wanted_header(self) -> RowLook:
-        return RowLook(tuple(self._title_piece(place) for place in self.places))
+        shows = (self.places, self._model.sort_column, self._model.descending)
+        if shows != self._header_shows:
+            self._header_shows = shows
+            self._header = RowLook(tuple([self._title_piece(place) for place in self.places]))
+        return self._header
 
     def _title_piece(self, place: Placed[R]) -> Piece:
         """Return the title of a column, with the sign of the order if it is sorted by it."""
@@ -327,11 +351,23 @@ class TablePainter(Generic[R]):
         return _strip(pieces, width)
 
 
-def lay_out(record: R, place: Placed[R]) -> Piece:
-    """Return a record's cell, cut and padded to its place."""
+def lay_out(record: R, place: Placed[R]) -> tuple[Piece, SafeText]:
+    """Return a record's cell, cut and padded to its place, and its text as long as it is."""
     column = place.column
     cell = column.drawn(record, place.width) if column.drawn else column.cell(record)
-    return Piece(place.x, place.width, fit(cell.text, place.width, column.align), cell.tone)
+    text = fit(cell.text, place.width, column.align)
+    return Piece(place.x, place.width, text, cell.tone), cell.text
+
+
+def lay_out_row(record: R, places: Iterable[Placed[R]]) -> LaidOutRow[R]:
+    """Return all cells of a record."""
+    pieces: list[Piece] = []
+    whole_texts: list[SafeText] = []
+    for place in places:
+        piece, whole_text = lay_out(record, place)
+        pieces.append(piece)
+        whole_texts.append(whole_text)
+    return LaidOutRow(record, tuple(pieces), tuple(whole_texts))
 
 
 def _spread(
