@@ -1,4 +1,4 @@
-"""Imports point one way: screens -> widgets, actions, live -> api -> reading -> model."""
+"""Imports point one way: screens -> actions, attention -> history -> live -> api -> model."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ MAY_IMPORT = {
     "model": {"text"},
     "reading": LEAVES | {"model", "api"},
     "api": LEAVES | {"model", "reading"},
-    "live": LEAVES | {"model", "api", "reading", "history", "config"},
+    "live": LEAVES | {"model", "api", "reading", "config"},
     "history": LEAVES | {"model", "api", "reading", "live", "config"},
+    "attention": LEAVES | {"model", "api", "reading", "live", "history", "config"},
     "actions": LEAVES | {"model", "api", "live", "history", "reading"},
-    "workspace": LEAVES | {"model", "api", "live", "history", "reading", "actions", "config"},
+    "workspace": LEAVES
+    | {"model", "api", "live", "history", "attention", "reading", "actions", "config"},
     "textual_patches": LEAVES,
     "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
-    | {"model", "reading", "api", "live", "history", "actions", "widgets"}
+    | {"model", "reading", "api", "live", "history", "attention", "actions", "widgets"}
     | {"textual_patches", "config", "workspace"},
     "commands": LEAVES
     | {
@@ -37,6 +39,7 @@ MAY_IMPORT = {
         "api",
         "live",
         "history",
+        "attention",
         "actions",
         "config",
         "demo",
@@ -52,7 +55,8 @@ MAY_IMPORT = {
 
 NO_TEXTUAL = (
     *("text", "system", "keys", "model"),
-    *("reading", "api", "live", "history", "actions", "config", "workspace", "commands", "demo"),
+    *("reading", "api", "live", "history", "attention", "actions", "config", "workspace"),
+    *("commands", "demo"),
 )
 
 

@@ -26,9 +26,9 @@ from agentco_tui.history.observations import (
     Span,
     TaskLife,
 )
-from agentco_tui.history.period import HOUR
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Severity, TaskState
+from agentco_tui.model.period import HOUR
 from agentco_tui.text import safe
 
 Sample = tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
+from agentco_tui.attention.needs import of_company
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_output import Exit, complain, say, say_json, write
 from agentco_tui.commands.get_selection import (
@@ -30,7 +31,6 @@ from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
 from agentco_tui.live.names import Names
-from agentco_tui.live.needs import of_company
 from agentco_tui.live.record_export import as_json, columns, csv_row, flat, flat_names, text_of
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Listing, Moment, Money, Record, Task

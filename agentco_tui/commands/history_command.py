@@ -15,11 +15,11 @@ from agentco_tui.commands.journal_command import since_when
 from agentco_tui.config import Given, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.history.observations import HistoryError
-from agentco_tui.history.period import DAY
 from agentco_tui.history.reader import IS_FINEST
 from agentco_tui.live.names import named
 from agentco_tui.live.record_export import csv_row
 from agentco_tui.model import Company
+from agentco_tui.model.period import DAY
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.width import fit

@@ -13,12 +13,12 @@ from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError
+from agentco_tui.attention.need_words import sentence_of
 from agentco_tui.commands.command_output import Exit, say
 from agentco_tui.commands.get import lines_of
 from agentco_tui.commands.running import running
 from agentco_tui.commands.writing import opened, settled
 from agentco_tui.config import Given, Settings
-from agentco_tui.live.need_words import sentence_of
 from agentco_tui.model import Record, Task
 from agentco_tui.workspace.workspace import Workspace
 

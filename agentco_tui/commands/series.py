@@ -8,10 +8,10 @@ from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from agentco_tui.attention.needs import NeedKind
 from agentco_tui.history.forecast import Forecast
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import NeedKind
 from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.text import safe
 from agentco_tui.workspace.workspace import FEEDS, Workspace

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Final
 
 from agentco_tui.api.origin import platform_of
+from agentco_tui.attention.critical_command import CriticalCommand
+from agentco_tui.attention.notification_event import NotificationEvent, words_of_events
+from agentco_tui.attention.notified import Notified, NotifiedFile
+from agentco_tui.attention.notifier import Notifier
 from agentco_tui.commands.command_output import complain, say, say_json
 from agentco_tui.commands.with_workspace import run_polling
 from agentco_tui.config import Given
-from agentco_tui.live.critical_command import CriticalCommand
-from agentco_tui.live.notification_event import NotificationEvent, words_of_events
-from agentco_tui.live.notified import Notified, NotifiedFile
-from agentco_tui.live.notifier import Notifier
 from agentco_tui.model.format import stamp
 from agentco_tui.system.state_folder import NOTIFIED_FILE, state_folder
 from agentco_tui.workspace.workspace import FEEDS, FIRST_ANSWERS, LONGEST_PAUSE, Workspace

@@ -25,7 +25,6 @@ from agentco_tui.history.observations import (
     Track,
 )
 from agentco_tui.history.observed_spending import ObservedSum, spent_together
-from agentco_tui.history.period import period_of
 from agentco_tui.history.reader import Reader
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import is_gap
@@ -44,6 +43,7 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.model import format as fmt
+from agentco_tui.model.period import period_of
 from agentco_tui.text import SafeText, joined, plain, safe
 
 LEAST_GAP = 60.0  # seconds; shorter gaps are not reported

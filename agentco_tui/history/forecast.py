@@ -17,7 +17,8 @@ import msgspec
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.observations import BudgetSample, Span, Track
-from agentco_tui.history.period import DAY, HOUR, Period
+from agentco_tui.live.spend_rate import Flow
+from agentco_tui.model.period import DAY, HOUR, Period
 
 PAST: Final = 60  # days that a forecast looks back
 HABIT: Final = 14  # days that make an agent's habit, before the last one
@@ -77,9 +78,6 @@ class Runaway(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # --- what was spent ---
-
-Flow = tuple[float, float, float]
-"""Between when and when how much came; both times are the same where it was seen as it came."""
 
 
 class Spending(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,7 +27,6 @@ from agentco_tui.history.forecast import Burn, Forecast, NoData, Runaway, TooLit
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import BudgetSample, HistoryError, Span, Track
 from agentco_tui.history.observed_spending import spent_by_part
-from agentco_tui.history.period import DAY, HOUR, Period, period_of
 from agentco_tui.history.reader import HOUR as BUCKET_HOUR
 from agentco_tui.history.reader import TEN_MINUTES, Reader, joined
 from agentco_tui.live.feeds import Clock
@@ -43,6 +42,7 @@ from agentco_tui.model import (
     Money,
     TaskState,
 )
+from agentco_tui.model.period import DAY, HOUR, Period, period_of
 from agentco_tui.system.background import turn_of_thread
 
 Day = tuple[float | None, ...]

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from agentco_tui.history.observations import BudgetSample, Span, Track
-from agentco_tui.history.period import Period
 from agentco_tui.history.reader import MENDED
+from agentco_tui.model.period import Period
 
 RESET_SHARE: Final = Decimal("0.2")
 """A figure that falls below this share of itself was reset to zero; a smaller fall corrects it."""

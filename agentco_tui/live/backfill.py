@@ -1,31 +1,34 @@
-"""Reads in the background what the polls of the log missed, and the day before the first start."""
+"""Reads parts of the activity log in the background.
+
+`GapFiller` reads the entries that the polls of one log missed. `Backfill` does that for the store's
+log, and reads the last 24 hours of all companies for a history that is new.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import aclosing, suppress
+from collections.abc import Callable
+from contextlib import aclosing
 from math import inf
 from typing import Final
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.history.departures import DepartureReader
-from agentco_tui.history.history import History
-from agentco_tui.history.observations import HistoryError, Observed
-from agentco_tui.history.reader import Reader
 from agentco_tui.live.activity_window import GAP_PREFIX, ActivityWindow
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, Clock, FeedName, Query
-from agentco_tui.live.log_reader import LogReader, WaitUntilIdle, ends
+from agentco_tui.live.log_reader import LogReader, WaitUntilIdle
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing
 
-PAST: Final = 24 * 3_600.0  # seconds of the log that are read at the first start on a platform
+PAST: Final = 24 * 3_600.0  # seconds of the log that are read for a history that is new
 PAUSE: Final = 1.0  # seconds before each request; doubled after each that brought nothing
 _LONGEST_WAIT: Final = 600.0
 
 log = logging.getLogger(__name__)
+
+TakePast = Callable[[Listing[Activity], float], object]
+"""Takes one answer of the log, and the time in seconds since 1970 from which on it is wanted."""
 
 
 class GapFiller:
@@ -73,7 +76,8 @@ class GapFiller:
         return max(PAUSE, self._due - self._clock.monotonic())
 
     async def _fill(self, left: Activity, gap: Activity, right: Activity) -> None:
-        window, asked = self._window, self._asked()
+        window = self._window
+        asked = self._asked()
         since = None if left.at is None else left.at.at
         until = None if right.at is None else right.at.at
         tried = {gap.id}  # and the gaps that remain behind what was read
@@ -87,7 +91,7 @@ class GapFiller:
         async with aclosing(self.reader.back(asked, since, until, wait_while_wanted)) as answers:
             async for listing in answers:
                 if is_wanted():
-                    part = Listing(records=_within(listing, since, until))
+                    part = Listing(records=entries_within(listing, since, until))
                     added, changed, removed = window.merge(part, is_poll=False)
                     tried |= {key for key in added if key.startswith(GAP_PREFIX)}
                     self._publish(added, changed, removed)
@@ -101,7 +105,7 @@ class GapFiller:
 
 
 class Backfill:
-    """Background reads of the log, one after the other."""
+    """Fills the gaps of the store's log, and reads the past; one request after the other."""
 
     def __init__(
         self,
@@ -126,11 +130,8 @@ class Backfill:
             publish=self._publish,
         )
         self._wanted = asyncio.Event()
-        self._new: History | None = None  # where the past of the platform goes
-        self._client = client
-        self._departures: DepartureReader | None = None
-        self._is_remembering = asyncio.Event()
-        store.subscribe(self._look)
+        self._take_past: TakePast | None = None  # None: the past is not wanted, or was read
+        store.subscribe(self._note_gap)
 
     @property
     def reader(self) -> LogReader:
@@ -144,65 +145,33 @@ class Backfill:
         """Which part of the log the store holds: that of the company in scope."""
         return ActivityFilter(company=self._query().company)
 
-    async def remember(self, history: History) -> None:
-        """Begin to write what the store gets to a history.
+    def want_past(self, take_past: TakePast) -> None:
+        """Read the last `PAST` seconds of the log once, and call `take_past` with each answer.
 
-        For a platform that is new to the history, the last 24 hours of the log are read.
+        If the platform fails, all of it is read again later: answers may be repeated.
         """
-        from agentco_tui.history.sampler import Sampler  # noqa: PLC0415 (once, off the start)
-
-        is_new = False
-        with suppress(HistoryError):  # told where it is written
-            is_new = await history.ask(Reader.first_seen) is None
-        sampler = Sampler(history, self._store, self._query, self._clock, on_queue=self._note_queue)
-        self._departures = DepartureReader(
-            self._client,
-            history,
-            self._clock,
-            query=self._query,
-            wait_until_idle=self._wait_until_idle,
-            life_of=sampler.life_of_record,
-        )
-        # What left the queue in an earlier run may not have been looked up yet.
-        self._departures.note_change()
-        self._is_remembering.set()
-        if is_new:
-            self._new = history
-            self._wanted.set()
+        self._take_past = take_past
+        self._wanted.set()
 
     async def run(self) -> None:
-        """Do what is wanted until cancelled."""
-        async with asyncio.TaskGroup() as work:
-            work.create_task(self._read_log(), name="backfill of the log")
-            work.create_task(self._follow_departures(), name="departures")
-
-    def _note_queue(self) -> None:
-        if self._departures is not None:
-            self._departures.note_change()
-
-    async def _follow_departures(self) -> None:
-        await self._is_remembering.wait()
-        if self._departures is not None:
-            await self._departures.run()
-
-    async def _read_log(self) -> None:
+        """Fill gaps and read the past, whenever one is wanted, until cancelled."""
         while True:
             await self._wanted.wait()
             self._wanted.clear()
             try:
                 await self.fill()
-                if self._new is not None:
-                    await self._read_past(self._new)
-                    self._new = None
+                if self._take_past is not None:
+                    await self.read_past(self._take_past)
+                    self._take_past = None
             except ApiError as error:
                 log.info("a part of the log could not be read: %r", error)
                 self._gaps.put_off(error.retry_after or 0.0)
             except Exception:
                 # A bug of ours here must not end what keeps the picture; the gap stays.
                 log.exception("reading a part of the log failed")
-                self._new = None
+                self._take_past = None
                 continue
-            if self._new is not None or self._store.activity.gaps():
+            if self._take_past is not None or self._store.activity.gaps():
                 await asyncio.sleep(self._gaps.seconds_until_due())
                 self._wanted.set()
 
@@ -210,35 +179,29 @@ class Backfill:
         """Fill the gaps of the store's log, as `GapFiller.fill`. Raises ApiError."""
         await self._gaps.fill()
 
-    def _look(self, change: Change) -> None:
-        """Begin if the log has got a gap."""
+    def _note_gap(self, change: Change) -> None:
+        """Begin to fill gaps if the log has got one."""
         if any(key.startswith(GAP_PREFIX) for key in change.added):
             self._wanted.set()
 
     def _publish(self, *ids: tuple[str, ...]) -> None:
         self._store.publish(Change(FeedName.ACTIVITY, *ids))
 
-    async def _read_past(self, history: History) -> None:
-        """Read the last 24 hours of all companies, for the history; raises ApiError. What is read
-        twice is counted once there, for minutes are told whole.
+    async def read_past(self, take_past: TakePast) -> None:
+        """Read the last `PAST` seconds of the log of all companies. Raises ApiError.
+
+        Successive answers share entries.
         """
-        of, since = NO_LOG_FILTER, self._clock.now() - PAST
+        since = self._clock.now() - PAST
         await self._wait_until_idle()
-        await self.reader.try_days(of, Listing(records=tuple(self._store.activity)), 0)
-        async for listing in self.reader.back(of, since, None, self._wait_until_idle):
-            history.observe(_observe(listing, since))
+        known = Listing(records=tuple(self._store.activity))
+        await self.reader.try_days(NO_LOG_FILTER, known, 0)
+        answers = self.reader.back(NO_LOG_FILTER, since, None, self._wait_until_idle)
+        async for listing in answers:
+            take_past(listing, since)
 
 
-def _observe(listing: Listing[Activity], since: float) -> Iterator[Observed]:
-    from agentco_tui.history.log_counts import observe_log  # noqa: PLC0415 (once in a history)
-
-    observed, (oldest, newest) = observe_log(_within(listing, since, inf)), ends(listing)
-    if oldest is not None and newest is not None and newest > since:
-        observed.seen.append((FeedName.ACTIVITY, "", (max(oldest, since), newest)))
-    yield observed
-
-
-def _within(
+def entries_within(
     listing: Listing[Activity], since: float | None, until: float | None
 ) -> tuple[Activity, ...]:
     """The entries of an answer between two times, both included.

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from enum import IntEnum
 
 from agentco_tui.config import AlertLimits
-from agentco_tui.history.period import period_of
 from agentco_tui.model import (
     Agent,
     AgentState,
@@ -17,6 +16,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
+from agentco_tui.model.period import period_of
 from agentco_tui.text.memoized import memoized
 
 

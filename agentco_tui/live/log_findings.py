@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from agentco_tui.history.period import HOUR
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.sentences import without_particulars
 from agentco_tui.model import Activity, Ref, Severity, Task, TaskState
+from agentco_tui.model.period import HOUR
 from agentco_tui.reading.field_names import phrase, word_set
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import plain

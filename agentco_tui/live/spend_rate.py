@@ -16,12 +16,11 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.history.forecast import Flow
-from agentco_tui.history.period import period_of
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Budget, BudgetScope
+from agentco_tui.model.period import period_of
 
 SHORT_WINDOW: Final = 300.0  # seconds
 LONG_WINDOW: Final = 900.0  # seconds; older spending is forgotten
@@ -50,6 +49,12 @@ _FEED_OF: Final = {
 }
 
 Subject = tuple[BudgetScope, str]
+"""The owner of a budget: its scope and id."""
+Flow = tuple[float, float, float]
+"""An amount that was spent: the beginning and the end of the time in which, then how much.
+
+Both times are equal if the amount was seen as it came.
+"""
 
 
 class FastSpend(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,9 +12,9 @@ from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.services import Permissions, Timing
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unwritable
+from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import Settings, off_by
 from agentco_tui.history.history import History
-from agentco_tui.history.snooze import Snoozes
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import Clock, FeedName, Phase
 from agentco_tui.live.names import named

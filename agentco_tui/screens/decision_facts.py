@@ -21,11 +21,16 @@ from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_errors import JournalError
 from agentco_tui.actions.journal_lines import seconds_of
 from agentco_tui.actions.outcome import OutcomeKind
+from agentco_tui.attention.decision_money import (
+    AddedCost,
+    BudgetImpact,
+    budget_impacts,
+    cost_added_by,
+)
 from agentco_tui.history.log_counts import life_from_log
 from agentco_tui.history.observations import HistoryError, TaskLife
 from agentco_tui.history.precedent import KnownPast, Precedent, alike_of, past_of, summed
 from agentco_tui.history.reader import BUDGET_FEEDS, Reader
-from agentco_tui.live.decision_money import AddedCost, BudgetImpact, budget_impacts, cost_added_by
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level
 from agentco_tui.model import BudgetScope, Task, TaskState

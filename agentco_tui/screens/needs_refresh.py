@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator
 
 from textual.dom import DOMNode
 
+from agentco_tui.attention.needs_model import NeedsModel
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.system.background import at_once, in_slices
 from agentco_tui.widgets.workers import start_worker
 

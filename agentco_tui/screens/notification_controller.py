@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import partial
 from math import inf
 
+from agentco_tui.attention.notification_event import NotificationEvent, words_of_events
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.insight import Level
-from agentco_tui.live.notification_event import NotificationEvent, words_of_events
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.system import osc
@@ -26,8 +26,8 @@ class NotificationController:
 
     def __init__(self, app: KeyApp, workspace: DashboardWorkspace) -> None:
         # Imported after the first picture.
-        from agentco_tui.live.critical_command import CriticalCommand  # noqa: PLC0415
-        from agentco_tui.live.notifier import Notifier  # noqa: PLC0415
+        from agentco_tui.attention.critical_command import CriticalCommand  # noqa: PLC0415
+        from agentco_tui.attention.notifier import Notifier  # noqa: PLC0415
 
         self._app = app
         self._workspace = workspace

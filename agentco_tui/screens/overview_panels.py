@@ -10,11 +10,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from agentco_tui import model
+from agentco_tui.attention.need_words import NeedWords
+from agentco_tui.attention.needs import Need
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.insight import NOT_AT_WORK, Level
-from agentco_tui.live.need_words import NeedWords
-from agentco_tui.live.needs import Need
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
 from agentco_tui.model import format as fmt

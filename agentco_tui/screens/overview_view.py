@@ -14,15 +14,15 @@ from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 
 from agentco_tui import model
+from agentco_tui.attention.need_words import NeedWords, words_of
+from agentco_tui.attention.needs import Need, NeedKind
+from agentco_tui.attention.snooze import Snooze
 from agentco_tui.config import ViewSettings
-from agentco_tui.history.snooze import Snooze
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.keys.places import PLACE_OF
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.live.need_words import NeedWords, words_of
-from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.live.store import Change
 from agentco_tui.model import Budget, Task
 from agentco_tui.model import format as fmt

@@ -7,7 +7,7 @@ import gc
 
 def preload_dialogs() -> None:
     """Import the dialogs, so that the first key that opens one does not wait for them."""
-    import agentco_tui.history.sampler  # noqa: PLC0415
+    import agentco_tui.history.history_keeper  # noqa: PLC0415
     import agentco_tui.screens.dialogs.router  # noqa: F401, PLC0415
 
 

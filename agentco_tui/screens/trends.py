@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
+from agentco_tui.attention.consequence import about, consequence, own_forecast, rate_now
 from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import Day
-from agentco_tui.history.period import HOUR, period_of
-from agentco_tui.live.consequence import about, consequence, own_forecast, rate_now
 from agentco_tui.model import Agent, Budget, Company
 from agentco_tui.model import format as fmt
+from agentco_tui.model.period import HOUR, period_of
 from agentco_tui.screens import cells
 from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import field

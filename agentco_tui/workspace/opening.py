@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.api.origin import platform_of
+from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.history.history import History
-from agentco_tui.history.snooze import Snoozes
 from agentco_tui.system.state_folder import HISTORY_FILE, SNOOZED_FILE, state_folder
 from agentco_tui.text import SafeText
 from agentco_tui.workspace.workspace import CLOSING, Workspace

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import KeyRejected
+from agentco_tui.attention.needs import Need, of_company
+from agentco_tui.attention.needs_model import MOST_SHOWN, NeedsModel
+from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import Settings
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import HistoryError
-from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
 from agentco_tui.live.names import Names, named
-from agentco_tui.live.needs import Need, of_company
-from agentco_tui.live.needs_model import MOST_SHOWN, NeedsModel
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Task
@@ -109,10 +109,17 @@ class Workspace:
                 work.create_task(self._use_history(self.history, history_after, remembers))
 
     async def _use_history(self, history: History, after: float, remembers: bool) -> None:
+        from agentco_tui.history.history_keeper import (  # noqa: PLC0415 (once, off the start)
+            HistoryKeeper,
+        )
+
         await asyncio.sleep(after)
-        if remembers:
-            await self.poller.backfill.remember(history)
-        await self.outlook.run()
+        async with asyncio.TaskGroup() as work:
+            if remembers:
+                keeper = HistoryKeeper(history, self.poller)
+                await keeper.start()
+                work.create_task(keeper.run(), name="departures")
+            await self.outlook.run()
 
     def open_services(
         self, journal_path: Path, permissions: Permissions, timing: Timing | None = None

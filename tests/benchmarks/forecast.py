@@ -25,10 +25,11 @@ import msgspec
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.history import forecast as product
-from agentco_tui.history.forecast import Burn, Flow, Forecast, Runaway, Spending
+from agentco_tui.history.forecast import Burn, Forecast, Runaway, Spending
 from agentco_tui.history.observations import BudgetSample, Span, Track
-from agentco_tui.history.period import Period
 from agentco_tui.live import spend_rate as product_rate
+from agentco_tui.live.spend_rate import Flow
+from agentco_tui.model.period import Period
 
 HOUR, DAY = 3_600.0, 86_400.0
 STEP = 300.0

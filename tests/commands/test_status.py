@@ -10,14 +10,14 @@ import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.api.errors import ApiError, NotAllowed, NotFound
+from agentco_tui.attention.needs_model import NeedsModel
+from agentco_tui.attention.snooze import Snooze, Snoozes
 from agentco_tui.commands.status import Judgement, headline, judge
 from agentco_tui.config import AlertLimits, SettingsError
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.observations import BudgetSample, Observed
-from agentco_tui.history.snooze import Snooze, Snoozes
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
+from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.commands.tail import NewEntries
 from agentco_tui.config import Settings
-from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Ref
 from agentco_tui.text import plain

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agentco_tui.attention.critical_command import LOG_FILE
 from agentco_tui.commands.watch import FirstSight
-from agentco_tui.live.critical_command import LOG_FILE
 from agentco_tui.system.state_folder import NOTIFIED_FILE
 from tests.commands.conftest import Child, Command
 from tests.commands.test_tail import Lines

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentco_tui.history.departures import GATHER
 from agentco_tui.history.history import History
+from agentco_tui.history.history_keeper import HistoryKeeper
 from agentco_tui.history.observations import TaskLife
 from tests.embedded import EmbeddedPlatform, another_operator
 from tests.live.stage import Stage, stage
@@ -25,6 +29,18 @@ def reads_of_all_tasks(platform: EmbeddedPlatform) -> int:
     )
 
 
+@asynccontextmanager
+async def remembering(history: History, on: Stage) -> AsyncIterator[None]:
+    """What the stage's poller reads is remembered."""
+    keeper = HistoryKeeper(history, on.poller)
+    await keeper.start()
+    work = asyncio.ensure_future(keeper.run())
+    try:
+        yield
+    finally:
+        work.cancel()
+
+
 async def wait_for_departures(on: Stage, history: History, ids: list[str]) -> dict[str, TaskLife]:
     """Let time pass until it is remembered that these left the queue, and who decided."""
     for _ in range(LOOKS):
@@ -38,8 +54,7 @@ async def wait_for_departures(on: Stage, history: History, ids: list[str]) -> di
 async def test_one_read_tells_of_all_departures(platform: EmbeddedPlatform, tmp_path: Path) -> None:
     platform.faults.add("activity:status=404")
     history = History(tmp_path / "history.sqlite3", "prod", platform.base_url)
-    async with stage(platform) as on:
-        await on.poller.backfill.remember(history)
+    async with stage(platform) as on, remembering(history, on):
         on.show("tasks")
         await on.settled()
         platform.requests.clear()
@@ -65,8 +80,7 @@ async def test_where_the_log_tells_nothing_more_is_asked(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     history = History(tmp_path / "history.sqlite3", "prod", platform.base_url)
-    async with stage(platform) as on:
-        await on.poller.backfill.remember(history)
+    async with stage(platform) as on, remembering(history, on):
         on.show("overview")
         await on.settled()
         platform.requests.clear()

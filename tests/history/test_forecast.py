@@ -23,8 +23,8 @@ from agentco_tui.history.forecast import (
     TooLittle,
 )
 from agentco_tui.history.observations import BudgetSample, Track
-from agentco_tui.history.period import DAY, HOUR, Period, period_of
 from agentco_tui.model import Budget, BudgetScope, Moment
+from agentco_tui.model.period import DAY, HOUR, Period, period_of
 from agentco_tui.text import safe
 from tests.benchmarks.forecast import KINDS, Report, report_forecasts
 

@@ -14,16 +14,16 @@ from unittest.mock import patch
 import pytest
 from msgspec.structs import replace
 
+from agentco_tui.attention.consequence import consequence
 from agentco_tui.history import forecast_service as outlook_module
 from agentco_tui.history.forecast import Forecast, NoData, Runaway, TooLittle
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import BudgetSample, Counted, Observed, QueueSample, TaskLife
-from agentco_tui.history.period import DAY, HOUR, Period, period_of
-from agentco_tui.live.consequence import consequence
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Severity
+from agentco_tui.model.period import DAY, HOUR, Period, period_of
 from agentco_tui.text import safe
 from tests.benchmarks.forecast import START, make
 from tests.embedded import EmbeddedPlatform

@@ -15,7 +15,7 @@ from agentco_tui.history.observed_spending import (
     spent_in,
     spent_together,
 )
-from agentco_tui.history.period import DAY, HOUR, Period
+from agentco_tui.model.period import DAY, HOUR, Period
 
 NOW = 1_790_000_000.0
 MINUTE = 60.0

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from agentco_tui.attention.needs import Need, grouped
+from agentco_tui.attention.needs_model import NeedsModel
+from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import Need, grouped
-from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,

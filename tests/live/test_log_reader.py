@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, PlatformFailed
-from agentco_tui.history.history import History
-from agentco_tui.history.observations import Observed, Span
+from agentco_tui.history.history_keeper import observe_past
+from agentco_tui.history.observations import Span
 from agentco_tui.live import backfill
 from agentco_tui.live.activity_window import MISSING, NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAST, Backfill
@@ -320,16 +320,15 @@ async def test_after_a_failure_the_gap_stays_until_it_can_be_read() -> None:
 # --- the past -----------------------------------------------------------------------------------
 
 
-class Memory(History):
+class Memory:
     """A history that keeps what it is handed in two lists."""
 
-    def __init__(self, first_seen: float | None = None) -> None:
-        self.first_seen = first_seen
+    def __init__(self) -> None:
         self.counts = dict[float, int]()
         self.spans: list[Span] = []
 
-    def observe(self, steps: Iterator[Observed]) -> None:
-        for observed in steps:
+    def take(self, listing: Listing[Activity], since: float) -> None:
+        for observed in observe_past(listing, since):
             for each in observed.counts:
                 self.counts[each.at] = max(self.counts.get(each.at, 0), each.count)
             self.spans += [span for _, _, span in observed.seen]
@@ -341,7 +340,7 @@ def past(desk: Desk) -> tuple[dict[float, int], list[Span]]:
     desk.poll(10)
     while True:
         with suppress(PlatformFailed):
-            asyncio.run(desk.behind._read_past(memory))
+            asyncio.run(desk.behind.read_past(memory.take))
             return memory.counts, joined(memory.spans)
 
 

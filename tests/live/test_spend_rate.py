@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentco_tui.attention.consequence import consequence
+from agentco_tui.attention.need_words import sentence_of, words_of
+from agentco_tui.attention.needs import Need, RankReason
+from agentco_tui.attention.needs_model import NeedsModel
+from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.snooze import Snoozes
-from agentco_tui.live.consequence import consequence
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
 from agentco_tui.live.names import Names
-from agentco_tui.live.need_words import sentence_of, words_of
-from agentco_tui.live.needs import Need, RankReason
-from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.spend_rate import SpendSeries, fast_spend
 from agentco_tui.live.store import Store
 from agentco_tui.model import (

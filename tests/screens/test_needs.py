@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.actions.outcome import Step
+from agentco_tui.attention.needs import Need, NeedKind
 from agentco_tui.history.forecast import Runaway
 from agentco_tui.history.forecast_service import NOTHING, SubjectForecast
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.model import BudgetScope
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from tests.embedded import EmbeddedPlatform
@@ -123,7 +123,7 @@ async def test_what_ranks_first_is_shown_however_many_needs_there_are(
         await s.poll()
         found, store = s.workspace.needs, s.workspace.store
         first = found.shown[0].key
-        monkeypatch.setattr("agentco_tui.live.needs_model.MOST_SHOWN", 4)
+        monkeypatch.setattr("agentco_tui.attention.needs_model.MOST_SHOWN", 4)
         s.workspace.needs_refresh.start(s.main)
         shown = [need.key for need in found.shown]
         assert len(shown) == 4

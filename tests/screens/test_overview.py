@@ -7,12 +7,12 @@ from functools import partial
 import msgspec
 import pytest
 
+from agentco_tui.attention.needs import Need, NeedKind
+from agentco_tui.attention.needs_model import NeedsModel
+from agentco_tui.attention.snooze import Snooze
 from agentco_tui.commands.status import headline, judge
-from agentco_tui.history.snooze import Snooze
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import Need, NeedKind
-from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
 from agentco_tui.text import plain

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from agentco_tui.attention.needs import Need, NeedKind
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import BudgetSample, Observed
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.system.state_folder import Remembered
 from tests.embedded import EmbeddedPlatform, another_operator

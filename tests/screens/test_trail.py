@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
+from agentco_tui.attention.needs import Need, NeedKind
 from agentco_tui.keys.places import Place
-from agentco_tui.live.needs import Need, NeedKind
 from agentco_tui.model.format import age
 from agentco_tui.widgets.link_pane import LinkPane
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, text_of

@@ -10,9 +10,9 @@ from typing import Any
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.attention.snooze import Snooze, Snoozes
 from agentco_tui.config import Settings
 from agentco_tui.config.api_key import KeyLocation
-from agentco_tui.history.snooze import Snooze, Snoozes
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.workspace.workspace import Workspace

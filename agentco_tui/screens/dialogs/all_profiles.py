@@ -17,13 +17,13 @@ from textual import on
 from textual.app import ComposeResult
 
 from agentco_tui.api.credentials import CredentialError, KeyInUse
+from agentco_tui.attention.need_words import sentence_of
+from agentco_tui.attention.needs import Need, RankReason
 from agentco_tui.config import SettingsError
 from agentco_tui.config.api_key import KeyLocation
 from agentco_tui.config.resolve import load, of_profile
 from agentco_tui.config.validators import WrongError
 from agentco_tui.live.insight import Level
-from agentco_tui.live.need_words import sentence_of
-from agentco_tui.live.needs import Need, RankReason
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES

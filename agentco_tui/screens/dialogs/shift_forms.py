@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from agentco_tui.actions.handover import markdown
+from agentco_tui.attention.need_words import sentence_of, words_of
+from agentco_tui.attention.needs_model import FEEDS
+from agentco_tui.attention.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.config.validators import parse_duration
 from agentco_tui.history.changes_since import ChangeEvent, Section, to_minute
-from agentco_tui.history.snooze import LONGEST_NOTE, Snooze
 from agentco_tui.live.feeds import Phase
 from agentco_tui.live.insight import Level
-from agentco_tui.live.need_words import sentence_of, words_of
-from agentco_tui.live.needs_model import FEEDS
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.base_frame import BaseFrame

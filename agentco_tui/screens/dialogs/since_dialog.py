@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from agentco_tui.actions.handover import sent_from_here
 from agentco_tui.history.changes_since import Section, happened, held, remembered, to_minute
 from agentco_tui.history.observations import HistoryError
-from agentco_tui.history.period import HOUR
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.model import format as fmt
+from agentco_tui.model.period import HOUR
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import WholeScreen

@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentco_tui.attention.decision_money import (
+    AddedCost,
+    BudgetImpact,
+    budget_impacts,
+    cost_added_by,
+)
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.precedent import Precedent
-from agentco_tui.live.decision_money import AddedCost, BudgetImpact, budget_impacts, cost_added_by
 from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Store
 from agentco_tui.model import (

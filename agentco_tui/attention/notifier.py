@@ -9,19 +9,19 @@ from typing import Final
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import TimedOut
+from agentco_tui.attention.need_words import sentence_of, words_of
+from agentco_tui.attention.needs import Need, NeedKind, RankReason
+from agentco_tui.attention.notification_event import NotificationEvent
+from agentco_tui.attention.notified import MOST_EVENTS, Notified, Outage
 from agentco_tui.config import Notify
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.period import HOUR
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
-from agentco_tui.live.need_words import sentence_of, words_of
-from agentco_tui.live.needs import Need, NeedKind, RankReason
-from agentco_tui.live.notification_event import NotificationEvent
-from agentco_tui.live.notified import MOST_EVENTS, Notified, Outage
 from agentco_tui.live.poller import REFUSED
 from agentco_tui.live.store import Change
 from agentco_tui.model import format as fmt
+from agentco_tui.model.period import HOUR
 from agentco_tui.text import SafeText, safe, signs
 
 FLAPS: Final = 4 * HOUR

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from math import inf
 
+from agentco_tui.attention.needs import Need, NeedKind, RankKey, RankReason, rank_key
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.insight import Level, waiting_since
-from agentco_tui.live.needs import Need, NeedKind, RankKey, RankReason, rank_key
 from agentco_tui.live.waiting_queue import HIGH, WaitingQueue, agent_id_of, urgency_of
 from agentco_tui.model import BudgetScope, Task
 

@@ -11,19 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agentco_tui.attention.need_words import NeedWords, words_of
+from agentco_tui.attention.needs import Need, NeedKind, RankReason
+from agentco_tui.attention.needs_model import MOST_SHOWN, NeedsModel
+from agentco_tui.attention.snooze import Snooze, Snoozes
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast import Burn, Forecast, Runaway
 from agentco_tui.history.forecast_service import ForecastService, SubjectForecast
-from agentco_tui.history.period import HOUR
-from agentco_tui.history.snooze import Snooze, Snoozes
 from agentco_tui.live.activity_window import GAP_PREFIX
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import LogFindings, Repeated, read_log
 from agentco_tui.live.names import Names
-from agentco_tui.live.need_words import NeedWords, words_of
-from agentco_tui.live.needs import Need, NeedKind, RankReason
-from agentco_tui.live.needs_model import MOST_SHOWN, NeedsModel
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
@@ -40,6 +39,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
+from agentco_tui.model.period import HOUR
 from agentco_tui.system.background import at_once
 from agentco_tui.text import SafeText, plain
 

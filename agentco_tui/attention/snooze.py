@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentco_tui.history.period import DAY
+from agentco_tui.model.period import DAY
 from agentco_tui.system.state_folder import read_state, write_state
 from agentco_tui.text import SafeText, plain, safe
 

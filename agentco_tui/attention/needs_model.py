@@ -15,16 +15,7 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from agentco_tui.config import AlertLimits
-from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.period import HOUR
-from agentco_tui.history.snooze import Snoozes
-from agentco_tui.live.agent_counts import AgentCounts
-from agentco_tui.live.due_times import DueTimes
-from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.insight import Level, alert_level, is_failing, task_level, waiting_since
-from agentco_tui.live.log_findings import AT_WORK, LogFindings, Repeated
-from agentco_tui.live.needs import (
+from agentco_tui.attention.needs import (
     Need,
     NeedKind,
     RankKey,
@@ -33,11 +24,8 @@ from agentco_tui.live.needs import (
     of_company,
     rank_key,
 )
-from agentco_tui.live.sorted_keys import SortedKeys
-from agentco_tui.live.spend_rate import FastSpend
-from agentco_tui.live.status_counts import StatusCounts
-from agentco_tui.live.store import Change
-from agentco_tui.live.subject_needs import (
+from agentco_tui.attention.snooze import Snoozes
+from agentco_tui.attention.subject_needs import (
     StuckTask,
     Subject,
     is_idle,
@@ -48,9 +36,21 @@ from agentco_tui.live.subject_needs import (
     need_of_subject,
     patience,
 )
-from agentco_tui.live.task_needs import RankedNeed, TaskNeeds, need_of_task
+from agentco_tui.attention.task_needs import RankedNeed, TaskNeeds, need_of_task
+from agentco_tui.config import AlertLimits
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.live.agent_counts import AgentCounts
+from agentco_tui.live.due_times import DueTimes
+from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.insight import Level, alert_level, is_failing, task_level, waiting_since
+from agentco_tui.live.log_findings import AT_WORK, LogFindings, Repeated
+from agentco_tui.live.sorted_keys import SortedKeys
+from agentco_tui.live.spend_rate import FastSpend
+from agentco_tui.live.status_counts import StatusCounts
+from agentco_tui.live.store import Change
 from agentco_tui.live.waiting_queue import WaitingQueue, agent_id_of
 from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Task
+from agentco_tui.model.period import HOUR
 from agentco_tui.system.background import in_slices
 
 R = TypeVar("R", Task, Agent, Budget, Alert)

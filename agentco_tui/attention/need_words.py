@@ -10,12 +10,12 @@ from decimal import Decimal
 
 import msgspec
 
+from agentco_tui.attention.consequence import own_forecast, per_minute, until_limit
+from agentco_tui.attention.needs import Need, NeedKind, RankReason
 from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.live.consequence import own_forecast, per_minute, until_limit
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
 from agentco_tui.live.names import UNNAMED_BUDGET, Names
-from agentco_tui.live.needs import Need, NeedKind, RankReason
 from agentco_tui.live.sentences import deed, doer
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import (

@@ -11,10 +11,10 @@ from math import ceil
 
 from agentco_tui.history.forecast import Forecast, TooLittle
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.period import HOUR
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import Budget, Money
 from agentco_tui.model import format as figures
+from agentco_tui.model.period import HOUR
 from agentco_tui.text import SafeText, plain, signs
 
 

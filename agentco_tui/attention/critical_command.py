@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
-from agentco_tui.history.period import HOUR
-from agentco_tui.live.notification_event import NotificationEvent, summary_of
+from agentco_tui.attention.notification_event import NotificationEvent, summary_of
 from agentco_tui.model import format as fmt
+from agentco_tui.model.period import HOUR
 from agentco_tui.system.child_process import CommandError, run_for_output, without_key
 from agentco_tui.system.state_folder import FILE_MODE, made_state_folder
 from agentco_tui.text import SafeText, plain, safe

@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from agentco_tui.attention.needs import Need, NeedKind, RankReason
 from agentco_tui.history.forecast import Forecast, Runaway
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.period import HOUR
 from agentco_tui.live.insight import NOT_AT_WORK, Level, budget_level, is_failing
 from agentco_tui.live.log_findings import Repeated
-from agentco_tui.live.needs import Need, NeedKind, RankReason
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import Agent, AgentState, Alert, Budget, BudgetScope, Task
+from agentco_tui.model.period import HOUR
 
 STUCK_AT_LEAST: Final = 600.0  # seconds without a move below which no task is stuck
 TIMES_USUAL: Final = 2.0  # how many times longer than usual (95 %) that must be

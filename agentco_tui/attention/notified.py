@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from agentco_tui.history.period import DAY
+from agentco_tui.model.period import DAY
 from agentco_tui.system.state_folder import read_state, write_state
 from agentco_tui.text import SafeText, safe
 

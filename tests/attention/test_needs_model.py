@@ -10,14 +10,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from agentco_tui.attention.needs_model import NeedsModel
+from agentco_tui.attention.snooze import Snooze, Snoozes
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast import Burn, Forecast, Runaway
 from agentco_tui.history.forecast_service import ForecastService, Subject, SubjectForecast
-from agentco_tui.history.snooze import Snooze, Snoozes
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import LogFindings, Repeated
-from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.ownership import company_of
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.live.store import Store

@@ -18,21 +18,21 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, NotAllowed, PlatformFailed, TimedOut, Unreachable
+from agentco_tui.attention import critical_command
+from agentco_tui.attention.critical_command import LOG_FILE, RETRIES, CriticalCommand
+from agentco_tui.attention.needs import Need, NeedKind, RankReason
+from agentco_tui.attention.needs_model import MOST_SHOWN, NeedsModel
+from agentco_tui.attention.notification_event import LONGEST, NotificationEvent, words_of_events
+from agentco_tui.attention.notified import Notified, NotifiedFile
+from agentco_tui.attention.notifier import FLAPS, Notifier
+from agentco_tui.attention.snooze import Snooze, Snoozes
 from agentco_tui.config import Notify
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.period import HOUR
-from agentco_tui.history.snooze import Snooze, Snoozes
-from agentco_tui.live import critical_command
-from agentco_tui.live.critical_command import LOG_FILE, RETRIES, CriticalCommand
 from agentco_tui.live.feeds import Clock, FeedName, Freshness
 from agentco_tui.live.insight import Level
-from agentco_tui.live.needs import Need, NeedKind, RankReason
-from agentco_tui.live.needs_model import MOST_SHOWN, NeedsModel
-from agentco_tui.live.notification_event import LONGEST, NotificationEvent, words_of_events
-from agentco_tui.live.notified import Notified, NotifiedFile
-from agentco_tui.live.notifier import FLAPS, Notifier
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Listing, Moment, Ref, Task
+from agentco_tui.model.period import HOUR
 from agentco_tui.system.state_folder import made_state_folder
 from agentco_tui.text import plain
 from tests.text.payloads import PAYLOADS

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.history.period import DAY
-from agentco_tui.history.snooze import MOST, Snooze, Snoozes
+from agentco_tui.attention.snooze import MOST, Snooze, Snoozes
 from agentco_tui.live.insight import Level
+from agentco_tui.model.period import DAY
 
 NOW = 1_790_000_000.0
 

@@ -14,10 +14,10 @@ from types import FrameType
 import pytest
 
 import agentco_tui
+from agentco_tui.attention.needs_model import NeedsModel
+from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.snooze import Snoozes
 from agentco_tui.live.feeds import Clock, FeedName
-from agentco_tui.live.needs_model import NeedsModel
 from agentco_tui.live.store import Store
 from agentco_tui.live.waiting_queue import EVERYTHING
 from agentco_tui.model import (
