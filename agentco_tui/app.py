@@ -18,7 +18,7 @@ from textual.worker import Worker, WorkerState
 
 from agentco_tui.config import Settings, Switch
 from agentco_tui.keys.places import Place
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
@@ -70,7 +70,7 @@ class DashboardApp(KeyApp):
 
     def __init__(
         self,
-        workspace: DashboardWorkspace,
+        dashboard: DashboardContext,
         place: Place,
         remembered: Remembered = NOTHING_REMEMBERED,
         begun_by: Switch | None = None,
@@ -81,8 +81,10 @@ class DashboardApp(KeyApp):
         `reread` returns the settings after their file was saved; None for a replay, which also
         notifies of nothing.
         """
+        workspace = dashboard.workspace
         compositor.install_shown_events()
         super().__init__()
+        self.dashboard = dashboard
         self.workspace = workspace
         self.place = place
         self.main_screen: MainScreen | None = None
@@ -98,7 +100,7 @@ class DashboardApp(KeyApp):
 
     def get_default_screen(self) -> Screen[None]:
         need = None if self._begun_by is None else self._begun_by.need
-        self.main_screen = MainScreen(self.workspace, self.place, self._remembered, need)
+        self.main_screen = MainScreen(self.dashboard, self.place, self._remembered, need)
         return self.main_screen
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -109,7 +111,7 @@ class DashboardApp(KeyApp):
         """Start polling once the first picture is on its way."""
         self.error_console = Console(file=io.StringIO())
         self.set_keymap(dict(self.workspace.settings.keys))
-        self.set_class(self.workspace.thin, "-thin")
+        self.set_class(self.dashboard.thin, "-thin")
         # The interpreter switches threads so often (THREAD_SLICE) that keys come first.
         preload = partial(
             self.run_worker, preload_dialogs, thread=True, description="import the dialogs"
@@ -149,7 +151,7 @@ class DashboardApp(KeyApp):
 
     def _warn_at_start(self) -> None:
         settings = self.workspace.settings
-        off = self.workspace.permissions.off
+        off = self.dashboard.permissions.off
         if off is not None and not settings.read_only:
             self._warn(off)
         if self._begun_by is not None and self._begun_by.failure is not None:
@@ -164,7 +166,7 @@ class DashboardApp(KeyApp):
             NotificationController,
         )
 
-        NotificationController(self, self.workspace)
+        NotificationController(self, self.dashboard)
 
     def _start_following_settings(self) -> None:
         start_worker(self, self._follow_settings, "follow the settings")
@@ -180,25 +182,25 @@ class DashboardApp(KeyApp):
     def take_settings(self, settings: Settings) -> None:
         """Use other settings from now on, and show what follows from them."""
         before = self.workspace.settings
-        self.workspace.take_settings(settings)
+        self.dashboard.take_settings(settings)
         self._set_attention(focused=self.app_focus)
         self.set_keymap(dict(settings.keys))
         theme = self.theme
         self._remembered = self._frame.remembered()
         if not self._theme_choice.apply_changed(before, settings, self._remembered):
             self._warn(unreadable_words(theme))
-        self.workspace.needs_refresh.start(self._frame)
+        self.dashboard.needs_refresh.start(self._frame)
         self._frame.open_views()
         self._frame.paint_as_told()
 
     def check_line_speed(self) -> None:
         """Paint less while the terminal is slow to take what is written, and say so."""
-        was_thin = self.workspace.thin
+        was_thin = self.dashboard.thin
         is_slow = SPEED.update(SPEED.longest_write())
-        self.workspace.thin = is_slow or self.workspace.settings.thin
-        if self.workspace.thin is was_thin or self.main_screen is None:
+        self.dashboard.thin = is_slow or self.workspace.settings.thin
+        if self.dashboard.thin is was_thin or self.main_screen is None:
             return
-        self.set_class(self.workspace.thin, "-thin")
+        self.set_class(self.dashboard.thin, "-thin")
         self.main_screen.paint_as_told()
         if is_slow:
             words = "takes long to show what is written: painting less until it keeps up"

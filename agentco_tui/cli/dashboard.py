@@ -11,7 +11,7 @@ from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp
 from agentco_tui.config import Settings, Switch
 from agentco_tui.keys.places import SCREENS, Place
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace, write_permissions
+from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.system.state_folder import (
     JOURNAL_FILE,
     REMEMBERED_FILE,
@@ -24,6 +24,7 @@ from agentco_tui.terminal.guard import TerminalGuard
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.driver import JobControlDriver
 from agentco_tui.workspace.opening import client_for, history_for, snoozes_for
+from agentco_tui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,13 +64,14 @@ def run_dashboard(
     history = None
     if is_remembered or history_path is not None:
         history = history_for(settings, client, history_path)
-    workspace = DashboardWorkspace(
+    workspace = Workspace(
         settings,
         client,
-        folder / JOURNAL_FILE,
         snoozes=snoozes_for(settings, folder if is_remembered else None),
         history=history,
-        permissions=write_permissions(settings, folder),
+    )
+    dashboard = DashboardContext(
+        workspace, folder / JOURNAL_FILE, permissions=write_permissions(settings, folder)
     )
     remembered = NOTHING_REMEMBERED
     if is_remembered:
@@ -77,7 +79,7 @@ def run_dashboard(
     place = known_place(settings.screen or remembered.screen)
     if begun_by is not None and begun_by.need:
         place = "overview"
-    app = DashboardApp(workspace, place, remembered, begun_by, reread)
+    app = DashboardApp(dashboard, place, remembered, begun_by, reread)
 
     def keep() -> None:
         if is_remembered and app.main_screen is not None:
@@ -97,17 +99,17 @@ def run_dashboard(
         return app.switch
     finally:
         workspace.close()
-        _complain_of_unsettled(workspace)
+        _complain_of_unsettled(dashboard)
 
 
-def _complain_of_unsettled(workspace: DashboardWorkspace) -> None:
+def _complain_of_unsettled(dashboard: DashboardContext) -> None:
     """Say what was sent and is not settled; the dashboard is gone from the terminal."""
     # Only a dashboard that ends needs these.
     from agentco_tui.commands.command_output import complain  # noqa: PLC0415
     from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415
 
     with suppress(OSError):
-        complain(*leaving(workspace.services.journal, time.time()))
+        complain(*leaving(dashboard.services.journal, time.time()))
 
 
 def known_place(name: str | None) -> Place:

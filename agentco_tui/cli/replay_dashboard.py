@@ -17,17 +17,18 @@ from agentco_tui.app import DashboardApp
 from agentco_tui.cli.dashboard import THREAD_SLICE, known_place
 from agentco_tui.config import Settings
 from agentco_tui.live.replay import Player, ReplayClock, ReplayPoller
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace, write_permissions
+from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.screens.replay_screen import ReplayScreen
 from agentco_tui.system.state_folder import JOURNAL_FILE, made_state_folder
 from agentco_tui.terminal.guard import TerminalGuard
 from agentco_tui.textual_patches import compositor
 from agentco_tui.workspace.opening import snoozes_for
+from agentco_tui.workspace.workspace import Workspace
 
 
 class ReplayApp(DashboardApp):
     def get_default_screen(self) -> Screen[None]:
-        self.main_screen = ReplayScreen(self.workspace, self.place)
+        self.main_screen = ReplayScreen(self.dashboard, self.place)
         return self.main_screen
 
 
@@ -44,16 +45,17 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Replay
         clock=clock.time,
         replay=Player(recording, clock).answer,
     )
-    workspace = DashboardWorkspace(
+    workspace = Workspace(
         settings,
         Client(transport, mapping=settings.mapping),
-        folder / JOURNAL_FILE,
         snoozes=snoozes_for(settings, folder),
         clock=clock,
         poller_class=ReplayPoller,
-        permissions=write_permissions(settings, folder),
     )
-    return ReplayApp(workspace, known_place(settings.screen))
+    dashboard = DashboardContext(
+        workspace, folder / JOURNAL_FILE, permissions=write_permissions(settings, folder)
+    )
+    return ReplayApp(dashboard, known_place(settings.screen))
 
 
 def run_replay(settings: Settings, recording: Recording) -> int:

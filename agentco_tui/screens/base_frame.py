@@ -10,7 +10,7 @@ from textual.widget import AwaitMount
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Task
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.frame_interface import Dialogs
 from agentco_tui.screens.idle_tracker import IdleTracker
 from agentco_tui.screens.list_view import ListView
@@ -35,8 +35,10 @@ class BaseFrame(SizedScreen[None]):
     view: ListView[Any]
     """The list that is shown."""
 
-    def __init__(self, workspace: DashboardWorkspace, place: Place, remembered: Remembered) -> None:
+    def __init__(self, dashboard: DashboardContext, place: Place, remembered: Remembered) -> None:
+        workspace = dashboard.workspace
         super().__init__()
+        self.dashboard = dashboard
         self.workspace = workspace
         self.place: Place = place
         self.kept = remembered

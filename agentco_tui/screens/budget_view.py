@@ -19,7 +19,7 @@ from agentco_tui.model import Alert, Budget, BudgetScope
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.trends import TrendView, spending_items, trend_column
@@ -72,10 +72,10 @@ class BudgetView(TrendView[Budget]):
     SizedScreen.-phone BudgetView.-reading .budget--side { display: block; height: 1fr; }
     """
 
-    def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, dashboard: DashboardContext, shown_as: ViewSettings | None = None) -> None:
         self._places: dict[str, Place] = {}
-        super().__init__(workspace, shown_as)
-        context = workspace.cell_context
+        super().__init__(dashboard, shown_as)
+        context = dashboard.cell_context
 
         def about(alert: Alert) -> SafeText:
             if alert.agent is not None:

@@ -22,7 +22,6 @@ from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Rec
 from agentco_tui.reading.kinds import PATHS, mappable
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.screens.base_frame import BaseFrame
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import link_to, whole_title
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.key_app import KeyApp
@@ -32,6 +31,7 @@ from agentco_tui.text import SafeText, clipboard_text, plain, safe
 from agentco_tui.widgets.text_pane import FieldLine, Line
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
+from agentco_tui.workspace.workspace import Workspace
 
 
 class CopyChoice(Dialog[str]):
@@ -120,7 +120,7 @@ async def copy(frame: BaseFrame, text: str) -> None:
 
 
 def list_of(
-    record: Record, workspace: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
+    record: Record, workspace: Workspace, log: ActivityFilter = NO_LOG_FILTER
 ) -> tuple[str, dict[str, str]]:
     """Return the kind of list that has a record, and the query with which it is polled.
 
@@ -147,9 +147,7 @@ def list_of(
     return kind, {name: str(value) for name, value in asked.items() if value is not None}
 
 
-def curl_line(
-    record: Record, workspace: DashboardWorkspace, log: ActivityFilter = NO_LOG_FILTER
-) -> str:
+def curl_line(record: Record, workspace: Workspace, log: ActivityFilter = NO_LOG_FILTER) -> str:
     """Return a curl command that gets a record, or its list; the shell puts the key in."""
     kind, filters = list_of(record, workspace, log)
     address = workspace.origin + PATHS[kind]
@@ -160,7 +158,7 @@ def curl_line(
     return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
 
 
-def page(app: KeyApp, workspace: DashboardWorkspace, lines: Iterable[Line]) -> None:
+def page(app: KeyApp, workspace: Workspace, lines: Iterable[Line]) -> None:
     """Show lines in $PAGER, else in less or more; it has the terminal until it ends."""
     env = workspace.child_environment()
     usual = "less" if shutil.which("less", path=env.get("PATH")) else "more"

@@ -36,7 +36,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import BudgetScope, Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import TONES, level_sign, spent_text
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.system.background import beside
 from agentco_tui.text import SafeText, cell_width, clip, plain, safe, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Item
@@ -53,16 +53,17 @@ LONGEST_NAME: Final = 22  # columns
 FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
 
 
-async def read_precedents(workspace: DashboardWorkspace, tasks: Sequence[Task]) -> KnownPast:
+async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) -> KnownPast:
     """Return what is known of tasks like these; worked out off the event loop.
 
     Raises nothing: no decision may fail for lack of it. `KnownPast.trouble` says what went wrong.
     """
+    workspace = dashboard.workspace
     journal: list[Earlier] = []
     approved_here: dict[str, TaskLife] = {}
     with suppress(JournalError):
-        journal = await workspace.services.journaled(
-            workspace.services.journal.latest, workspace.origin
+        journal = await dashboard.services.journaled(
+            dashboard.services.journal.latest, workspace.origin
         )
     for earlier in journal:
         settled = earlier.settled
@@ -183,8 +184,10 @@ class DecisionFacts:
     """The facts for the question about these tasks; `show` is called when more is known."""
 
     def __init__(
-        self, workspace: DashboardWorkspace, tasks: Sequence[Task], show: Callable[[], None]
+        self, dashboard: DashboardContext, tasks: Sequence[Task], show: Callable[[], None]
     ) -> None:
+        workspace = dashboard.workspace
+        self.dashboard = dashboard
         self.workspace = workspace
         self.tasks = tasks
         self._show = show
@@ -208,7 +211,7 @@ class DecisionFacts:
         self._show()
 
     async def _read_past(self) -> None:
-        self.known = await read_precedents(self.workspace, self.tasks)
+        self.known = await read_precedents(self.dashboard, self.tasks)
         self._show()
 
     def items(self) -> Iterable[Item]:

@@ -24,7 +24,7 @@ from agentco_tui.actions.task_resolution import decision_about, resolution_of, s
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.screens.cells import warned
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
@@ -45,12 +45,13 @@ SETTLES: Final = frozenset(
 MOST_FIELDS: Final = 3  # changed fields that a line names
 
 
-def line_note(workspace: DashboardWorkspace, decision: Decision) -> Cell:
+def line_note(dashboard: DashboardContext, decision: Decision) -> Cell:
     """Return what a task's line shows of a decision about it."""
+    workspace = dashboard.workspace
     if decision.outcome is not None:
         return _outcome_note(decision.outcome)
     if decision.step is Step.HELD:
-        seconds = ceil(workspace.decisions.hold_left(decision.task.id))
+        seconds = ceil(dashboard.decisions.hold_left(decision.task.id))
         words = f"approving in {seconds} s {signs.separator} u takes it back"
         return Cell(plain(words), Tone.ACCENT)
     activity = _ACTIVITY[decision.step]
@@ -84,31 +85,32 @@ def _outcome_note(outcome: Outcome) -> Cell:
             return warned(str(outcome.kind))
 
 
-def settled_as(workspace: DashboardWorkspace, task_id: str) -> Cell | None:
+def settled_as(dashboard: DashboardContext, task_id: str) -> Cell | None:
     """Return what is known here to have become of a task, whatever the lists still show; None if
     nothing is.
     """
-    decision = workspace.decisions.by_task.get(task_id)
+    decision = dashboard.decisions.by_task.get(task_id)
     if decision is None or decision.outcome is None or decision.outcome.kind not in SETTLES:
         return None
     return _outcome_note(decision.outcome)
 
 
-def may_approve(workspace: DashboardWorkspace, task: Task) -> bool:
+def may_approve(dashboard: DashboardContext, task: Task) -> bool:
     """Whether approving a task makes sense: it waits, and is not approved or being approved."""
-    decision = workspace.decisions.by_task.get(task.id)
+    decision = dashboard.decisions.by_task.get(task.id)
     is_open = decision is None or decision.outcome is not None
     waits = waits_for_person(task) and task.unwritable is None
-    return waits and is_open and settled_as(workspace, task.id) is None
+    return waits and is_open and settled_as(dashboard, task.id) is None
 
 
-def resolution_note(workspace: DashboardWorkspace, task_id: str) -> Cell:
+def resolution_note(dashboard: DashboardContext, task_id: str) -> Cell:
     """Return what became of a task that waits no more, by what was done here and by the log."""
-    decisions = workspace.decisions
+    workspace = dashboard.workspace
+    decisions = dashboard.decisions
     decision = decisions.by_task.get(task_id)
     outcome = decision.outcome if decision is not None else None
     if decision is not None and (outcome is None or outcome.kind in SETTLES):
-        return line_note(workspace, decision)
+        return line_note(dashboard, decision)
     record = outcome.record if outcome and isinstance(outcome.record, Task) else None
     if record is not None and says_it_waits(record):
         record = None  # as it was read before it left the list
@@ -123,18 +125,18 @@ def resolution_note(workspace: DashboardWorkspace, task_id: str) -> Cell:
     return Cell(plain(f"{resolution.decision} elsewhere"), Tone.DIM)
 
 
-def text_of(workspace: DashboardWorkspace, decision: Decision) -> SafeText:
+def text_of(dashboard: DashboardContext, decision: Decision) -> SafeText:
     """Return a decision in a sentence: its outcome, or what is being done now."""
     if decision.outcome is None:
-        return line_note(workspace, decision).text
+        return line_note(dashboard, decision).text
     return sentence_with_platform_words(decision.outcome)
 
 
-def decision_items(workspace: DashboardWorkspace, decision: Decision) -> list[Item]:
+def decision_items(dashboard: DashboardContext, decision: Decision) -> list[Item]:
     """Return what the detail of a task shows of a decision about it."""
     outcome = decision.outcome
     if outcome is None:
-        note = line_note(workspace, decision)
+        note = line_note(dashboard, decision)
         return [Text(note.text, note.tone), Gap()]
     is_good = outcome.kind in GOOD
     sign = signs.good if is_good else signs.warning

@@ -17,7 +17,7 @@ from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
 from agentco_tui.screens.base_frame import BaseFrame
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
 from agentco_tui.screens.idle_tracker import NOTICE_SECONDS
@@ -67,19 +67,19 @@ class MainScreen(BaseFrame):
 
     def __init__(
         self,
-        workspace: DashboardWorkspace,
+        dashboard: DashboardContext,
         place: Place,
         remembered: Remembered,
         row: str | None = None,
     ) -> None:
         """`row` is the id of a row to open the list at, as soon as it is there."""
-        super().__init__(workspace, place, remembered)
+        super().__init__(dashboard, place, remembered)
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
         self.more: tuple[Place, ...] = ()
         """Places whose keys work here besides those of the screen shown."""
         self.own_commands = OwnCommands(self)
-        self.snooze_timer = SnoozeTimer(self, workspace)
+        self.snooze_timer = SnoozeTimer(self, dashboard)
         self.switcher = ViewSwitcher(self)
         if row is not None:
             self.navigation.awaited = NavigationEntry(place, row=row)
@@ -108,7 +108,7 @@ class MainScreen(BaseFrame):
         yield self.footer
 
     def on_mount(self) -> None:
-        self.workspace.permissions.on_change = self.show_frame
+        self.dashboard.permissions.on_change = self.show_frame
         self.show_frame()
         self.call_after_refresh(self._start_polling)
 
@@ -132,7 +132,7 @@ class MainScreen(BaseFrame):
         """Reads the key again on request; imported when that is first wanted."""
         from agentco_tui.screens.reload_key import ReloadKey  # noqa: PLC0415
 
-        return ReloadKey(self.workspace, self.say)
+        return ReloadKey(self.dashboard, self.say)
 
     # ---- time and appearance
 
@@ -149,10 +149,10 @@ class MainScreen(BaseFrame):
         is_refresh_due = self._ticks % TICKS_PER_REFRESH == 0
         if is_refresh_due:
             # For the needs that follow from the clock, the log and the forecasts.
-            self.workspace.needs_refresh.start(self)
+            self.dashboard.needs_refresh.start(self)
             self.open_views()
         self.snooze_timer.check()
-        if is_refresh_due or not self.workspace.thin:
+        if is_refresh_due or not self.dashboard.thin:
             self.view.tick()
             self.show_frame()
 
@@ -173,7 +173,7 @@ class MainScreen(BaseFrame):
         self.footer.fill(filled)
         width = self.size.width
         feeds = (*self.view.lists, *self.view.beside)
-        self.header.show(*header_cells(self.workspace, feeds, width))
+        self.header.show(*header_cells(self.dashboard, feeds, width))
         counts = count_cells(self.views)
         self.tabs.show(tab_cells(self.workspace, self.view.tab, counts, width))
         self.denied = self._denied_commands()
@@ -181,7 +181,7 @@ class MainScreen(BaseFrame):
 
     def _denied_commands(self) -> dict[str, str]:
         """Return the commands that would be refused now, by their id, each with the reason."""
-        permissions = self.workspace.permissions
+        permissions = self.dashboard.permissions
         denied: dict[str, str] = {}
         for command in COMMANDS:
             if command.verb:
@@ -215,7 +215,7 @@ class MainScreen(BaseFrame):
     def _decision_counts(self) -> Counter[str]:
         """Return how many decisions are held back, in flight, unknown, or ended badly."""
         counts = Counter[str]()
-        for decision in self.workspace.decisions.open:
+        for decision in self.dashboard.decisions.open:
             if decision.outcome is None:
                 counts[STEP_WORDS.get(decision.step, "in flight")] += 1
             else:
@@ -293,7 +293,7 @@ class MainScreen(BaseFrame):
             for view in self.views.values():
                 view.begin_scope_change()
         self.workspace.poller.set_query(Query(company=company_id))
-        self.workspace.needs_refresh.start(self)
+        self.dashboard.needs_refresh.start(self)
         for view in self.views.values():
             view.end_scope_change()
         self.show_frame()

@@ -15,23 +15,25 @@ from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.model import Listing, Moment
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.text_pane import Cells, Item, Text
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, faded, total_width
+from agentco_tui.workspace.workspace import Workspace
 
 
 def header_cells(
-    workspace: DashboardWorkspace, feeds: Iterable[FeedName], width: int
+    dashboard: DashboardContext, feeds: Iterable[FeedName], width: int
 ) -> tuple[list[Cell], list[Cell]]:
     """Return the cells left and right in the header.
 
     Left the program, the profile and the company in scope; right how fresh these feeds are, and
     how many needs there are. On a narrow screen the program and the latency are left out.
     """
+    workspace = dashboard.workspace
     is_narrow = width < NARROW
-    left = _place_cells(workspace)
+    left = _place_cells(dashboard)
     latency = workspace.client.transport.measured.steady_latency
     freshness = worst(workspace.store.freshness[feed] for feed in feeds)
     health = health_cells(
@@ -50,13 +52,14 @@ def header_cells(
     return (left[1:] if is_narrow else left), right
 
 
-def _place_cells(workspace: DashboardWorkspace) -> list[Cell]:
+def _place_cells(dashboard: DashboardContext) -> list[Cell]:
     """Return the program, the profile and the scope, with what is unusual marked."""
+    workspace = dashboard.workspace
     settings = workspace.settings
     company_id = workspace.poller.query.company
     scope = workspace.names.scope(company_id)
     scope_cell = Cell(scope, Tone.PLAIN if company_id is None else Tone.ACCENT)
-    if workspace.scope_phase() is Phase.FAILED:
+    if workspace.scope.phase() is Phase.FAILED:
         scope_cell = Cell(plain(f"{signs.critical} {scope}"), Tone.CRITICAL)
     cells = [
         Cell(plain(" agentco "), Tone.STRONG),
@@ -66,14 +69,14 @@ def _place_cells(workspace: DashboardWorkspace) -> list[Cell]:
     ]
     if settings.read_only:
         cells.append(Cell(plain("  read-only"), Tone.ACCENT))
-    elif workspace.permissions.off is not None:
+    elif dashboard.permissions.off is not None:
         cells.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
-    if workspace.thin:
+    if dashboard.thin:
         cells.append(Cell(plain("  thin"), Tone.ACCENT))
     return cells
 
 
-def _need_cells(workspace: DashboardWorkspace) -> list[Cell]:
+def _need_cells(workspace: Workspace) -> list[Cell]:
     """Return how many needs are critical and how many are warnings, dim if that may be old."""
     critical = workspace.needs.levels[Level.CRITICAL]
     warning = workspace.needs.levels[Level.WARNING]
@@ -123,7 +126,7 @@ def environment(settings: Settings) -> Environment:
 
 
 def tab_cells(
-    workspace: DashboardWorkspace, at: str, view_counts: Mapping[str, Cell], width: int
+    workspace: Workspace, at: str, view_counts: Mapping[str, Cell], width: int
 ) -> list[Cell]:
     """Return the tabs of the screens and views, each with its key and, if known, its count.
 
@@ -158,7 +161,7 @@ def _tab_cells(
     return cells
 
 
-def _screen_counts(workspace: DashboardWorkspace) -> dict[str, Cell]:
+def _screen_counts(workspace: Workspace) -> dict[str, Cell]:
     """Return the counts of the screens that are known, by tab; dim if they may be old."""
     store = workspace.store
     counts: dict[str, Cell] = {}
@@ -166,7 +169,8 @@ def _screen_counts(workspace: DashboardWorkspace) -> dict[str, Cell]:
     for tab, length in lengths.items():
         if length:
             counts[tab] = Cell(fmt.count(length), Tone.DIM)
-    if store.freshness[FeedName.PENDING].answered_at is not None and workspace.is_scope_shown():
+    is_queue_read = store.freshness[FeedName.PENDING].answered_at is not None
+    if is_queue_read and workspace.scope.allows_counts():
         waiting = workspace.needs.queue.count
         counts["tasks"] = Cell(fmt.count(waiting), Tone.ACCENT if waiting else Tone.DIM)
     critical = workspace.needs.money_levels[Level.CRITICAL]
@@ -265,7 +269,7 @@ OLD_FILTER: Final = 3_600.0
 
 
 def misleads(
-    workspace: DashboardWorkspace,
+    workspace: Workspace,
     error: str | None,
     rows: TableModel[Any],
     since: float,

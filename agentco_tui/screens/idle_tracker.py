@@ -7,8 +7,8 @@ from typing import Final
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.text import SafeText, plain
+from agentco_tui.workspace.workspace import Workspace
 
 IDLE_TIMEOUT: Final = 2 * 3_600.0  # seconds without a key after which the user counts as away
 SHIFT: Final = 8 * 3_600.0  # seconds of a shift whose beginning is not known
@@ -18,7 +18,7 @@ NOTICE_SECONDS: Final = 20.0  # for which the notice is shown
 class IdleTracker:
     """The last absence of the user, and when the shift began; times by the platform's clock."""
 
-    def __init__(self, workspace: DashboardWorkspace, left_at: float | None) -> None:
+    def __init__(self, workspace: Workspace, left_at: float | None) -> None:
         """`left_at` is when the dashboard was left the last time."""
         self._workspace = workspace
         self._has_begun = False

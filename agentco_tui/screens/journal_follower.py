@@ -20,19 +20,19 @@ async def follow_journal(frame: BaseFrame) -> None:
 
     Runs until the journal cannot be used any more; that is reported.
     """
-    workspace = frame.workspace
-    snoozes = workspace.snoozes
+    dashboard = frame.dashboard
+    snoozes = frame.workspace.snoozes
     reported: set[str] = set()
     while True:
         try:
-            found = await workspace.services.follow()
-            if await workspace.services.journaled(snoozes.sync):
-                workspace.needs_refresh.start(frame)
+            found = await dashboard.services.follow()
+            if await dashboard.services.journaled(snoozes.sync):
+                dashboard.needs_refresh.start(frame)
         except JournalError as error:
             frame.say(f"{signs.warning} {error.sentence}", bad=True)
             return
-        workspace.decisions.follow(found.elsewhere)
-        left_open = await workspace.services.claim(found.left) if found.left else []
+        dashboard.decisions.follow(found.elsewhere)
+        left_open = await dashboard.services.claim(found.left) if found.left else []
         if left_open:
             work = partial(frame.dialogs.take_up, left_open)
             start_worker(frame, work, "settle what another run left open", group="writes")

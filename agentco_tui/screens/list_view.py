@@ -30,7 +30,7 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Company, Record
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import limit_of, limit_refused
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.detail_pane import details, link_to
 from agentco_tui.screens.frame_interface import FrameInterface
 from agentco_tui.screens.header_footer import misleads, notice, told_cells, without_lines, worst
@@ -93,12 +93,14 @@ class ListView(Widget, Generic[R]):
     }
     """
 
-    def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, dashboard: DashboardContext, shown_as: ViewSettings | None = None) -> None:
         """`shown_as` is the view of the settings that it is; None for the screen's own list."""
+        workspace = dashboard.workspace
         super().__init__(id=None if shown_as else self.place)
         self.shown_as = shown_as or ViewSettings(name="", screen=self.place)
+        self.dashboard = dashboard
         self.workspace = workspace
-        self.cell_context = workspace.cell_context
+        self.cell_context = dashboard.cell_context
         self.collections: dict[FeedName, Any] = {
             **workspace.store.collections,
             FeedName.ACTIVITY: workspace.store.activity,
@@ -374,10 +376,10 @@ class ListView(Widget, Generic[R]):
         answered = [each for each in listed if each.answered_at is not None]
         phase = phase or worst(answered or listed).phase
         words = without_lines(phase, self.nothing())
-        if FeedName.COMPANIES not in self.lists and not workspace.is_scope_shown():
-            phase = workspace.scope_phase()
+        if FeedName.COMPANIES not in self.lists and not workspace.scope.allows_counts():
+            phase = workspace.scope.phase()
             words = self.nothing() if phase is Phase.FAILED else without_lines(phase, words)
-        self.table.view.thin = workspace.thin
+        self.table.view.thin = self.dashboard.thin
         self.table.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
         return phase
 
@@ -394,11 +396,11 @@ class ListView(Widget, Generic[R]):
 
     def nothing(self) -> SafeText:
         """Return what the list says if it is empty."""
-        return self.workspace.none_here(self.empty)
+        return self.workspace.scope.nothing(self.empty)
 
     def error(self) -> SafeText | None:
         """Return that what was asked for does not exist, so that an empty list is no good news."""
-        return self.workspace.scope_error()
+        return self.workspace.scope.error()
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         """Return the cells left and right in the title; a filter is always among them.

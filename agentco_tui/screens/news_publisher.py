@@ -19,6 +19,7 @@ class NewsPublisher:
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
+        self._dashboard = frame.dashboard
         self._workspace = frame.workspace
         self._topics = frame.topics
         self._decided: set[str] = set()
@@ -26,26 +27,29 @@ class NewsPublisher:
 
     def start(self) -> None:
         """Listen to the store and to decisions, and find the needs for the first time."""
+        dashboard = self._dashboard
+        dashboard = self._dashboard
         workspace = self._workspace
         workspace.store.subscribe(self._on_change)
         workspace.store.on_freshness = self._on_freshness
         workspace.on_company_found = self._on_company_found
         workspace.on_key_renewed = self._on_key_renewed
-        workspace.decisions.subscribe(self._on_decision)
-        workspace.needs_refresh.start(self._frame)
+        dashboard.decisions.subscribe(self._on_decision)
+        dashboard.needs_refresh.start(self._frame)
 
     def start_showing(self) -> None:
         """Listen to needs and forecasts, too: there is a list that can show them."""
-        self._workspace.needs_refresh.on_refreshed = self._on_needs_refreshed
+        self._dashboard.needs_refresh.on_refreshed = self._on_needs_refreshed
         self._workspace.outlook.on_change = self._on_forecasts
 
     def _on_change(self, change: Change) -> None:
+        dashboard = self._dashboard
         workspace = self._workspace
-        to_read_again = workspace.decisions.take(change)
+        to_read_again = dashboard.decisions.take(change)
         with self._frame.app.batch_update():
             needs_follow_log = workspace.outlook.log_of is None
             if needs_follow_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
-                workspace.needs_refresh.start(self._frame)
+                dashboard.needs_refresh.start(self._frame)
             tasks_in_log = self._tasks_in_log(change)
             self._topics.changes.publish(change)
             if tasks_in_log:
@@ -91,7 +95,7 @@ class NewsPublisher:
     def _publish_decisions(self) -> None:
         changed = self._decided
         self._decided = set()
-        self._workspace.needs_refresh.take_decisions(self._frame)
+        self._dashboard.needs_refresh.take_decisions(self._frame)
         self._topics.decisions.publish(changed)
         self._frame.show_frame()
 

@@ -11,7 +11,7 @@ from math import inf
 from agentco_tui.attention.notification_event import NotificationEvent, words_of_events
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.insight import Level
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.system import osc
 from agentco_tui.text import SafeText, plain, safe
@@ -24,8 +24,9 @@ BELL_EVERY = 60.0  # seconds between two bells, at least
 class NotificationController:
     """Takes everything that exists when it is made as seen, and notifies of what comes later."""
 
-    def __init__(self, app: KeyApp, workspace: DashboardWorkspace) -> None:
+    def __init__(self, app: KeyApp, dashboard: DashboardContext) -> None:
         # Imported after the first picture.
+        workspace = dashboard.workspace
         from agentco_tui.attention.critical_command import CriticalCommand  # noqa: PLC0415
         from agentco_tui.attention.notifier import Notifier  # noqa: PLC0415
 
@@ -37,8 +38,8 @@ class NotificationController:
         self._command = CriticalCommand(workspace.child_environment(), workspace.key.redact)
         self._command.on_trouble = partial(app.notify, markup=False, severity="warning", timeout=30)
         self._notifier = Notifier(workspace.outlook, workspace.settings.notify)
-        self._show_needs = workspace.needs_refresh.on_refreshed
-        workspace.needs_refresh.on_refreshed = self._needs_refreshed
+        self._show_needs = dashboard.needs_refresh.on_refreshed
+        dashboard.needs_refresh.on_refreshed = self._needs_refreshed
 
     def _needs_refreshed(self) -> None:
         self._show_needs()

@@ -20,7 +20,7 @@ from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trac
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.trends import (
     ahead_in,
     entries_trend,
@@ -33,6 +33,7 @@ from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
 from agentco_tui.widgets.graph import Plot
 from agentco_tui.widgets.text_pane import Cells, Item, columns
 from agentco_tui.widgets.tones import Cell, Tone, total_width
+from agentco_tui.workspace.workspace import Workspace
 
 MOST_FOLDED: Final = 200
 """Newest entries of the log that the panel of the latest events is made from."""
@@ -68,12 +69,12 @@ def one_line(*texts: SafeText | None) -> SafeText:
 
 
 def preview_items(
-    need: Need, words: NeedWords, workspace: DashboardWorkspace, width: int
+    need: Need, words: NeedWords, dashboard: DashboardContext, width: int
 ) -> list[Item]:
     """Return three lines about a need: what follows if it is ignored and why it ranks here, and
     twice what its record is about, the more important first.
     """
-    first, second, facts = _preview(need, words, workspace, width)
+    first, second, facts = _preview(need, words, dashboard, width)
     left: list[Cell] = []
     if words.consequence:
         left += [Cell(plain(" left alone: "), Tone.DIM), Cell(words.consequence)]
@@ -83,17 +84,18 @@ def preview_items(
 
 
 def _preview(
-    need: Need, words: NeedWords, workspace: DashboardWorkspace, width: int
+    need: Need, words: NeedWords, dashboard: DashboardContext, width: int
 ) -> tuple[SafeText, SafeText, list[SafeText]]:
     """Return the two lines about a need's record, and facts for the right of the line above."""
+    workspace = dashboard.workspace
     record = need.record
     match record:
         case Task():
-            first, second = _task_preview(record, workspace, width)
-            return first, second, _task_facts(record, need, words, workspace)
+            first, second = _task_preview(record, dashboard, width)
+            return first, second, _task_facts(record, need, words, dashboard)
         case Budget():
             first = joined(
-                [cells.spent_text(record), about_of(record, workspace.cell_context)], ", "
+                [cells.spent_text(record), about_of(record, dashboard.cell_context)], ", "
             )
             return first, at_work(agent_of(record, workspace), workspace), []
         case model.Alert(threshold=threshold):
@@ -106,11 +108,10 @@ def _preview(
             return one_line(sentence(record, workspace.names)), plain(""), []
 
 
-def _task_preview(
-    task: Task, workspace: DashboardWorkspace, width: int
-) -> tuple[SafeText, SafeText]:
+def _task_preview(task: Task, dashboard: DashboardContext, width: int) -> tuple[SafeText, SafeText]:
     """Return the description in two lines, or the last step of the trace and the description."""
-    about = about_of(task, workspace.cell_context) or plain("no description was sent")
+    workspace = dashboard.workspace
+    about = about_of(task, dashboard.cell_context) or plain("no description was sent")
     trace = workspace.traces.get(task.id)
     if isinstance(trace, Trace) and trace.steps:
         step = trace.steps[-1]
@@ -120,14 +121,15 @@ def _task_preview(
 
 
 def _task_facts(
-    task: Task, need: Need, words: NeedWords, workspace: DashboardWorkspace
+    task: Task, need: Need, words: NeedWords, dashboard: DashboardContext
 ) -> list[SafeText]:
     """Return the agent, company and trust of a task, and how far its trace is, as far as known."""
+    workspace = dashboard.workspace
     names = workspace.names
     facts = [words.agent]
     if not need.alike:
         facts.append(names.company(names.company_of(task)))
-        trust = fmt.number(workspace.cell_context.trust_of(task))
+        trust = fmt.number(dashboard.cell_context.trust_of(task))
         if trust != signs.missing:
             facts.append(plain(f"trust {trust}"))
     trace = workspace.traces.get(task.id)
@@ -164,14 +166,14 @@ def staff(states: Counter[AgentState | None]) -> SafeText:
     return plain(", ".join([f"{fmt.count(states.total())} agents", *not_at_work]))
 
 
-def agent_of(budget: Budget, workspace: DashboardWorkspace) -> Agent | None:
+def agent_of(budget: Budget, workspace: Workspace) -> Agent | None:
     """Return the agent whose budget it is; None for another budget, or an unknown agent."""
     if budget.scope is not BudgetScope.AGENT:
         return None
     return workspace.store.agents.get(budget.id)
 
 
-def at_work(agent: Agent | None, workspace: DashboardWorkspace) -> SafeText:
+def at_work(agent: Agent | None, workspace: Workspace) -> SafeText:
     """Return whether an agent works and how many of its tasks wait: "paused, holds 2 tasks"."""
     if agent is None:
         return plain("")
@@ -197,34 +199,37 @@ def day_of(budget: Budget, now: float) -> SafeText:
     return joined([period, plain(f"day {int(passed * days) + 1} of {round(days)}")], ", ")
 
 
-def money_of(workspace: DashboardWorkspace, most: int) -> list[Budget]:
+def money_of(dashboard: DashboardContext, most: int) -> list[Budget]:
     """Return at most so many budgets: the total, the companies', and the worst of the agents'.
 
     The agents' have a third of the lines, if there are so many.
     """
+    workspace = dashboard.workspace
     store = workspace.store
     scope = workspace.poller.query.company
     companies = [budget for budget in store.company_budgets if scope in (None, budget.id)]
-    companies.sort(key=workspace.cell_context.badness, reverse=True)
+    companies.sort(key=dashboard.cell_context.badness, reverse=True)
     head = [*store.budget, *companies] if scope is None else companies
-    worst = _worst_of_agents(workspace)
+    worst = _worst_of_agents(dashboard)
     kept = max(3, most - min(len(worst), most // 3))
     return [*head[:kept], *worst][:most]
 
 
-def _worst_of_agents(workspace: DashboardWorkspace) -> list[Budget]:
+def _worst_of_agents(dashboard: DashboardContext) -> list[Budget]:
     """Return the budgets of agents, the worst first; of very many, those among the needs."""
+    workspace = dashboard.workspace
     budgets = workspace.needs.of_scope(workspace.store.agent_budgets)
     few = list(islice(budgets, MOST_SORTED + 1))
     if len(few) <= MOST_SORTED:
-        return sorted(few, key=workspace.cell_context.badness, reverse=True)
+        return sorted(few, key=dashboard.cell_context.badness, reverse=True)
     needs = (need.record for need in workspace.needs.shown)
     return [each for each in needs if isinstance(each, Budget) and each.scope is BudgetScope.AGENT]
 
 
-def money_items(budgets: list[Budget], workspace: DashboardWorkspace, width: int) -> list[Item]:
+def money_items(budgets: list[Budget], dashboard: DashboardContext, width: int) -> list[Item]:
     """Return a line for each budget: its level, owner, gauge, last day, sums and forecast."""
-    context = workspace.cell_context
+    workspace = dashboard.workspace
+    context = dashboard.cell_context
     is_roomy = width >= ROOMY
     days = [workspace.outlook.of(each).spent_by_hour if is_roomy else () for each in budgets]
     sparks = [spark_cell(day) for day in days]
@@ -244,7 +249,7 @@ def money_items(budgets: list[Budget], workspace: DashboardWorkspace, width: int
     room -= max(map(total_width, left), default=0)
     room = max(cells.LEAST_GAUGE, min(cells.MOST_GAUGE, room))
     used = columns(
-        [[context.used(each, room, track=not workspace.thin)] for each in budgets], (width,)
+        [[context.used(each, room, track=not dashboard.thin)] for each in budgets], (width,)
     )
     items: list[Item] = []
     for budget, owner, gauge, rest in zip(budgets, left, used, right, strict=True):
@@ -254,9 +259,7 @@ def money_items(budgets: list[Budget], workspace: DashboardWorkspace, width: int
     return items
 
 
-def _owner_cells(
-    budget: Budget, workspace: DashboardWorkspace, width: int, *, is_tight: bool
-) -> list[Cell]:
+def _owner_cells(budget: Budget, workspace: Workspace, width: int, *, is_tight: bool) -> list[Cell]:
     """Return whose budget it is, and the company of an agent where there is room."""
     names = workspace.names
     has_room = width >= (ROOMIEST if is_tight else ROOMY)
@@ -276,7 +279,7 @@ def _sums_words(budget: Budget, width: int, *, is_tight: bool) -> str:
     return ""
 
 
-def _ahead_words(budget: Budget, workspace: DashboardWorkspace, most: int) -> str:
+def _ahead_words(budget: Budget, workspace: Workspace, most: int) -> str:
     """Return that the agent does not work, else the forecast in so many columns."""
     agent = agent_of(budget, workspace)
     if agent is not None and agent.state in NOT_AT_WORK:
@@ -285,7 +288,7 @@ def _ahead_words(budget: Budget, workspace: DashboardWorkspace, most: int) -> st
     return f"  {ahead}" if ahead else ""
 
 
-def trend_items(workspace: DashboardWorkspace, room: int) -> list[Item]:
+def trend_items(workspace: Workspace, room: int) -> list[Item]:
     """Return what waited and what happened in the last 24 hours, in so many lines.
 
     As graphs, and with what is spent, as far as there is room; nothing while nothing is known.

@@ -28,7 +28,7 @@ from agentco_tui.model import Budget, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.decision_notes import text_of
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import bindings_of
@@ -113,8 +113,9 @@ class OverviewView(TaskLines[Need]):
     SizedScreen.-slim .overview--spend { display: block; }
     """
 
-    def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
-        super().__init__(workspace, shown_as)
+    def __init__(self, dashboard: DashboardContext, shown_as: ViewSettings | None = None) -> None:
+        workspace = dashboard.workspace
+        super().__init__(dashboard, shown_as)
         self.spend_title = StatusLine(classes="view--title")
         self.latest_title = StatusLine(classes="view--title")
         self.spend = TextPane()
@@ -299,7 +300,7 @@ class OverviewView(TaskLines[Need]):
     def show_head(self, phase: Phase | None = None) -> None:
         freshness = self.workspace.store.freshness
         phases = [freshness[feed].phase for feed in self.lists]
-        shown_with = (self.workspace.thin, *phases)
+        shown_with = (self.dashboard.thin, *phases)
         self.spend.fade(Phase.STALE in phases[2:4])
         self.latest.fade(phases[4] is Phase.STALE)
         if shown_with != self._shown_with:
@@ -383,7 +384,7 @@ class OverviewView(TaskLines[Need]):
             self.table.move_cursor_to(following[0])
         self.workspace.snoozes.set(need.keys, snooze)
         self.table.release()
-        self.workspace.needs_refresh.start(self)
+        self.dashboard.needs_refresh.start(self)
 
     def action_approve(self) -> None:
         if (need := self.need()) is not None and need.alike:
@@ -412,7 +413,7 @@ class OverviewView(TaskLines[Need]):
         if self.needs.snoozed:
             cells.append(Cell(plain(f"{fmt.count(len(self.needs.snoozed))} snoozed "), Tone.DIM))
         is_read = self.workspace.store.freshness[FeedName.PENDING].answered_at is not None
-        if is_read and self.workspace.is_scope_shown():
+        if is_read and self.workspace.scope.allows_counts():
             oldest = f", the oldest {self.cell_context.wait(queue.oldest)}" if queue.oldest else ""
             cells.append(Cell(plain(f" {fmt.count(queue.count)} tasks wait{oldest}")))
         cells += told_cells(pending.listing, len(pending))
@@ -422,7 +423,7 @@ class OverviewView(TaskLines[Need]):
         return cells, right
 
     def nothing(self) -> SafeText:
-        is_good = self.workspace.scope_phase() is Phase.LIVE
+        is_good = self.workspace.scope.phase() is Phase.LIVE
         since = ""
         if self.needs.quiet_since is not None:
             at = fmt.clock(model.Moment(self.needs.quiet_since), self.cell_context.clock.now())
@@ -436,7 +437,7 @@ class OverviewView(TaskLines[Need]):
             self.detail.show([])
             return
         width = self.detail.scrollable_content_region.width
-        self.detail.show(preview_items(need, self.words(need), self.workspace, width))
+        self.detail.show(preview_items(need, self.words(need), self.dashboard, width))
 
     def _show_moved(self) -> None:
         super()._show_moved()
@@ -452,11 +453,11 @@ class OverviewView(TaskLines[Need]):
         workspace = self.workspace
         task = self.subject()
         is_live = workspace.store.freshness[FeedName.PENDING].phase is Phase.LIVE
-        is_shown = self.detail.display and not workspace.thin
+        is_shown = self.detail.display and not self.dashboard.thin
         if not (self.table.view.touched and is_live and is_shown):
             return
-        if isinstance(task, Task) and not task.shared_id and task.id not in workspace.traces:
-            await workspace.trace_of(task)
+        if isinstance(task, Task) and not task.shared_id and workspace.traces.get(task.id) is None:
+            await workspace.traces.read(task)
             self.show_detail()
 
     def show_forecasts(self) -> None:
@@ -470,9 +471,9 @@ class OverviewView(TaskLines[Need]):
 
     def _show_spend(self) -> None:
         width, height = self.spend.scrollable_content_region.size
-        budgets = money_of(self.workspace, height)
+        budgets = money_of(self.dashboard, height)
         self._budgets = budgets
-        lines = money_items(budgets, self.workspace, width)
+        lines = money_items(budgets, self.dashboard, width)
         self.spend.show(lines or [self._instead(FeedName.BUDGET, "no budgets")])
         period = next((b for b in budgets if b.period or b.resets), None)
         words = plain("") if period is None else day_of(period, self.cell_context.clock.now())
@@ -509,18 +510,18 @@ class OverviewView(TaskLines[Need]):
 
     def _instead(self, feed: FeedName, none: str) -> Item:
         phase = self.workspace.store.freshness[feed].phase
-        return Text(without_lines(phase, self.workspace.none_here(none)), Tone.DIM)
+        return Text(without_lines(phase, self.workspace.scope.nothing(none)), Tone.DIM)
 
     def open(self, row_id: str) -> None:
         match self.subject():
             case Task() as task if (need := self.need()) and need.kind is NeedKind.STUCK:
                 start_worker(self, partial(self._open_read, task), f"read {task.id}")
             case Task() as task if self.workspace.store.pending.get(task.id) is None:
-                decision = self.workspace.decisions.by_task.get(task.id)
+                decision = self.dashboard.decisions.by_task.get(task.id)
                 if decision is not None:
-                    title = self.workspace.titled(task.title, task)
-                    self.frame.say(f"{title}: {text_of(self.workspace, decision)}")
-                    self.workspace.decisions.acknowledge(task.id)
+                    title = self.workspace.scope.title_with_company(task.title, task)
+                    self.frame.say(f"{title}: {text_of(self.dashboard, decision)}")
+                    self.dashboard.decisions.acknowledge(task.id)
             case Task(title=title) as task if (need := self.need()) and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
                 self.frame.go("tasks", task.id, filter=f'task:"{words}"')

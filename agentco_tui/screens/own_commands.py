@@ -32,6 +32,7 @@ class OwnCommands:
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
+        self._dashboard = frame.dashboard
         self._workspace = frame.workspace
         self._last_output = SafeText("nothing has run in the background yet")
 
@@ -70,7 +71,7 @@ class OwnCommands:
         record = frame.view.subject()
         is_record = record is not None and not (isinstance(record, Activity) and is_gap(record))
         kind = kind_of(record) if is_record else ""
-        off = self._workspace.permissions.off
+        off = self._dashboard.permissions.off
         if own.writes and off is not None:
             frame.say(f"{name}: {off}", bad=True)
             return

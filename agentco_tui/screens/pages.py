@@ -18,7 +18,7 @@ from agentco_tui.model import Activity, Agent, Budget, Company, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.detail_pane import about_the_id, field, is_listed, link, when
 from agentco_tui.screens.navigation import AGENT_LOG
 from agentco_tui.screens.overview_panels import log_lines
@@ -41,9 +41,10 @@ BLANK: Final = Cell(plain(" "))
 """The column before a line, where the cursor is drawn."""
 
 
-def company_page(company: Company, workspace: DashboardWorkspace) -> list[Item]:
+def company_page(company: Company, dashboard: DashboardContext) -> list[Item]:
     """Return the page of a company: what waits, its money, its agents, and what failed."""
-    context = workspace.cell_context
+    workspace = dashboard.workspace
+    context = dashboard.cell_context
     names = workspace.names
 
     def is_of_company(record: Task | Activity) -> bool:
@@ -61,7 +62,7 @@ def company_page(company: Company, workspace: DashboardWorkspace) -> list[Item]:
         *_company_head(company, agents),
         *_waiting_part(tasks, context, "tasks"),
         *waiting_trend(workspace, company.id).items(),
-        *_money_part(context.budget_of(company), workspace),
+        *_money_part(context.budget_of(company), dashboard),
         *_agents_part(agents, tasks, context),
         *_log_part("Failures", bad, context, 10, "none in the part of the log that is known"),
         *entries_trend(together(hours)).items(),
@@ -87,9 +88,10 @@ def _company_head(company: Company, agents: list[Agent]) -> list[Item]:
     return items
 
 
-def agent_page(agent: Agent, workspace: DashboardWorkspace) -> list[Item]:
+def agent_page(agent: Agent, dashboard: DashboardContext) -> list[Item]:
     """Return the page of an agent: what waits, its money, and the newest of its log."""
-    context = workspace.cell_context
+    workspace = dashboard.workspace
+    context = dashboard.cell_context
     status = cells.agent_status_cell(agent)
     tasks = [t for t in _waiting(context) if t.agent is not None and t.agent.id == agent.id]
     newest = reversed(context.store.activity)
@@ -102,7 +104,7 @@ def agent_page(agent: Agent, workspace: DashboardWorkspace) -> list[Item]:
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
         *_waiting_part(tasks, context),
-        *_money_part(context.budget_of(agent), workspace),
+        *_money_part(context.budget_of(agent), dashboard),
         *_agent_log_part(agent.id, entries, context),
         *entries_trend(workspace.outlook.of_agent(agent.id).entries_by_hour).items(),
         Gap(),
@@ -173,11 +175,12 @@ def _waiting_cells(task: Task, level: Level, context: CellContext) -> list[Cell]
     return [Cell(plain(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
 
 
-def _money_part(budget: Budget | None, workspace: DashboardWorkspace) -> list[Item]:
+def _money_part(budget: Budget | None, dashboard: DashboardContext) -> list[Item]:
     """Return a budget's gauge, what is spent and left, when it resets, and its forecast."""
+    workspace = dashboard.workspace
     if budget is None:
         return _part("Money", [], 0, none="no budget is known")
-    context = workspace.cell_context
+    context = dashboard.cell_context
     items: list[Item] = []
     used = context.used(budget, GAUGE)
     if used.text:

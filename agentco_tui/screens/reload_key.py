@@ -8,13 +8,15 @@ from agentco_tui.api.errors import KeyRejected
 from agentco_tui.config.validators import WrongError
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 
 
 class ReloadKey:
     """Reads the key again when the user asks for it, and says what came of it."""
 
-    def __init__(self, workspace: DashboardWorkspace, say: Callable[..., None]) -> None:
+    def __init__(self, dashboard: DashboardContext, say: Callable[..., None]) -> None:
+        workspace = dashboard.workspace
+        self._dashboard = dashboard
         self._workspace = workspace
         self._say = say
 
@@ -22,7 +24,7 @@ class ReloadKey:
         """Read the key again, if the one in use is refused or lacks a permission."""
         location = self._workspace.settings.key_location
         renewal = self._workspace.key_renewal
-        lacks_permission = bool(self._workspace.permissions.missing)
+        lacks_permission = bool(self._dashboard.permissions.missing)
         if (
             location is None
             or renewal.is_reading
@@ -58,7 +60,7 @@ class ReloadKey:
 
     async def _say_unless_accepted(self, words: str) -> None:
         """Say it, unless the platform accepts the key by now: it is asked once more."""
-        is_refused = bool(self._workspace.permissions.missing)
+        is_refused = bool(self._dashboard.permissions.missing)
         refused_feeds = self._refused_feeds()
         if not is_refused and refused_feeds:
             freshness = await self._workspace.poller.read_again(refused_feeds[0])

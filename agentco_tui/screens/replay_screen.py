@@ -15,7 +15,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.live.replay import SPEEDS, ReplayClock, ReplayPoller
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.system.state_folder import Remembered
@@ -34,8 +34,9 @@ class ReplayScreen(MainScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("replay")
     DEFAULT_CSS = "ReplayScreen .frame--timeline { background: $surface; }"
 
-    def __init__(self, workspace: DashboardWorkspace, place: Place) -> None:
-        super().__init__(workspace, place, Remembered())
+    def __init__(self, dashboard: DashboardContext, place: Place) -> None:
+        workspace = dashboard.workspace
+        super().__init__(dashboard, place, Remembered())
         self.timeline = StatusLine(classes="frame--timeline")
         assert isinstance(workspace.poller, ReplayPoller)
         self.poller = workspace.poller
@@ -115,12 +116,12 @@ class ReplayScreen(MainScreen):
         self.poller.set(at=at)
         self.show_frame()
         await self.poller.poll_all()
-        self.workspace.needs_refresh.start(self)  # time alone makes needs, too
+        self.dashboard.needs_refresh.start(self)  # time alone makes needs, too
         self.view.bring_up_to_date()
 
     async def _next_need(self) -> None:
         """Go on to where a need appears or grows worse, by looking at all that comes until then."""
-        clock, needs, shown = self.clock, self.workspace.needs_refresh, self.clock.time()
+        clock, needs, shown = self.clock, self.dashboard.needs_refresh, self.clock.time()
         await self.poller.poll_all()
         before = await needs.levels_by_key()
         while not clock.ended:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from agentco_tui.config import Settings, SettingsError
 from agentco_tui.config.theme_file import themes_beside
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.workspace.workspace import Workspace
 
 CHECK_INTERVAL: Final = 1.0
 """Seconds between two looks at the files."""
@@ -35,7 +35,7 @@ def file_stamps(config: Path) -> list[FileStamp]:
 
 
 async def follow_settings(
-    workspace: DashboardWorkspace,
+    workspace: Workspace,
     reread: Reread,
     take: Callable[[Settings], None],
     tell: Callable[[SafeText], None],
@@ -63,7 +63,7 @@ async def follow_settings(
 
 
 async def _reread_once(
-    workspace: DashboardWorkspace,
+    workspace: Workspace,
     reread: Reread,
     take: Callable[[Settings], None],
     tell: Callable[[SafeText], None],

@@ -6,7 +6,7 @@ from typing import Final
 
 from textual.dom import DOMNode
 
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 
 AHEAD: Final = 2.0
 """Seconds before the end of a snooze within which a timer is set for it."""
@@ -19,9 +19,11 @@ class SnoozeTimer:
     runs. So only the last check before the end sets a timer.
     """
 
-    def __init__(self, node: DOMNode, workspace: DashboardWorkspace) -> None:
+    def __init__(self, node: DOMNode, dashboard: DashboardContext) -> None:
         """Timers and workers end with `node`."""
+        workspace = dashboard.workspace
         self._node = node
+        self._dashboard = dashboard
         self._workspace = workspace
         self._is_set = False
 
@@ -32,7 +34,7 @@ class SnoozeTimer:
             return
         left = ends_at - self._workspace.clock.now()
         if left <= 0:
-            self._workspace.needs_refresh.start(self._node)
+            self._dashboard.needs_refresh.start(self._node)
         elif left <= AHEAD and not self._is_set:
             self._is_set = True
             self._node.set_timer(left, self.fire, name="snooze")

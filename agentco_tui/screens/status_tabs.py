@@ -12,10 +12,10 @@ from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.list_view import MANY
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
+from agentco_tui.workspace.workspace import Workspace
 
 PENDING: Final = "pending"
 """The tab of the tasks that wait for the user."""
@@ -37,7 +37,7 @@ def status_word(status: str | None, state: TaskState | None) -> str:
 class StatusTabs:
     """Which status the task list shows, and the tabs to choose another."""
 
-    def __init__(self, workspace: DashboardWorkspace, shown: str) -> None:
+    def __init__(self, workspace: Workspace, shown: str) -> None:
         self._workspace = workspace
         self.shown = shown
         """`PENDING`, `ALL`, or a status in the platform's own word."""
@@ -93,7 +93,7 @@ class StatusTabs:
     def _waiting_count(self) -> SafeText:
         workspace = self._workspace
         is_answered = workspace.store.freshness[FeedName.PENDING].answered_at is not None
-        if is_answered and workspace.is_scope_shown():
+        if is_answered and workspace.scope.allows_counts():
             return fmt.count(workspace.needs.queue.count)
         return signs.missing
 

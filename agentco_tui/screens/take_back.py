@@ -10,13 +10,14 @@ from agentco_tui.text import signs
 def take_back_one(frame: BaseFrame) -> None:
     """Take back the yes to the task under the cursor, else the newest that is held back."""
     workspace = frame.workspace
+    dashboard = frame.dashboard
     record = frame.view.subject()
-    task = workspace.decisions.take_back(record.id if isinstance(record, Task) else None)
+    task = dashboard.decisions.take_back(record.id if isinstance(record, Task) else None)
     if task is None:
         frame.say("nothing is held back that could be taken back")
         return
     frame.return_to(task)
-    title = workspace.titled(task.title, task)
+    title = workspace.scope.title_with_company(task.title, task)
     frame.say(f"{signs.good} {title}: taken back, nothing was sent")
 
 
@@ -26,11 +27,12 @@ def take_back_all(frame: BaseFrame, again: str) -> bool:
     `again` is the verb for what a second try does, such as "leaves".
     """
     workspace = frame.workspace
-    tasks = workspace.decisions.take_all_back()
+    dashboard = frame.dashboard
+    tasks = dashboard.decisions.take_all_back()
     if not tasks:
         return False
     frame.return_to(tasks[-1])
-    titles = ", ".join(workspace.titled(task.title, task) for task in tasks)
+    titles = ", ".join(workspace.scope.title_with_company(task.title, task) for task in tasks)
     words = f"taken back, nothing was sent (once more {again}): {titles}"
     frame.say(f"{signs.good} {words}", bad=True)
     return True

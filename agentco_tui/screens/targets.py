@@ -15,8 +15,8 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import is_open
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Alert, Company, Task
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.workspace.workspace import Workspace
 
 MOST: Final = 100  # found ones that are kept of each rank
 STEP: Final = 200  # looked at between two looks at the time
@@ -61,7 +61,7 @@ def status_target(status: str) -> Target:
     return Target("status", safe(f"tasks {status}"), f"tasks {status}")
 
 
-def targets(workspace: DashboardWorkspace, place: Place) -> Iterator[Target]:
+def targets(workspace: Workspace, place: Place) -> Iterator[Target]:
     """All there are, the fewest first: of the commands the screen's own, the moves last."""
     store = workspace.store
     every = (*COMMANDS, *(own.command for own in workspace.settings.commands))
@@ -172,7 +172,7 @@ def nowhere(words: str, among: Iterable[Target]) -> SafeText:
     return plain(f"nothing here is called {safe(words.strip(), 40)}{hint}")
 
 
-def about(target: Target, workspace: DashboardWorkspace, denied: Mapping[str, str]) -> SafeText:
+def about(target: Target, workspace: Workspace, denied: Mapping[str, str]) -> SafeText:
     """What tells it from others of its name."""
     names, of = workspace.names, target.of
     match of:

@@ -32,7 +32,7 @@ class TaskLines(ListView[R]):
         offers, task = super().footer_actions(), self.subject()
         if not isinstance(task, Task):
             offers.pop("tasks.trace", None)
-        if not (isinstance(task, Task) and may_approve(self.workspace, task)):
+        if not (isinstance(task, Task) and may_approve(self.dashboard, task)):
             offers.pop("tasks.approve", None)
             offers.pop("tasks.mark", None)
         return offers
@@ -40,18 +40,18 @@ class TaskLines(ListView[R]):
     def resolution(self, row_id: str) -> Cell:
         record = self.subject(row_id)
         is_task = isinstance(record, Task)
-        return resolution_note(self.workspace, record.id) if is_task else super().resolution(row_id)
+        return resolution_note(self.dashboard, record.id) if is_task else super().resolution(row_id)
 
     def detail_items(self, record: Any) -> list[Item]:
         """Return the task as it was last read, after what is known of a decision about it."""
         if not isinstance(record, Task):
             return super().detail_items(record)
-        decision = self.workspace.decisions.by_task.get(record.id)
+        decision = self.dashboard.decisions.by_task.get(record.id)
         tombstone = self.table.rows.tombstone(f"{self.task_rows}{record.id}")
-        resolution = tombstone or settled_as(self.workspace, record.id)
+        resolution = tombstone or settled_as(self.dashboard, record.id)
         items: list[Item] = []
         if decision is not None:
-            items += decision_items(self.workspace, decision)
+            items += decision_items(self.dashboard, decision)
             read = None if decision.outcome is None else decision.outcome.record
             if isinstance(read, Task) and resolution is not None:
                 record = read
@@ -63,13 +63,13 @@ class TaskLines(ListView[R]):
         """
         if not self.is_attached:  # the program may be ending
             return
-        decisions, table = self.workspace.decisions, self.table
+        decisions, table = self.dashboard.decisions, self.table
         notes = {
-            f"{self.task_rows}{d.task.id}": line_note(self.workspace, d) for d in decisions.open
+            f"{self.task_rows}{d.task.id}": line_note(self.dashboard, d) for d in decisions.open
         }
         for task_id in decisions.by_task:
             row_id = f"{self.task_rows}{task_id}"
-            task, settled = self.subject(row_id), settled_as(self.workspace, task_id)
+            task, settled = self.subject(row_id), settled_as(self.dashboard, task_id)
             waits = isinstance(task, Task) and insight.waits_for_person(task)
             if waits and settled is not None and not table.rows.tombstone(row_id):
                 notes[row_id] = settled  # its list doesn't know it yet
@@ -77,7 +77,7 @@ class TaskLines(ListView[R]):
         for task_id in task_ids:
             row_id = f"{self.task_rows}{task_id}"
             if table.rows.tombstone(row_id):
-                table.set_tombstone(row_id, resolution_note(self.workspace, task_id))
+                table.set_tombstone(row_id, resolution_note(self.dashboard, task_id))
         subject = self.subject()
         if isinstance(subject, Task) and subject.id in decisions.by_task:
             self.show_detail()
@@ -96,7 +96,7 @@ class TaskLines(ListView[R]):
             *reversed(shown[max(0, at - MOST_SEARCHED) : at]),
         ):
             task = self.subject(row_id)
-            waits = isinstance(task, Task) and may_approve(self.workspace, task)
+            waits = isinstance(task, Task) and may_approve(self.dashboard, task)
             if waits and task.id not in decided and not rows.tombstone(row_id):
                 self.table.move_cursor_to(row_id)
                 return

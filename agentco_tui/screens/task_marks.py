@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.model import Task
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.screens.status_tabs import ALL, StatusTabs
 from agentco_tui.text import SafeText, plain
+from agentco_tui.workspace.workspace import Workspace
 
 
 class TaskMarks:
@@ -20,7 +20,7 @@ class TaskMarks:
     view replaces its table where it shows another list.
     """
 
-    def __init__(self, workspace: DashboardWorkspace) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self.tasks: Mapping[str, Task] = {}
         """Every marked task as it was when it was marked, by its id."""
@@ -84,7 +84,7 @@ class TaskMarks:
 
     def _why_not_in_list(self, task: Task, tabs: StatusTabs) -> SafeText:
         workspace = self._workspace
-        if workspace.is_in_scope(task):
+        if workspace.scope.includes(task):
             status = "all statuses" if tabs.shown == ALL else tabs.shown
             return plain(f"marked, but hidden: the list shows {status}")
         company = workspace.names.company_of(task)
@@ -111,7 +111,7 @@ class TaskMarks:
                 return False  # it was marked as one that does not wait
             now = pending.get(task.id)
             if now is None:
-                return is_whole and self._workspace.is_in_scope(task)
+                return is_whole and self._workspace.scope.includes(task)
             return not insight.waits_for_person(now)
 
         return {

@@ -18,7 +18,7 @@ from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.decision_notes import READ_AFTER, resolution_note
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.list_freezer import FreezeState
@@ -44,15 +44,16 @@ class TasksView(TaskLines[Task]):
     lists: tuple[FeedName, ...] = (FeedName.PENDING,)
     BINDINGS = bindings_of("tasks")
 
-    def __init__(self, workspace: DashboardWorkspace, shown_as: ViewSettings | None = None) -> None:
+    def __init__(self, dashboard: DashboardContext, shown_as: ViewSettings | None = None) -> None:
         """A view shows all tasks if its filter names their status, else those that wait."""
+        workspace = dashboard.workspace
         shows_all = shown_as is not None and _STATUS_IN_FILTER.search(shown_as.filter) is not None
         self.tabs = StatusTabs(workspace, ALL if shows_all else PENDING)
         self.lists = (self.tabs.feed,)
         self.marks = TaskMarks(workspace)
         self._being_read: tuple[Task, Timer] | None = None
         """The task in the detail, and the timer after which it counts as read."""
-        super().__init__(workspace, shown_as)
+        super().__init__(dashboard, shown_as)
 
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()
@@ -83,7 +84,7 @@ class TasksView(TaskLines[Task]):
         if status == PENDING:
             return super().nothing()
         words = "no tasks" if status == ALL else f"no task with status {safe(status, 40)}"
-        none_here = workspace.none_here(words)
+        none_here = workspace.scope.nothing(words)
         if workspace.store.freshness[FeedName.PENDING].answered_at is None:
             return none_here
         return plain(f"{none_here}; {fmt.count(workspace.needs.queue.count)} wait")
@@ -226,8 +227,8 @@ class TasksView(TaskLines[Task]):
 
     def _count_as_read(self, task: Task) -> None:
         if self.subject() == task and self.display and self.app.screen is self.screen:
-            self.workspace.read[task.id] = task.content
-            self.workspace.decisions.acknowledge(task.id)
+            self.dashboard.read_digests[task.id] = task.content
+            self.dashboard.decisions.acknowledge(task.id)
 
     def show_head(self, phase: Phase | None = None) -> None:
         """Report marked tasks that no longer wait, and mark again what is back in the list."""
@@ -247,14 +248,14 @@ class TasksView(TaskLines[Task]):
         if not lost:
             return
         more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
-        resolution = resolution_note(self.workspace, lost[0].id).text
+        resolution = resolution_note(self.dashboard, lost[0].id).text
         words = f"{lost[0].title} ({resolution}){more}"
         words = f"{signs.warning} not marked any more, because it left the list: {words}"
         self.frame.say(words, bad=True)
 
     def _was_approved_here(self, task_id: str) -> bool:
         """Whether a decision about the task is open, or has come to a good end."""
-        decision = self.workspace.decisions.by_task.get(task_id)
+        decision = self.dashboard.decisions.by_task.get(task_id)
         if decision is None:
             return False
         return decision.outcome is None or decision.outcome.kind in GOOD

@@ -15,7 +15,6 @@ from agentco_tui.model import Agent, Budget, Company
 from agentco_tui.model import format as fmt
 from agentco_tui.model.period import HOUR, period_of
 from agentco_tui.screens import cells
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.text import SafeText, cell_width, plain, signs
@@ -23,6 +22,7 @@ from agentco_tui.widgets.graph import Plot, spark
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.text_pane import Cells, Item
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.workspace.workspace import Workspace
 
 SPARK = 12  # cells of the column that draws a day
 LEAST_SPARK = 6  # cells to which it shrinks
@@ -104,7 +104,7 @@ class Trend(msgspec.Struct, frozen=True):
         )
 
 
-def waiting_trend(workspace: DashboardWorkspace, company: str | None) -> Trend:
+def waiting_trend(workspace: Workspace, company: str | None) -> Trend:
     return Trend(workspace.outlook.of_company(company).waiting_by_hour, sums=False)
 
 
@@ -112,13 +112,13 @@ def entries_trend(day: Day) -> Trend:
     return Trend(day, noun=" entries")
 
 
-def spending_trend(workspace: DashboardWorkspace, budget: Budget) -> Trend:
+def spending_trend(workspace: Workspace, budget: Budget) -> Trend:
     known = workspace.outlook.of(budget)
     figure = partial(about, budget, derived=False)
     return Trend(known.spent_by_hour, figure, seconds=known.spent_seconds or None)
 
 
-def ahead_in(budget: Budget, workspace: DashboardWorkspace, room: int) -> SafeText:
+def ahead_in(budget: Budget, workspace: Workspace, room: int) -> SafeText:
     """The forecast of a budget in at most `room` cells, if possible: first the platform's own
     forecast is left out, then the limit, which is shown elsewhere.
     """
@@ -140,7 +140,7 @@ def together(days: Iterable[Day]) -> Day:
     return tuple(sum(figures) if figures else None for figures in known)
 
 
-def spending_items(budget: Budget, workspace: DashboardWorkspace, name: str = "") -> list[Item]:
+def spending_items(budget: Budget, workspace: Workspace, name: str = "") -> list[Item]:
     """A budget's last 24 hours, its forecast, and the graph of its period."""
     outlook = workspace.outlook
     now = workspace.clock.now()

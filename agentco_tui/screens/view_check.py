@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config import Settings, ViewSettings
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.views import view_class, wrong_in
 from agentco_tui.system.state_folder import JOURNAL_FILE
 from agentco_tui.workspace.opening import snoozes_for
+from agentco_tui.workspace.workspace import Workspace
 
 NOWHERE = BaseUrl.parse("http://127.0.0.1:9")
 """An address for lists that are never asked for anything."""
@@ -33,12 +34,11 @@ async def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]
     client = open_client(NOWHERE, UNUSED)
     found: list[tuple[str, str]] = []
     with TemporaryDirectory() as folder:
-        workspace = DashboardWorkspace(
-            settings, client, Path(folder) / JOURNAL_FILE, snoozes=snoozes_for(settings, None)
-        )
+        workspace = Workspace(settings, client, snoozes=snoozes_for(settings, None))
+        dashboard = DashboardContext(workspace, Path(folder) / JOURNAL_FILE)
         try:
             for view in views:
-                shown = view_class(view.screen)(workspace, view)
+                shown = view_class(view.screen)(dashboard, view)
                 wrong = wrong_in(view, shown)
                 found += [(f"views.{view.name}.{setting}", why) for setting, why in wrong]
         finally:

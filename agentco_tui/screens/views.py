@@ -105,7 +105,7 @@ def get_or_create_view(frame: BaseFrame, tab: str) -> ListView[Any]:
         return existing
     place = tab.partition(":")[0]
     settings = next((each for each in frame.workspace.settings.views if each.tab == tab), None)
-    view = view_class(place)(frame.workspace, settings)
+    view = view_class(place)(frame.dashboard, settings)
     frame.views[tab] = view
     recall(view, frame.kept.lists.get(place, ListMemory()))
     return view

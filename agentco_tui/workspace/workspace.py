@@ -7,6 +7,7 @@ none of them prints.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -27,8 +28,11 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Task
 from agentco_tui.system.background import sleep_unless
+from agentco_tui.system.child_process import without_key
+from agentco_tui.workspace.company_scope import CompanyScope
 from agentco_tui.workspace.key_renewal import KeyRenewal
 from agentco_tui.workspace.named_records import company_id_or_words
+from agentco_tui.workspace.trace_cache import TraceCache
 
 if TYPE_CHECKING:
     from agentco_tui.actions.services import Permissions, Services, Timing
@@ -78,8 +82,20 @@ class Workspace:
         self.history = history
         self.outlook = ForecastService(self.store, history, self.clock, settings.alerts)
         self.snoozes = snoozes
+        self.scope = CompanyScope(
+            self.store, self.names, lambda: self.poller.query.company, lambda: self.settings
+        )
+        """The company that everything is shown of, if there is one."""
+        self.traces = TraceCache(client)
+        self.decided_tasks: Callable[[], list[Task]] = list
+        """Returns the tasks that were decided here and are not known to be done, which are not
+        among the needs. A dashboard sets it; without a screen there are none.
+        """
         self.needs = NeedsModel(
-            self.outlook, snoozes, lambda: self.poller.query.company, self.decided_tasks
+            self.outlook,
+            snoozes,
+            lambda: self.poller.query.company,
+            self._tasks_decided_here,
         )
         self.ranked_needs: list[Need] = []
         """The needs as of the last `refresh_needs`: the worst first, with those snoozed."""
@@ -177,9 +193,8 @@ class Workspace:
         await self.needs.refresh()
         self.ranked_needs = self.needs.ranked(MOST_SHOWN)
 
-    def decided_tasks(self) -> list[Task]:
-        """The tasks that were decided here and are not known to be done: none without a screen."""
-        return []
+    def _tasks_decided_here(self) -> list[Task]:
+        return self.decided_tasks()
 
     def refresh_soon(self) -> None:
         """End the wait of `next_refresh`."""
@@ -232,6 +247,15 @@ class Workspace:
         self.settings = settings
         self.outlook.limits = settings.alerts
         self.poller.refresh = settings.refresh
+
+    def child_environment(self, **variables: str) -> dict[str, str]:
+        """Return the environment for a command of the user: ours without the API key.
+
+        `variables` are added, with the profile and the address of the platform.
+        """
+        variables["AGENTCO_PROFILE"] = self.profile
+        variables["AGENTCO_BASE_URL"] = self.origin
+        return without_key({**os.environ, **variables}, self.key.redact)
 
     def _freshness_changed(self, feed: FeedName) -> None:
         self._changed.set()

@@ -33,7 +33,7 @@ from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace, write_permissions
+from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
@@ -41,6 +41,7 @@ from agentco_tui.system.state_folder import Remembered
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.workspace.opening import snoozes_for
+from agentco_tui.workspace.workspace import Workspace
 from tests.actions.office import QUICK
 from tests.embedded import EmbeddedPlatform, Seen
 
@@ -105,9 +106,13 @@ class Stage:
     """A running dashboard, the platform beneath it, and hands and eyes for a test."""
 
     platform: EmbeddedPlatform
-    workspace: DashboardWorkspace
+    dashboard: DashboardContext
     app: DashboardApp
     pilot: Pilot[None]
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.dashboard.workspace
 
     @property
     def main(self) -> MainScreen:
@@ -277,7 +282,7 @@ class Stage:
 
     def outcome_of(self, task_id: str) -> Outcome | None:
         """What became of the decision about a task; None while that is not known."""
-        decision = self.workspace.decisions.by_task.get(task_id)
+        decision = self.dashboard.decisions.by_task.get(task_id)
         return None if decision is None else decision.outcome
 
     # ---- what the platform saw
@@ -358,20 +363,23 @@ async def stage(
     client.transport.measured = SteadyLatency()
     client.transport.recorder = recorder
     client.transport._clock = platform.world.time
-    workspace = DashboardWorkspace(
+    workspace = Workspace(
         settings,
         client,
-        folder / "journal.jsonl",
         snoozes=snoozes_for(settings, None if settings.profile == "demo" else folder),
         clock=clock,
+    )
+    dashboard = DashboardContext(
+        workspace,
+        folder / "journal.jsonl",
         permissions=write_permissions(settings, folder),
         timing=timing or Timing(hold_one=settings.hold),
     )
     steady(workspace.poller)
-    app = DashboardApp(workspace, place, remembered)
+    app = DashboardApp(dashboard, place, remembered)
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
-            stage = Stage(platform, workspace, app, pilot)
+            stage = Stage(platform, dashboard, app, pilot)
             if wait:
                 await stage.loaded()
             yield stage

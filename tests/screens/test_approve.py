@@ -178,7 +178,7 @@ async def test_notices_and_progress_name_the_company_where_more_than_one_is_show
         for one in question._tasks.values():
             assert f"({names.company(names.company_of(one))})" in told
         s.workspace.poller.query = replace(s.workspace.poller.query, company=task.company.id)
-        assert s.workspace.titled(task.title, task) == task.title
+        assert s.workspace.scope.title_with_company(task.title, task) == task.title
 
 
 async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
@@ -209,7 +209,7 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
 async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(on: Staging) -> None:
     async with on(place="tasks", running=True) as s:
         tasks = list(s.workspace.store.pending)
-        assert not BatchQuestion(s.workspace, tasks[:10], (), {}).wanted
+        assert not BatchQuestion(s.dashboard, tasks[:10], (), {}).wanted
         question = await ask(s, 11)
         await s.press("y")
         await s.sees("type 11 first")
@@ -301,7 +301,7 @@ async def test_the_first_403_dims_the_key_until_the_key_changes(
         await s.press("space", "a")
         assert s.app.screen is s.main, "nor many"
         assert len(s.writes) == 1
-        s.workspace.permissions.key_changed()
+        s.dashboard.permissions.key_changed()
         await s.settle()
         assert tone_of(s.main.footer, " approve") is Tone.PLAIN
 

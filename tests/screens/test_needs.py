@@ -59,7 +59,7 @@ async def test_what_stands_still_and_what_fails_over_and_over_is_told_and_can_be
         for _ in range(13):
             s.platform.world.advance(100)
             await s.poll(FeedName.ACTIVITY, FeedName.PENDING)
-        s.workspace.needs_refresh.start(s.main)
+        s.dashboard.needs_refresh.start(s.main)
         (failing,) = [n for n in needs_of(s, NeedKind.FAILURES) if n.count > 9]
         assert s.view.table.move_cursor_to(failing.key)
         await s.sees("ranked by the same failure over and over", "l limit")
@@ -90,7 +90,7 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         known = {kofi.id: SubjectForecast(looked=NOW, runaway=away)}
         monkeypatch.setattr(s.workspace.outlook, "of_agent", lambda of: known.get(of, NOTHING))
         s.workspace.outlook.publish((BudgetScope.AGENT, kofi.id))
-        s.workspace.needs_refresh.start(s.main)
+        s.dashboard.needs_refresh.start(s.main)
         (need,) = [n for n in s.workspace.needs.shown if n.key == f"agent:{kofi.id}"]
         s.view.table.move_cursor_to(need.key)
         await s.sees("ranked by far above its own habit", "l limit")
@@ -124,16 +124,16 @@ async def test_what_ranks_first_is_shown_however_many_needs_there_are(
         found, store = s.workspace.needs, s.workspace.store
         first = found.shown[0].key
         monkeypatch.setattr("agentco_tui.attention.needs_model.MOST_SHOWN", 4)
-        s.workspace.needs_refresh.start(s.main)
+        s.dashboard.needs_refresh.start(s.main)
         shown = [need.key for need in found.shown]
         assert len(shown) == 4
         waits = {task.id: task for task in store.pending}
         in_queue = [need.record.id for need in found.ranked(len(waits)) if need.record.id in waits]
         late = next(task_id for task_id in reversed(in_queue) if f"task:{task_id}" not in shown)
-        s.workspace.decisions.tell(waits[late], Step.SENDING)
-        s.workspace.needs_refresh.start(s.main)
+        s.dashboard.decisions.tell(waits[late], Step.SENDING)
+        s.dashboard.needs_refresh.start(s.main)
         assert f"task:{late}" in [need.key for need in found.shown]
         for task in [*waits.values()][-6:]:
-            s.workspace.decisions.tell(task, Step.SENDING)
-        s.workspace.needs_refresh.start(s.main)
+            s.dashboard.decisions.tell(task, Step.SENDING)
+        s.dashboard.needs_refresh.start(s.main)
         assert first in [need.key for need in found.shown]

@@ -25,9 +25,9 @@ async def test_where_focus_is_not_told_it_only_rings_and_only_long_after_a_key(
     settings = settings_for(calm)
     settings = replace(settings, notify=replace(settings.notify, desktop=True))
     async with stage(calm, tmp_path, settings=settings, running=True) as on:
-        refresh, written = on.workspace.needs_refresh, list[str]()
+        refresh, written = on.dashboard.needs_refresh, list[str]()
         monkeypatch.setattr(on.app, "to_terminal", written.append)
-        NotificationController(on.app, on.workspace)
+        NotificationController(on.app, on.dashboard)
         refresh.on_refreshed()
 
         async def worse(number: int) -> None:

@@ -324,4 +324,4 @@ async def test_the_first_line_of_status_counts_what_the_header_counts(on: Stagin
             if look == 0:
                 need = next(n for n in needs(s) if n.level is Level.CRITICAL and not n.alike)
                 workspace.snoozes.set(need.keys, Snooze(Level.CRITICAL, None, ""))
-                workspace.needs_refresh.start(s.view)
+                s.dashboard.needs_refresh.start(s.view)

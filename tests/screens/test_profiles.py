@@ -60,13 +60,13 @@ async def test_settings_that_were_saved_take_effect_at_once(on: Staging) -> None
         await s.sees("Shop", "read-only", "f1 help")
         await s.wait_until(lambda: s.workspace.needs.levels[Level.CRITICAL] > before, "the needs")
         assert s.app.theme == "agentco-light"
-        assert (s.workspace.services.timing.hold_one, s.workspace.poller.refresh) == (9.0, 30.0)
+        assert (s.dashboard.services.timing.hold_one, s.workspace.poller.refresh) == (9.0, 30.0)
         assert s.main.header.filled is not None
         await s.press("f1")
         await s.sees("Keys on")
         await s.press("escape")
         s.app.take_settings(replace(old, read_only=False))
-        assert s.workspace.permissions.off, "writing begins again only with a new start"
+        assert s.dashboard.permissions.off, "writing begins again only with a new start"
 
 
 async def test_views_and_own_commands_that_were_saved_take_effect_at_once(on: Staging) -> None:

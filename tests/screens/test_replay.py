@@ -55,7 +55,7 @@ async def replay(platform: EmbeddedPlatform, folder: Path) -> AsyncIterator[Stag
     app.workspace.client.transport.measured = SteadyLatency()
     poller_of(app.workspace.poller).set(paused=True)
     async with app.run_test(size=(120, 41), notifications=True) as pilot:
-        yield Stage(platform, app.workspace, app, pilot)
+        yield Stage(platform, app.dashboard, app, pilot)
     await app.workspace.aclose()
     app.workspace.close()
     await app.workspace.client.aclose()
@@ -77,7 +77,7 @@ async def pictures(s: Stage, places: tuple[Place, ...] = PLACES) -> dict[Place, 
     for place in places:
         await s.go(place)
         await s.poll()
-        s.workspace.needs_refresh.start(
+        s.dashboard.needs_refresh.start(
             s.main
         )  # as every ten seconds, by which the log has a say in it
         await s.press("r", "g")

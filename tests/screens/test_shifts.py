@@ -53,7 +53,7 @@ async def test_a_need_is_put_off_with_a_promise(on: Staging, platform: EmbeddedP
         line = next(line for line in s.lines if line.startswith("▌  "))
         assert "back 18:13" in line
         assert "▲" not in line
-        folder = s.workspace.services.journal.path.parent
+        folder = s.dashboard.services.journal.path.parent
         await s.wait_until((folder / "snoozed.json").exists, "the file")
         s.view.table.move_cursor_to(need_at(s, NeedKind.TASK, Level.CRITICAL).key)
         await s.press("z")
@@ -81,7 +81,7 @@ async def test_its_time_or_that_it_is_worse_brings_it_back(on: Staging) -> None:
         s.view.table.move_cursor_to(task.key)
         await s.sees("until worse")
         s.platform.world.advance(14 * 60.0)
-        s.workspace.needs_refresh.start(s.main)
+        s.dashboard.needs_refresh.start(s.main)
         assert set(s.workspace.snoozes.all) == {timed.key}
         found = next(n for n in s.workspace.needs.shown if n.key == task.key)
         assert found.level is Level.CRITICAL

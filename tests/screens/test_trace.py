@@ -35,7 +35,7 @@ async def opened(s: Stage, monkeypatch: pytest.MonkeyPatch, trace: Trace) -> Tra
     async def read(_: Task) -> Trace:
         return trace
 
-    monkeypatch.setattr(s.workspace, "trace_of", read)
+    monkeypatch.setattr(s.workspace.traces, "read", read)
     await s.press("t")
     await s.sees("TRACE", "tool_1 ")
     assert isinstance(s.app.screen, TraceScreen)

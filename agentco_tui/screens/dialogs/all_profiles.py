@@ -27,7 +27,6 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
 from agentco_tui.screens.dialogs.base import WholeScreen, key_cells
 from agentco_tui.screens.header_footer import Environment, environment, health_cells, worst
 from agentco_tui.screens.key_app import ListTable
@@ -57,7 +56,7 @@ class Line(NamedTuple):
 class Platform:
     """One profile, watched in a task of its own; `trouble` says why it is not."""
 
-    def __init__(self, profile: str, workspace: DashboardWorkspace) -> None:
+    def __init__(self, profile: str, workspace: Workspace) -> None:
         self.profile, self._workspace = profile, workspace
         self.label, self.refresh = Environment(plain(f" {safe(profile, WIDEST)} ")), 5.0
         self.workspace: Workspace | None = None
@@ -118,7 +117,7 @@ class AllProfiles(WholeScreen[None]):
     AllProfiles RecordTable { height: 1fr; }
     """
 
-    def __init__(self, workspace: DashboardWorkspace) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         super().__init__([Cell(plain(" all profiles"), Tone.STRONG)])
         self.platforms = [Platform(profile, workspace) for profile in workspace.settings.profiles]
         self.pane.can_focus = False

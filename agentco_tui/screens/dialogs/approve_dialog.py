@@ -33,7 +33,7 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import priority_cell
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.decision_facts import DecisionFacts
 from agentco_tui.screens.decision_notes import READ_AFTER, line_note, text_of
 from agentco_tui.screens.detail_pane import substance, sums_of, warning, whole_title
@@ -66,18 +66,20 @@ class TaskQuestion(Question):
     """Tasks as they are when it opens: if one changes or is decided, it says so, and `y` is off."""
 
     def __init__(
-        self, workspace: DashboardWorkspace, tasks: Sequence[Task], what: SafeText, yes: str
+        self, dashboard: DashboardContext, tasks: Sequence[Task], what: SafeText, yes: str
     ) -> None:
+        workspace = dashboard.workspace
         super().__init__(title_of(workspace.settings, "APPROVE", what), (), yes)
+        self.dashboard = dashboard
         self.workspace = workspace
         self.ended: dict[str, tuple[str, ...]] = {}  # what happened since then, by id
         self._tasks = {task.id: task for task in tasks}
         self._label = labels(tasks)
-        self.facts = DecisionFacts(workspace, tasks, self.show_items)
+        self.facts = DecisionFacts(dashboard, tasks, self.show_items)
 
     def on_mount(self) -> None:
         start_worker(self, self.facts.read, "read what else a decision rests on")
-        store, decisions = self.workspace.store, self.workspace.decisions
+        store, decisions = self.workspace.store, self.dashboard.decisions
         self.until_closed = [store.subscribe(self._take), decisions.subscribe(self._decided)]
 
     def _take(self, change: Change) -> None:
@@ -95,9 +97,9 @@ class TaskQuestion(Question):
                 self._end(task_id, *lines)
 
     def _decided(self, task_id: str) -> None:
-        decision = self.workspace.decisions.by_task.get(task_id)
+        decision = self.dashboard.decisions.by_task.get(task_id)
         if task_id in self._tasks and decision is not None and not decision.is_acknowledged:
-            self._end(task_id, line_note(self.workspace, decision).text)
+            self._end(task_id, line_note(self.dashboard, decision).text)
 
     def _end(self, task_id: str, *lines: str) -> None:
         if self.ended.get(task_id) != lines:
@@ -115,10 +117,10 @@ class TaskQuestion(Question):
 
     def tried_before(self, task_id: str) -> str | None:
         """What became of what was sent for a task before, from here or by an earlier run."""
-        decision = self.workspace.decisions.by_task.get(task_id)
-        earlier = self.workspace.services.earlier(Verb.APPROVE, task_id)
+        decision = self.dashboard.decisions.by_task.get(task_id)
+        earlier = self.dashboard.services.earlier(Verb.APPROVE, task_id)
         if decision is not None:
-            return f"tried before: {text_of(self.workspace, decision)}"
+            return f"tried before: {text_of(self.dashboard, decision)}"
         if earlier is None or earlier.settled is None:
             return None
         return f"tried before, {fmt.ago(age_of(earlier.attempt.time))}: {earlier.settled.outcome}"
@@ -128,10 +130,10 @@ class ApproveQuestion(TaskQuestion):
     """Whether to approve one task; `note` stands above it."""
 
     def __init__(
-        self, workspace: DashboardWorkspace, task: Task, note: SafeText | None = None
+        self, dashboard: DashboardContext, task: Task, note: SafeText | None = None
     ) -> None:
-        super().__init__(workspace, [task], plain("1 task"), "approve")
-        self.cell_context, self.subject = workspace.cell_context, task
+        super().__init__(dashboard, [task], plain("1 task"), "approve")
+        self.cell_context, self.subject = dashboard.cell_context, task
         self.trace: Trace | ApiError | None = None
         self._note = note
 
@@ -142,12 +144,12 @@ class ApproveQuestion(TaskQuestion):
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
 
     async def _read(self) -> None:
-        self.trace = await self.workspace.trace_of(self.subject)
+        self.trace = await self.workspace.traces.read(self.subject)
         self.show_items()
 
     def _count_as_read(self) -> None:
         if self.app.screen is self and not self.hidden and not self.ended:
-            self.workspace.read[self.subject.id] = self.subject.content
+            self.dashboard.read_digests[self.subject.id] = self.subject.content
 
     def items(self) -> Iterable[Item]:
         task, names = self.subject, self.workspace.names
@@ -180,7 +182,7 @@ class ApproveQuestion(TaskQuestion):
             yield from summary_items(self.trace, self.cell_context, TRACE_LINES)
 
     def action_more(self) -> None:
-        self.app.push_screen(TraceScreen(self.workspace, self.subject))
+        self.app.push_screen(TraceScreen(self.dashboard, self.subject))
 
 
 class BatchQuestion(TaskQuestion):
@@ -195,14 +197,15 @@ class BatchQuestion(TaskQuestion):
 
     def __init__(
         self,
-        workspace: DashboardWorkspace,
+        dashboard: DashboardContext,
         tasks: Sequence[Task],
         aside: Sequence[Excluded],
         hidden: Mapping[str, SafeText],
     ) -> None:
         """`hidden` says of some tasks why the list doesn't show them."""
+        workspace = dashboard.workspace
         yes = f"approve all {fmt.count(len(tasks))}"
-        super().__init__(workspace, tasks, tasks_of(tasks), yes)
+        super().__init__(dashboard, tasks, tasks_of(tasks), yes)
         self.aside, self.hidden_tasks = aside, hidden
         self.typed, self.wanted = "", str(len(tasks)) if len(tasks) >= TYPED_FROM else ""
         self.is_named = workspace.settings.protected
@@ -223,9 +226,10 @@ class BatchQuestion(TaskQuestion):
         self._show_number()
 
     def items(self) -> Iterable[Item]:
-        workspace, aside, names = self.workspace, self.aside, self.workspace.names
+        aside = self.aside
+        names = self.workspace.names
         tasks = list(self._tasks.values())
-        listed = list_for_review(tasks, names, workspace.read)
+        listed = list_for_review(tasks, names, self.dashboard.read_digests)
         yield from self.ended_items()
         hidden = Counter(why for each, why in self.hidden_tasks.items() if each in self._tasks)
         if aside:
@@ -243,7 +247,7 @@ class BatchQuestion(TaskQuestion):
         waiting = [(since, task) for task in tasks if (since := waiting_since(task)) is not None]
         if waiting:
             since, oldest = min(waiting, key=lambda each: each[0])
-            age = self.workspace.cell_context.wait(since)
+            age = self.dashboard.cell_context.wait(since)
             yield FieldLine(plain("oldest"), plain(f"{age}  {oldest.title}"))
         yield from self.facts.items()
         # Every task: those the person knows least first, then those that are not in the set.
@@ -380,12 +384,14 @@ class BatchProgress(Dialog[bool]):
     # The box stands still: what happens in it changes it four times a second.
     DEFAULT_CSS = "BatchProgress .dialog--body { height: 12; }"
 
-    def __init__(self, workspace: DashboardWorkspace, batch: BatchApproval) -> None:
+    def __init__(self, dashboard: DashboardContext, batch: BatchApproval) -> None:
+        workspace = dashboard.workspace
         tasks = [item.task for item in batch.items]
         super().__init__(title_of(workspace.settings, "APPROVING", tasks_of(tasks)))
         self.decision = batch
         titles = labels(tasks)
-        self._label = {task.id: workspace.titled(titles[task.id], task) for task in tasks}
+        titled = workspace.scope.title_with_company
+        self._label = {task.id: titled(titles[task.id], task) for task in tasks}
 
     def on_mount(self) -> None:
         self.pane.focus()

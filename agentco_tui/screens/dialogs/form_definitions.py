@@ -183,7 +183,7 @@ def new_task(ask: FormRequest) -> FormPlan:
         FormField("title", "title", "", "what is to be done"),
         FormField("priority", "priority", "", seen, lambda typed, _: completed(typed, priorities)),
     )
-    send = ask.writes(lambda meant: TaskCreation(workspace.services, meant))
+    send = ask.writes(lambda meant: TaskCreation(ask.frame.dashboard.services, meant))
     return FormPlan(ask.title("CREATE", plain("1 task")), fields, read, send, question, "create it")
 
 
@@ -198,7 +198,7 @@ def new_company(ask: FormRequest) -> FormPlan:
         FormField("template", "template", "", hint, lambda t, _: completed(t, templates)),
         FormField("mission", "mission", "", MISSION_HINT),
     )
-    send = ask.writes(lambda meant: CompanyCreation(workspace.services, meant, None))
+    send = ask.writes(lambda meant: CompanyCreation(ask.frame.dashboard.services, meant, None))
     title = ask.title("CREATE", plain("1 company"))
     return FormPlan(title, fields, checked, send, _fields_of, "create it")
 
@@ -210,13 +210,12 @@ def clone_company(ask: FormRequest) -> FormPlan | SafeText:
         return plain("put the cursor on a company to clone it")
     if source.unwritable is not None:
         return source.unwritable
-    workspace = ask.frame.workspace
     name = source.name or safe(source.id)
     fields = (
         FormField("name", "new name", f"{name} 2"),
         FormField("mission", "mission", source.mission or "", MISSION_HINT),
     )
-    send = ask.writes(lambda meant: CompanyCreation(workspace.services, meant, source))
+    send = ask.writes(lambda meant: CompanyCreation(ask.frame.dashboard.services, meant, source))
     return FormPlan(ask.title("CLONE", name), fields, checked, send, _fields_of, "clone it")
 
 
@@ -280,7 +279,7 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         company = shown.company if shown is not None else None
         company = company or (agent.company if agent is not None else None)
         ref = Ref(id=agent_id, name=name)
-        return LimitChange(workspace.services, ref, amount, shown=shown, company=company)
+        return LimitChange(ask.frame.dashboard.services, ref, amount, shown=shown, company=company)
 
     def again(amount: Decimal) -> Sequence[Item]:
         """Return the second question, whether so much more is meant; nothing if it is not more."""

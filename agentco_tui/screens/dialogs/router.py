@@ -66,6 +66,7 @@ class DialogRouter:
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
+        self._dashboard = frame.dashboard
         self._workspace = frame.workspace
         self._say = frame.say
         self._unsent: Task | None = None
@@ -73,7 +74,7 @@ class DialogRouter:
 
     def _may(self, verb: Verb) -> bool:
         """Whether a write may be tried; if it may not, the person is told why."""
-        permissions = self._workspace.permissions
+        permissions = self._dashboard.permissions
         reason = permissions.denied(verb)
         if reason is not None:
             advice = key_advice(self._workspace.settings) if permissions.off is None else None
@@ -81,13 +82,13 @@ class DialogRouter:
         return reason is None
 
     def _known_of(self, task: Task) -> SafeText | None:
-        decision = self._workspace.decisions.by_task.get(task.id)
+        decision = self._dashboard.decisions.by_task.get(task.id)
         if decision is None or not (decision.outcome is None or decision.outcome.kind in GOOD):
             return None
-        return text_of(self._workspace, decision)
+        return text_of(self._dashboard, decision)
 
     def trace(self, task: Task) -> None:
-        screen = TraceScreen(self._workspace, task)
+        screen = TraceScreen(self._dashboard, task)
         self._frame.app.push_screen(screen, lambda yes: self.approve(task) if yes else None)
 
     def since(self, at: str = "") -> None:
@@ -133,18 +134,18 @@ class DialogRouter:
             return
         known = self._known_of(task)
         if known is not None:
-            self._say(f"{self._workspace.titled(task.title, task)}: {known}")
+            self._say(f"{self._workspace.scope.title_with_company(task.title, task)}: {known}")
             return
         store = self._workspace.store
         newest = store.pending.get(task.id)
         listed = store.tasks.get(task.id)
         if newest is None and listed is not None and waits_for_person(listed):
             newest = listed
-        if newest is None and not self._workspace.is_in_scope(task):
+        if newest is None and not self._workspace.scope.includes(task):
             newest = task  # no list on the screen has it
         if newest is None:
-            resolution = resolution_note(self._workspace, task.id).text
-            title = self._workspace.titled(task.title, task)
+            resolution = resolution_note(self._dashboard, task.id).text
+            title = self._workspace.scope.title_with_company(task.title, task)
             self._say(f"{title}: it does not wait for a person any more ({resolution})")
             return
         if newest.unwritable is not None:
@@ -152,8 +153,8 @@ class DialogRouter:
             return
 
         notes = [each for each in (self._note_of_unsent(task), note) if each is not None]
-        question = ApproveQuestion(self._workspace, newest, joined(notes, "; ") if notes else None)
-        self._workspace.decisions.acknowledge(task.id)
+        question = ApproveQuestion(self._dashboard, newest, joined(notes, "; ") if notes else None)
+        self._dashboard.decisions.acknowledge(task.id)
 
         def then(yes: bool | None) -> None:
             if yes:
@@ -195,27 +196,27 @@ class DialogRouter:
         """
         unsent = self._unsent
         self._unsent = None
-        decision = None if unsent is None else self._workspace.decisions.by_task.get(unsent.id)
+        decision = None if unsent is None else self._dashboard.decisions.by_task.get(unsent.id)
         if unsent is None or unsent.id == asked.id or decision is None or decision.outcome is None:
             return None
-        title = self._workspace.titled(unsent.title, unsent)
+        title = self._workspace.scope.title_with_company(unsent.title, unsent)
         sentence = sentence_with_platform_words(decision.outcome)
         return plain(f"this is not {title}, which you said yes to before: {sentence}")
 
     async def _approve(self, task: Task, stood_at: tuple[object, ...]) -> None:
-        decisions = self._workspace.decisions
+        decisions = self._dashboard.decisions
 
         def reached(step: Step) -> None:
             known = decisions.by_task.get(task.id)
             decisions.tell(task, step)
             is_new = known is None or known.step is not step
             if is_new and step is Step.UNKNOWN:
-                title = self._workspace.titled(task.title, task)
+                title = self._workspace.scope.title_with_company(task.title, task)
                 words = "the answer was lost; reading what became of it"
                 self._say(f"{signs.unknown} {title}: {words}", bad=True)
 
         if await decisions.hold(task):
-            outcome = await Approval(self._workspace.services, task).run(reached)
+            outcome = await Approval(self._dashboard.services, task).run(reached)
             decisions.tell(task, outcome)
             self.tell(outcome)
             self._return_after(task, outcome, stood_at)
@@ -223,11 +224,11 @@ class DialogRouter:
     async def read_after_all(self, decision: Decision) -> None:
         before = decision.outcome
         assert before is not None
-        approval = Approval(self._workspace.services, decision.task)
+        approval = Approval(self._dashboard.services, decision.task)
         was_refused = before.kind not in DOUBTFUL and before.kind is not OutcomeKind.GONE
         outcome = await approval.read_after_leaving(before.attempt_id, was_refused=was_refused)
         if outcome is not None:
-            self._workspace.decisions.tell(decision.task, outcome)
+            self._dashboard.decisions.tell(decision.task, outcome)
             self.tell(outcome)
 
     def approve_many(
@@ -236,6 +237,7 @@ class DialogRouter:
         """Ask whether to approve these tasks; `hidden` says why some are not in sight."""
         if not self._may(Verb.APPROVE):
             return
+        dashboard = self._dashboard
         workspace = self._workspace
         newest: list[Task] = []
         decided: list[Excluded] = []
@@ -257,8 +259,8 @@ class DialogRouter:
 
         def then(yes: bool | None) -> None:
             if yes:
-                batch = BatchApproval(workspace.services, chosen, workspace.decisions)
-                progress = BatchProgress(workspace, batch)
+                batch = BatchApproval(dashboard.services, chosen, dashboard.decisions)
+                progress = BatchProgress(dashboard, batch)
                 work = partial(self._approve_many, batch, progress)
                 name = f"approve {len(chosen)} tasks"
                 start_worker(self._frame, work, name, group="writes")
@@ -268,11 +270,11 @@ class DialogRouter:
             if again:
                 self.approve_many(batch.to_ask_again)
             else:
-                self._go_on({task.id for task in chosen if not may_approve(workspace, task)})
+                self._go_on({task.id for task in chosen if not may_approve(dashboard, task)})
 
-        question = BatchQuestion(workspace, chosen, aside, hidden or {})
+        question = BatchQuestion(dashboard, chosen, aside, hidden or {})
         for task in chosen:
-            workspace.decisions.acknowledge(task.id)
+            dashboard.decisions.acknowledge(task.id)
         self._frame.app.push_screen(question, then)
 
     async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
@@ -286,11 +288,11 @@ class DialogRouter:
             self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
 
     async def take_up(self, left: Sequence[Attempt]) -> None:
-        decisions = self._workspace.decisions
+        decisions = self._dashboard.decisions
         kinds: Counter[OutcomeKind] = Counter()
 
         async def settle(attempt: Attempt) -> None:
-            outcome = await recover(self._workspace.services, attempt)
+            outcome = await recover(self._dashboard.services, attempt)
             if outcome is None:
                 return
             kinds[outcome.kind] += 1
@@ -316,9 +318,9 @@ class DialogRouter:
 
     def tell(self, outcome: Outcome) -> None:
         sign = signs.good if outcome.kind in GOOD else signs.warning
-        known = self._workspace.decisions.by_task.get(outcome.subject)
+        known = self._dashboard.decisions.by_task.get(outcome.subject)
         record = known.task if known else outcome.record
         record = record or self._workspace.store.agents.get(outcome.subject)
-        title = self._workspace.titled(outcome.title, record)
+        title = self._workspace.scope.title_with_company(outcome.title, record)
         sentence = sentence_with_platform_words(outcome)
         self._say(f"{sign} {title}: {sentence}", bad=outcome.kind not in GOOD)

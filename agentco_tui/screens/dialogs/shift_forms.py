@@ -18,7 +18,7 @@ from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.copying import copy
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.dialogs.form_definitions import HERE, FormRequest, new_file
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.since_dialog import gather
@@ -107,7 +107,7 @@ async def handover_of(frame: BaseFrame, since: float) -> str:
         else:
             promised.append(ChangeEvent(None, words, need.snooze.told(now)))
     sections = [
-        Section(plain("State"), [ChangeEvent(None, words) for words in state_of(workspace)]),
+        Section(plain("State"), [ChangeEvent(None, words) for words in state_of(frame.dashboard)]),
         Section(plain("Open"), needs),
         Section(plain("Promised"), promised),
         *await gather(frame, since),
@@ -120,15 +120,16 @@ async def handover_of(frame: BaseFrame, since: float) -> str:
     return markdown(joined([safe(workspace.profile, 60), scope], ", "), plain(about), sections, now)
 
 
-def state_of(workspace: DashboardWorkspace) -> list[SafeText]:
+def state_of(dashboard: DashboardContext) -> list[SafeText]:
     """Return how many needs there are, how many tasks wait, and who works."""
+    workspace = dashboard.workspace
     needs = workspace.needs
     store = workspace.store
     critical = needs.levels[Level.CRITICAL]
     warning = needs.levels[Level.WARNING]
     oldest = ""
     if needs.queue.oldest:
-        oldest = f", the oldest {workspace.cell_context.wait(needs.queue.oldest)}"
+        oldest = f", the oldest {dashboard.cell_context.wait(needs.queue.oldest)}"
     state = [
         f"{fmt.count(critical)} critical, {fmt.count(warning)} warnings, "
         f"{fmt.count(len(needs.snoozed))} snoozed",

@@ -57,9 +57,8 @@ async def gather(frame: BaseFrame, since: float) -> list[Section]:
     if past is None:
         read_to = began_at(store.freshness[FeedName.ACTIVITY], workspace.clock)
         past = held(tuple(store.activity), since, read_to, why)
-    journal = await workspace.services.journaled(
-        workspace.services.journal.latest, workspace.origin
-    )
+    services = frame.dashboard.services
+    journal = await services.journaled(services.journal.latest, workspace.origin)
     sent = sent_from_here(journal, since, now - time.time())
     limits = workspace.settings.alerts
     return await beside(lambda: happened(past, store, limits, (since, now), sent))

@@ -15,7 +15,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import CellContext
-from agentco_tui.screens.dashboard_workspace import DashboardWorkspace
+from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, may_approve, settled_as
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.base import Searched, WholeScreen, key_cells
@@ -140,13 +140,15 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         Binding("question_mark", "help", "Help", show=False, id="app.help"),
     ]
 
-    def __init__(self, workspace: DashboardWorkspace, task: Task) -> None:
+    def __init__(self, dashboard: DashboardContext, task: Task) -> None:
+        workspace = dashboard.workspace
         super().__init__(
             [Cell(plain(" TRACE "), Tone.STRONG), Cell(task.title)],
             [Cell(workspace.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
         )
+        self.dashboard = dashboard
         self.workspace = workspace
-        self.cell_context = workspace.cell_context
+        self.cell_context = dashboard.cell_context
         self.subject = task
         self.trace: Trace | ApiError | None = None
         """The trace, or why it could not be read; None while it is being read."""
@@ -160,7 +162,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         """The number of the step that is being gone to, until it is drawn; 0 for none."""
         self._raw = False
         """Whether hidden characters are shown."""
-        approve = {" a": " approve "} if may_approve(workspace, task) else {}
+        approve = {" a": " approve "} if may_approve(dashboard, task) else {}
         keys = {" esc": " back ", **approve, " /": " search ", " enter": " fold ", " z": " all "}
         self.keys = {**keys, " o": " pager ", " r": " read again ", " x": " raw "}
 
@@ -170,7 +172,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
 
     def _count_as_read(self) -> None:
         if self.app.screen is self and not self.hidden:
-            self.workspace.read[self.subject.id] = self.subject.content
+            self.dashboard.read_digests[self.subject.id] = self.subject.content
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self.show_items)
@@ -181,7 +183,7 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         start_worker(self, self._read, "read the trace", exclusive=True)
 
     async def _read(self) -> None:
-        trace = self.trace = await self.workspace.trace_of(self.subject)
+        trace = self.trace = await self.workspace.traces.read(self.subject)
         if isinstance(trace, Trace):
             # A trace that is longer than the screen is folded, except for the steps that failed.
             size = sum(2 + step.text.count("\n") if step.text else 1 for step in trace.steps)
@@ -222,12 +224,12 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         yield Gap()
         yield Heading(plain("Task"))
         task = self.subject
-        decision = self.workspace.decisions.by_task.get(task.id)
+        decision = self.dashboard.decisions.by_task.get(task.id)
         if decision is not None:
-            yield from decision_items(self.workspace, decision)
+            yield from decision_items(self.dashboard, decision)
             if decision.outcome is not None and isinstance(decision.outcome.record, Task):
                 task = decision.outcome.record
-        resolution = settled_as(self.workspace, task.id)
+        resolution = settled_as(self.dashboard, task.id)
         yield from details(task, self.cell_context, raw=self._raw, resolution=resolution)
 
     @on(DetailPane.Entered)

@@ -1,0 +1,49 @@
+"""Reads the trace of a task, and keeps the traces read last.
+
+A trace is the platform's record of the steps in which an agent worked on one task. The Overview
+shows the end of it, the dialogs all of it, so the same trace is often wanted twice.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import ApiError, Unwritable
+from agentco_tui.model import Task, Trace
+from agentco_tui.text import plain
+
+MOST_KEPT: Final = 20
+"""Traces that are kept; of more, the one that was read first is dropped."""
+
+
+class TraceCache:
+    """The traces that were read last, or why they could not be read."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._traces: dict[str, Trace | ApiError] = {}
+        """By the id of the task, the one read last at the end."""
+
+    def get(self, task_id: str) -> Trace | ApiError | None:
+        """Return the trace as it was read last, or the error instead; None if it was not read."""
+        return self._traces.get(task_id)
+
+    async def read(self, task: Task) -> Trace | ApiError:
+        """Read the trace of a task now; return the error if that fails.
+
+        If several tasks have the same id, nothing is read: whose trace it is would be unknown.
+        """
+        if task.shared_id:
+            words = f"{task.sharers} tasks with this id: whose trace it would be is not known"
+            return Unwritable(plain(words))
+        try:
+            trace: Trace | ApiError = await self._client.task_trace(task.id)
+        except ApiError as error:
+            trace = error
+        self._traces.pop(task.id, None)
+        self._traces[task.id] = trace
+        while len(self._traces) > MOST_KEPT:
+            oldest = next(iter(self._traces))
+            del self._traces[oldest]
+        return trace
