@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.api import client
 from tests.config import settings_page
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.reading import reading_page
 from tests.test_readme import OPERATIONS
 

@@ -185,6 +185,8 @@ _SPEED = "speed of the simulation (default 1; 0 stops it)"
 _PORT = "port on this machine (default: any that is free)"
 _SEED = "number that determines the generated data (default 7)"
 
+_FAULT = "a failure to inject, such as tasks:status=503 or reads:latency=2s (see `help scripts`)"
+
 _DEMO = (
     Flag("--serve", "run only the platform, and print its address and API keys"),
     Flag("--port PORT", _PORT, type=_number(0, 65_535)),
@@ -193,8 +195,7 @@ _DEMO = (
     Flag("--agents AGENTS", "how many agents", type=_number(0, 100_000)),
     Flag("--tasks TASKS", "how many tasks", type=_number(0, 1_000_000)),
     Flag("--speed FACTOR", _SPEED, type=_number(0, 10_000, float)),
-    Flag("--shape NAME", "format of the answers (default plain)"),
-    Flag("--fault SPEC", "a fault to inject", action="append", default=[]),
+    Flag("--fault SPEC", _FAULT, action="append", default=[]),
     _shared("--company ID", "only this company (cmp_…), or its name"),
     _shared("--config FILE", argparse.SUPPRESS),
     *_PLATFORM[-2:],
@@ -290,7 +291,7 @@ DASHBOARD = Subcommand(
 COMMANDS: dict[str, Subcommand] = {
     "demo": Subcommand(
         "open the dashboard on a simulated platform",
-        ("demo", "demo --serve --port 8080", "demo --shape cents --fault reads:latency=2s"),
+        ("demo", "demo --serve --port 8080", "demo --fault reads:latency=2s"),
         (*_DASHBOARD_FLAGS, _REFRESH, _RECORD, *_DEMO),
     ),
     "login": Subcommand(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.cli.arguments import UsageError
@@ -21,7 +21,12 @@ from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load_for_demo
 from agentco_tui.system.state_folder import HISTORY_FILE
 
-_OPTIONS = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
+if TYPE_CHECKING:
+    from agentco_tui.demo.server import EmbeddedPlatform
+
+_WORLD_OPTIONS = ("companies", "agents", "tasks", "speed")
+_OPTIONS = ("port", "seed", *_WORLD_OPTIONS)
+_DEFAULT_SEED = 7
 
 
 def serve(given: Given) -> int:
@@ -32,15 +37,13 @@ def serve(given: Given) -> int:
     """
     from agentco_tui.demo import server  # noqa: PLC0415 - slow to import
 
-    options = {name: given[name] for name in _OPTIONS if given.get(name) is not None}
     past = given.get("past")
-    if past is not None:
-        options["on_start"] = partial(_remember_past, Path(past))
+    on_start = None if past is None else partial(_remember_past, Path(past))
     try:
         return server.serve(
+            _build_platform(given),
             until_stdin_closes=given.get("until_stdin_closes", False),
-            faults=tuple(given.get("fault", ())),
-            **options,
+            on_start=on_start,
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -48,6 +51,23 @@ def serve(given: Given) -> int:
         if past is not None:
             # The process that started this one deletes the folder, unless it was killed.
             shutil.rmtree(Path(past).parent, ignore_errors=True)
+
+
+def _build_platform(given: Given) -> EmbeddedPlatform:
+    """A platform that is not started yet. Raises ValueError for options that cannot be used."""
+    from agentco_tui.demo.faults import Faults  # noqa: PLC0415
+    from agentco_tui.demo.rest_api import Keys  # noqa: PLC0415
+    from agentco_tui.demo.server import EmbeddedPlatform  # noqa: PLC0415
+    from agentco_tui.demo.world import World  # noqa: PLC0415
+
+    seed = _DEFAULT_SEED if given.get("seed") is None else given["seed"]
+    options = {name: given[name] for name in _WORLD_OPTIONS if given.get(name) is not None}
+    return EmbeddedPlatform(
+        World(seed, **options),
+        Keys(seed),
+        Faults(given.get("fault", ())),
+        port=given.get("port") or 0,
+    )
 
 
 def _remember_past(path: Path, world: Any, address: str) -> None:

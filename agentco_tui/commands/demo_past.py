@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.demo.life import ENTRIES_AN_HOUR
+from agentco_tui.demo.simulation import ENTRIES_AN_HOUR
 from agentco_tui.demo.stories import stream
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DAY, DOLLAR, DemoAgent, WorldState
@@ -59,7 +59,7 @@ def remember_past(path: Path, world: World, address: str) -> None:
 
 def past_of(world: World) -> Iterator[Observed]:
     """The past of a world as a dashboard would have observed it, some thousand rows at a time."""
-    with world.living() as state:
+    with world.locked() as state:
         lives = [_life(state, task_id) for task_id in state.tasks if task_id not in state.pending]
         agents = list(state.agents.values())
         companies = list(state.companies.values())

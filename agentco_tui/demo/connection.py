@@ -15,7 +15,7 @@ import h11
 from agentco_tui.demo.http_messages import Request
 
 LONGEST_HEAD = 256 * 1024
-"""Bytes of the head of a request."""
+"""The most bytes that the request line and the headers may have together."""
 
 
 class ClientConnection:
@@ -25,7 +25,7 @@ class ClientConnection:
         self._reader = reader
         self._writer = writer
 
-    async def request(self) -> Request | None:
+    async def read_request(self) -> Request | None:
         """The next request, with as much of its body as came; None if there are no more."""
         try:
             head = _parsed_head(await self._reader.readuntil(b"\r\n\r\n"))

@@ -1,42 +1,41 @@
-"""The records of the embedded world as neutral fields, before a response shape is applied.
+"""The records of the embedded world as fields by name, in values that no JSON style has changed.
 
-Names are in snake_case. `SORTS` says which values a platform may write in its own way: amounts in
-micro-dollars, remaining amounts (some platforms send 0 for a negative one), shares of 1, times in
-seconds since 1970 UTC, words such as statuses, and links to other records.
+`renderer.py` writes the fields as JSON. Names are in snake_case. `VALUE_TYPES` says which values
+need writing: amounts are in micro-dollars, times in seconds since 1970 UTC, shares are parts of 1,
+and a link is another record. All other values are sent unchanged.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from agentco_tui.demo.stories import Beat, Facts, fill
+from agentco_tui.demo.stories import Particulars, StoryStep, fill
 from agentco_tui.demo.world_state import DOLLAR, Budgeted, DemoTask, WorldState
 
 Fields = dict[str, Any]
-"""A record's values by neutral field names."""
+"""A record's values by field name."""
 
 _SECONDS_OF_PREPARATION = 9.0
 """Seconds that each step takes before a task is created."""
 _SECONDS_TO_START = 4.0
 """Seconds from a decision to the first step after it."""
 
-SORTS = {
-    name: sort
-    for sort, names in {
-        "sum": "cost estimated_cost forecast limit monthly_limit spent",
-        "rest": "budget_remaining remaining",
+VALUE_TYPES = {
+    name: value_type
+    for value_type, names in {
+        "amount": "cost estimated_cost forecast limit monthly_limit spent",
+        "remainder": "budget_remaining remaining",
         "share": "used threshold",
-        "moment": "created_at updated_at decided_at finished_at started_at ended_at resolved_at"
+        "time": "created_at updated_at decided_at finished_at started_at ended_at resolved_at"
         " last_active_at timestamp period_start resets_at",
         "word": "status priority severity level",
         "link": "agent company task",
     }.items()
     for name in names.split()
 }
-"""The sort of value of each field; fields without one are sent unchanged."""
+"""The type of each field's value; a remainder is an amount that may be negative."""
 
 _RECORDS = {
     "companies": "id name template mission status agent_count=agents task_count=tasks"
@@ -120,67 +119,51 @@ def overview_fields(state: WorldState) -> Fields:
     }
 
 
-def trace_steps(state: WorldState, task: DemoTask) -> list[Fields]:
-    """The steps of a task's agent so far: thoughts, tool calls and their outputs."""
+def trace_fields(state: WorldState, task: DemoTask) -> list[Fields]:
+    """The trace of a task, a set of fields for each step that its agent has done so far.
+
+    A step is a thought, a tool call, or the output of one, whose `parent_id` is the tool call's.
+    """
     particulars = state.particulars(task)
     prepared = len(task.story.prepare)
-    beats = (*task.story.prepare, *task.story.carry_out[: task.progress])
-    starts_at = task.created - _SECONDS_OF_PREPARATION * prepared
-    at = starts_at
-    steps: list[Fields] = []
+    steps = (*task.story.prepare, *task.story.carry_out[: task.progress])
+    at = task.created - _SECONDS_OF_PREPARATION * prepared
+    trace: list[Fields] = []
     tool_call_id: str | None = None
-    for number, beat in enumerate(beats, start=1):
+    for number, step in enumerate(steps, start=1):
         if number == prepared + 1 and task.decided is not None:
             at = task.decided + _SECONDS_TO_START
-        is_failure = task.status == "failed" and number == len(beats)
-        step = _trace_step(task, beat, number, particulars, is_failure=is_failure)
-        step["parent_id"] = tool_call_id if beat.kind == "output" else None
-        step["started_at"] = at
-        step["ended_at"] = at + step["seconds"]
-        step["offset_ms"] = round((at - starts_at) * 1000)
-        step["cost_usd"] = task.cost // len(beats) / DOLLAR
-        steps.append(step)
-        tool_call_id = step["id"] if beat.tool else None
-        at += step["seconds"] + 1.0
-    return steps
+        is_failure = task.status == "failed" and number == len(steps)
+        fields = _step_fields(task, step, number, particulars, is_failure=is_failure)
+        fields["parent_id"] = tool_call_id if step.kind == "output" else None
+        fields["started_at"] = at
+        fields["cost_usd"] = task.cost // len(steps) / DOLLAR
+        trace.append(fields)
+        tool_call_id = fields["id"] if step.tool else None
+        at += fields["seconds"] + 1.0
+    return trace
 
 
-def _trace_step(
-    task: DemoTask, beat: Beat, number: int, particulars: Facts, *, is_failure: bool
+def _step_fields(
+    task: DemoTask, step: StoryStep, number: int, particulars: Particulars, *, is_failure: bool
 ) -> Fields:
-    """A step without its place in time."""
-    template = task.story.failed if is_failure else beat.thought or beat.output
-    content = fill(template, particulars) or None
-    arguments = None
-    tool_calls = None
-    if beat.tool:
-        arguments = beat.arguments(particulars)
-        function = {"name": beat.tool, "arguments": json.dumps(arguments)}
-        tool_calls = [{"function": function}]
+    """A step without its place in the trace; `seconds` is its duration."""
+    template = task.story.failed if is_failure else step.thought or step.output
     # A fixed pattern of durations and tokens: a trace that is read again has the same figures.
-    seconds = round(0.4 + (task.number * 7 + number * 13) % 70 / 10, 1)
     input_tokens = 0
     output_tokens = 0
-    if not beat.tool:
+    if not step.tool:
         input_tokens = 380 + (task.number * 31 + number * 57) % 900
         output_tokens = 40 + (task.number * 17 + number * 23) % 260
-    status = "failed" if is_failure else "completed"
     return {
         "id": f"{task.id}-s{number}",
         "index": number,
-        "type": beat.kind,
-        "tool": beat.tool or None,
-        "name": beat.tool or beat.kind,
-        "arguments": arguments,
-        "tool_calls": tool_calls,
-        "content": content,
-        "said": content or beat.tool,
-        "status": status,
-        "outcome": status,
-        "error": content if is_failure else None,
-        "seconds": seconds,
-        "ms": round(seconds * 1000),
+        "type": step.kind,
+        "tool": step.tool or None,
+        "arguments": step.arguments(particulars) if step.tool else None,
+        "content": fill(template, particulars) or None,
+        "status": "failed" if is_failure else "completed",
+        "seconds": round(0.4 + (task.number * 7 + number * 13) % 70 / 10, 1),
         "input_tokens": input_tokens,
         "output_tokens": output_tokens,
-        "total_tokens": input_tokens + output_tokens,
     }

@@ -1,33 +1,23 @@
-"""Renders records as answers in one response shape, and caches them until they change.
+"""Writes the platform's records and errors as JSON answers, and caches them until they change.
 
-A record is encoded once per version, and a list once per revision of its kind, so that a poll that
-brings nothing new is cheap at any size.
+Lists are bare arrays, names are in snake_case, amounts in dollars, and times in ISO 8601. A record
+is encoded once per version, and a list once per revision of its kind, so that a poll that brings
+nothing new is cheap at any size. Tests subclass the renderer to answer in the styles of other
+platforms.
 """
 
 from __future__ import annotations
 
-import base64
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 import msgspec
 
-from agentco_tui.demo import shapes
 from agentco_tui.demo.http_messages import Answer, Request
-from agentco_tui.demo.record_fields import Fields
-from agentco_tui.demo.shapes import (
-    Json,
-    Shape,
-    dress,
-    fill_template,
-    rekey,
-    rekey_all,
-    sort_of,
-    spell,
-)
-from agentco_tui.demo.world_state import RefusedError
+from agentco_tui.demo.record_fields import VALUE_TYPES, Fields
+from agentco_tui.demo.world_state import CENT, DOLLAR, RefusedError, iso
+
+Json = Any
 
 _MOST_CACHED_RECORDS = 400_000
 _MOST_CACHED_LISTS = 64
@@ -36,27 +26,13 @@ _LOG_ENTRIES = 500
 _MOST_LOG_ENTRIES = 5_000
 """Entries of the log in one answer, whatever the `limit`; no answer mentions this limit."""
 
-_NAMES = {
-    "companies": ("company", "companies"),
-    "agents": ("agent", "agents"),
-    "tasks": ("task", "tasks"),
-    "activity": ("entry", "entries"),
-    "alerts": ("alert", "alerts"),
-    "trace": ("trace", "traces"),
-}
-"""Singular and plural for each kind of record; all other kinds are budgets."""
-_BUDGET = ("budget", "budgets")
-_LINKS = {"task": "tasks", "agent": "agents", "company": "companies"}
-"""The kind of the record behind each link, the closest to a record first."""
-
 _encode = msgspec.json.Encoder().encode
 
 
 class Renderer:
-    """Renders answers in one shape."""
+    """Answers for the operations of the REST API. `kind` is the name of a list of records."""
 
-    def __init__(self, shape: Shape) -> None:
-        self.shape = shape
+    def __init__(self) -> None:
         self._records: dict[tuple[str, str], tuple[object, msgspec.Raw]] = {}
         """By kind and id: the version and the encoded record."""
         self._lists: dict[tuple[object, ...], tuple[object, Answer]] = {}
@@ -64,76 +40,30 @@ class Renderer:
 
     def single(self, kind: str, fields: Fields, status: int = 200) -> Answer:
         """The answer with one record."""
-        return self._enveloped(kind, self._record(kind, fields), [fields], status)
+        return json_answer(status, self.record(kind, fields))
 
     def approved(self, task: Fields) -> Answer:
         """The answer to an approval that was carried out."""
-        status, template = self.shape.approved
-        values = {**dress("tasks", task, self.shape), "record": self._record("tasks", task)}
-        return self._answer(status, fill_template(template, values))
+        return self.single("tasks", task)
 
     def trace(self, steps: list[Fields], task: Fields) -> Answer:
         """The answer with the trace of a task."""
-        shape = self.shape
-        form = shapes.TRACES[shape.trace]
-        keys = shape.keys if form.rekey else "snake"
-        root_id = f"{task['id']}-root"
-        whole: dict[str, Any] = {
-            "total_tokens": sum(step["total_tokens"] for step in steps),
-            "seconds": round(sum(step["seconds"] for step in steps), 3),
-            "cost_usd": sum(step["cost_usd"] for step in steps),
-            "task_id": shapes.record_id(task["id"], shape),
-            "root_id": root_id,
-            "title": task["title"],
-            "task_status": spell("status", task["status"], shape),
-            "started_at": spell("started_at", steps[0]["started_at"], shape) if steps else None,
+        trace = {
+            "task_id": task["id"],
+            "status": task["status"],
+            "steps": [_trace_step(step) for step in steps],
         }
-        rendered_by_id: dict[str, Json] = {}
-        top_level = [fill_template(form.root, whole)] if form.root else []
-        template = rekey_all(form.step, keys)
-        for step in steps:
-            values = {name: spell(name, value, shape) for name, value in step.items()}
-            for name in ("type", "outcome"):
-                values[name] = form.words.get(step[name], step[name])
-            values["parent_or_root"] = step["parent_id"] or root_id
-            rendered = fill_template(template, values)
-            rendered_by_id[step["id"]] = rendered
-            siblings = top_level
-            if form.children:
-                rendered[form.children] = []
-                parent = rendered_by_id.get(step["parent_id"])
-                if parent:
-                    siblings = parent[form.children]
-            siblings.append(rendered)
-        body = fill_template(rekey_all(form.whole, keys), {**whole, "steps": top_level})
-        return self._enveloped("trace", body, [], 200)
+        return json_answer(200, trace)
 
-    def refusal(self, refusal: RefusedError) -> Answer:
+    def error(self, refusal: RefusedError) -> Answer:
         """The answer with an error."""
-        form = shapes.ERRORS[self.shape.error]
-        status = form.statuses.get(str(refusal.status), refusal.status)
-        status = form.statuses.get(refusal.code) or status
-        values: dict[str, Any] = {
-            "status": str(status),
-            "status_number": status,
-            "code": refusal.code,
-            "CODE": refusal.code.upper(),
-            "message": refusal.message,
-            "told": str(refusal),
-            "first": refusal.fields[0][0] if refusal.fields else None,
-        }
-        by_name = {
-            name: fill_template(form.each, {**values, "name": name, "words": words})
-            for name, words in refusal.fields
-        }
-        values |= {"by_name": by_name, "each": list(by_name.values())}
-        template = form.bodies.get(refusal.code, form.body)
-        if refusal.fields and form.fields:
-            template = form.fields
-        body = fill_template(template, values)
-        if isinstance(body, str):
-            body = body.encode()
-        return self._answer(status, body, form.media)
+        body: dict[str, Json] = {"error": refusal.message}
+        if refusal.fields:
+            body["details"] = [
+                {"path": [name], "message": reason, "code": "invalid"}
+                for name, reason in refusal.fields
+            ]
+        return json_answer(refusal.status, body)
 
     def listing(
         self,
@@ -144,198 +74,113 @@ class Renderer:
         fields: Callable[[Any], Fields],
         revision: int,
     ) -> Answer:
-        """The answer with a list, or with a page of one.
+        """The answer with a list.
 
-        `fields` returns the neutral fields of a row, which are the same as long as its version is.
-        The answer is cached for the same request as long as `revision` is the same.
+        `fields` returns the fields of a row, which are the same as long as its version is. The
+        answer is cached for the same request as long as `revision` is the same.
         """
         key = (kind, request.path, request.parameters, request.headers.get("host"))
         cached = self._lists.get(key)
         if cached is not None and cached[0] == revision:
             return cached[1]
-        shape = self.shape
-        start, size = self._page_bounds(kind, [row.id for row in rows], request)
-        page_rows = rows[start : start + size]
-        encoded: list[Json] = [self._encoded_row(kind, row, fields) for row in page_rows]
-        if shape.row != "$row":
-            encoded = [
-                fill_template(shape.row, {"row": row, "row_cursor": f"c{number}"})
-                for number, row in enumerate(encoded, start=start + 1)
-            ]
-        _, plural = _NAMES.get(kind, _BUDGET)
-        values = _page_values(rows, request, start, size)
-        values |= {"kinds": rekey(plural, shape.keys), "rows": encoded}
-        if shape.links == "related":
-            values["included"] = _related([fields(row) for row in page_rows])
-        answer = self._answer(200, fill_template(shape.rows, values))
-        for name, template in shape.headers.items():
-            value = fill_template(template, values)
-            if value is not None:
-                answer.headers[name] = str(value)
+        answer = self.list_answer(kind, rows, request, fields)
         if len(self._lists) >= _MOST_CACHED_LISTS:
             self._lists.clear()
         self._lists[key] = (revision, answer)
         return answer
 
-    def _answer(self, status: int, body: Json, media_type: str = "") -> Answer:
-        """`body` is JSON, or bytes that are sent unchanged."""
-        if status == 204:
-            return Answer(status, {})
-        media_type = media_type or self.shape.media
-        if media_type.startswith("text/"):
-            media_type += "; charset=utf-8"
-        data = body if isinstance(body, bytes) else _encode(body)
-        return Answer(status, {"content-type": media_type}, data)
+    def list_answer(
+        self,
+        kind: str,
+        rows: Sequence[Any],
+        request: Request,
+        fields: Callable[[Any], Fields],
+    ) -> Answer:
+        """The answer with a list that is not in the cache."""
+        size = unpaged_size(kind, len(rows), request.whole("limit"))
+        return json_answer(200, [self.encoded_row(kind, row, fields) for row in rows[:size]])
 
-    def _enveloped(self, kind: str, record: Json, related: Sequence[Fields], status: int) -> Answer:
-        singular, _ = _NAMES.get(kind, _BUDGET)
-        values = {
-            "kind": rekey(singular, self.shape.keys),
-            "record": record,
-            "included": _related(related) or None,
-        }
-        return self._answer(status, fill_template(self.shape.one, values))
+    def record(self, kind: str, fields: Fields) -> Json:
+        """A record as it is sent."""
+        record: dict[str, Json] = {}
+        for name, value in fields.items():
+            record |= _written_field(name, value)
+        return record
 
-    def _record(self, kind: str, fields: Fields) -> Json:
-        """A record as a platform of this shape sends it."""
-        shape = self.shape
-        dressed = dress(kind, fields, shape)
-        template = shape.records.get(sort_of(kind)) or shape.records.get("*")
-        if template is None:
-            return rekey_all(dressed, shape.keys)
-        _, plural = _NAMES.get(kind, _BUDGET)
-        attributes = {name: value for name, value in dressed.items() if name != "id"}
-        values = {
-            **dressed,
-            "kinds": plural,
-            "attributes": rekey_all(attributes, shape.keys),
-            **_link_values(fields),
-        }
-        return fill_template(template, values)
-
-    def _encoded_row(self, kind: str, row: Any, fields: Callable[[Any], Fields]) -> msgspec.Raw:
+    def encoded_row(self, kind: str, row: Any, fields: Callable[[Any], Fields]) -> msgspec.Raw:
+        """The JSON of a row of a list, from the cache if its version is the same."""
         version = getattr(row, "version", 0)
         cached = self._records.get((kind, row.id))
         if cached is not None and cached[0] == version:
             return cached[1]
-        encoded = msgspec.Raw(_encode(self._record(kind, fields(row))))
+        encoded = msgspec.Raw(_encode(self.record(kind, fields(row))))
         if len(self._records) >= _MOST_CACHED_RECORDS:
             self._records.clear()
         self._records[kind, row.id] = (version, encoded)
         return encoded
 
-    def _page_bounds(self, kind: str, ids: Sequence[str], request: Request) -> tuple[int, int]:
-        """Index of the first row of the requested page, and how many rows it may have."""
-        paging = self.shape.paging
-        total = len(ids)
-        limit = request.whole("limit", "per_page", "page_size", "pageSize", "size")
-        if paging == "none":
-            return 0, max(1, _unpaged_size(kind, total, limit))
-        size = min(limit or self.shape.page_size, self.shape.page_size)
-        start = 0
-        if paging == "page":
-            start = (max(1, request.whole("page") or 1) - 1) * size
-        elif paging == "offset":
-            start = request.whole("offset", least=0) or 0
-        elif paging == "after":
-            start = _index_after(ids, request.get("after", "starting_after"), total)
-        elif cursor := request.get("cursor", "after"):
-            try:
-                decoded = base64.b64decode(cursor, validate=True).decode()
-                index, _, last_id = decoded.partition(">")
-                start = _index_after(ids, last_id.removesuffix("?~"), int(index))
-            except ValueError as error:
-                raise RefusedError(400, "invalid_cursor", "the cursor is not valid") from error
-        return min(total, start), size
+
+def json_answer(status: int, body: Json, media_type: str = "application/json") -> Answer:
+    """An answer whose body is encoded as JSON."""
+    return Answer(status, {"content-type": media_type}, _encode(body))
 
 
-def _link_values(fields: Fields) -> dict[str, Any]:
-    """What a template may name of the records that a record refers to."""
-    links = {name: fields[name] for name in _LINKS if fields.get(name)}
-    owner = links.get("agent") or links.get("company")
-    owner_id = owner.id if owner else "all"
-    entity_type = next(iter(links), "company")
-    person = fields.get("actor")
-    actor_id = actor_name = person
-    agent = links.get("agent")
-    if person is None and agent:
-        actor_id = agent.id
-        actor_name = agent.name
-    return {
-        "record_id": fields.get("id") or owner_id,
-        "relationships": {
-            name: {"data": {"type": _LINKS[name], "id": link.id}} for name, link in links.items()
-        },
-        "actor_type": "user" if person else "agent",
-        "actor_id": actor_id,
-        "actor_name": actor_name,
-        "entity_type": entity_type,
-        "entity_id": links[entity_type].id if links else None,
-    }
-
-
-def _unpaged_size(kind: str, total: int, limit: int | None) -> int:
+def unpaged_size(kind: str, total: int, limit: int | None) -> int:
+    """How many rows an answer without pages has."""
     if limit is not None:
         return min(limit, _MOST_LOG_ENTRIES)
     return _LOG_ENTRIES if kind == "activity" else total
 
 
-def _page_values(rows: Sequence[Any], request: Request, start: int, size: int) -> dict[str, Any]:
-    """What the envelope of a list may name of its page."""
-    other_parameters = [pair for pair in request.parameters if pair[0] != "page"]
+def rounded_cents(micros: int) -> int:
+    """An amount of micro-dollars in cents, rounded half up, as ledgers do."""
+    return (micros + CENT // 2) // CENT
 
-    def page_url(page: int) -> str:
-        query = urlencode([*other_parameters, ("page", str(page))])
-        return f"http://{request.headers.get('host', '')}{request.path}?{query}"
 
-    total = len(rows)
-    end = min(total, start + size)
-    page = start // max(1, size) + 1
-    page_count = max(1, math.ceil(total / max(1, size)))
-    last_id = rows[end - 1].id if end > start else ""
-    # An opaque cursor for what follows: base64, at times with `+`, `/` and `=`.
-    cursor = base64.b64encode(f"{end}>{last_id}?~".encode()).decode()
-    more = end < total
-    link = f'<{page_url(1)}>; rel="first"'
-    if more:
-        link = f'<{page_url(page + 1)}>; rel="next", {link}'
+def dollars(micros: int) -> int | float:
+    """An amount of micro-dollars in dollars, as a whole number if it is one."""
+    return micros // DOLLAR if micros % DOLLAR == 0 else micros / DOLLAR
+
+
+def percent(share: float) -> int | float:
+    """A share of 1 as a percentage with two places, as a whole number if it is one."""
+    rounded = round(share * 100, 2)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _written_field(name: str, value: Any) -> dict[str, Json]:
+    """A field as it is sent: two fields for a link, one for anything else."""
+    value_type = VALUE_TYPES.get(name)
+    if value_type == "share":
+        sent_name = "percent_used" if name == "used" else f"{name}_percent"
+        return {sent_name: None if value is None else percent(value)}
+    if value is None:
+        return {name: None}
+    match value_type:
+        case "amount":
+            return {name: dollars(value)}
+        case "remainder":
+            return {name: dollars(max(0, value))}
+        case "time":
+            return {name: iso(value)}
+        case "link":
+            return {f"{name}_id": value.id, f"{name}_name": value.name}
+    return {name: value}
+
+
+def _trace_step(step: Fields) -> dict[str, Json]:
     return {
-        "start": start,
-        "size": size,
-        "total": total,
-        "page": page,
-        "pages": page_count,
-        "more": more,
-        "cursor": cursor if more else None,
-        "end_cursor": cursor if last_id else None,
-        "first_id": rows[start].id if last_id else None,
-        "last_id": last_id or None,
-        "next_offset": end if more else None,
-        "next_page": page + 1 if more else "",
-        "self_url": page_url(page),
-        "next_url": page_url(page + 1) if more else None,
-        "previous_url": page_url(page - 1) if start else None,
-        "link": link,
+        "id": step["id"],
+        "parent_id": step["parent_id"],
+        "index": step["index"],
+        "type": step["type"],
+        "tool": step["tool"],
+        "arguments": step["arguments"],
+        "content": step["content"],
+        "status": step["status"],
+        "started_at": iso(step["started_at"]),
+        "input_tokens": step["input_tokens"],
+        "output_tokens": step["output_tokens"],
+        "cost": step["cost_usd"],
+        "duration_ms": round(step["seconds"] * 1000),
     }
-
-
-def _related(records: Sequence[Fields]) -> list[Json]:
-    """The records that these refer to, each once, as JSON:API includes them."""
-    related: dict[str, Json] = {}
-    for fields in records:
-        for name in ("company", "agent", "task"):
-            link = fields.get(name)
-            if link:
-                attributes = {"name": link.name}
-                related[link.id] = {"type": _LINKS[name], "id": link.id, "attributes": attributes}
-    return list(related.values())
-
-
-def _index_after(ids: Sequence[str], last_id: str | None, default: int) -> int:
-    """The index after the row with this id, or the default if there is no such row any more."""
-    if last_id is None:
-        return 0
-    try:
-        return ids.index(last_id) + 1
-    except ValueError:
-        return default

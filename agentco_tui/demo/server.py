@@ -1,4 +1,8 @@
-"""The embedded platform as a real server on loopback, in a thread or in its own process."""
+"""The embedded platform as a real HTTP server on loopback, in a thread or in its own process.
+
+`agentco-tui demo` runs it for users; tests start it in a thread. `World` simulates companies,
+agents and tasks, `RestApi` answers requests to it, and `Faults` decides which answers fail.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,13 @@ import sys
 import threading
 from collections.abc import Callable
 from email.utils import formatdate
-from typing import Any, Self
+from typing import Self
 
 from agentco_tui.demo.connection import LONGEST_HEAD, ClientConnection
-from agentco_tui.demo.faults import KINDS, Fault, Faults, break_off, spoiled
+from agentco_tui.demo.faults import Fault, Faults
 from agentco_tui.demo.http_messages import Answer, Request
-from agentco_tui.demo.interface import Interface, Keys
-from agentco_tui.demo.shapes import SHAPES
+from agentco_tui.demo.renderer import Renderer
+from agentco_tui.demo.rest_api import Keys, RestApi
 from agentco_tui.demo.world import World
 
 _PATIENCE = 10.0
@@ -26,29 +30,25 @@ _ENDING_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 class EmbeddedPlatform:
-    """A platform on 127.0.0.1 with a living world; a context manager.
+    """A platform on 127.0.0.1; a context manager that starts and stops it.
 
-    `shape` is one of `agentco_tui.demo.shapes.SHAPES`, `faults` are written as for `--fault`,
-    `port` 0 lets the system choose one, which is used again after `stop` and `start`, and `world`
-    are the options of `World`. Raises ValueError for options that cannot be used.
+    `port` 0 lets the system choose one, which is used again after `stop` and `start`.
     """
 
     def __init__(
         self,
-        seed: int = 7,
+        world: World,
+        keys: Keys,
+        faults: Faults,
         *,
-        shape: str = "plain",
-        faults: tuple[str, ...] = (),
+        renderer: Renderer | None = None,
         port: int = 0,
-        **world: Any,
     ) -> None:
-        if shape not in SHAPES:
-            raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(SHAPES)}")
-        self.world = World(seed, numeric_ids=SHAPES[shape].ids == "numbers", **world)
-        self.keys = Keys(seed)
-        self.faults = Faults(faults)
+        self.world = world
+        self.keys = keys
+        self.faults = faults
         self.port = port
-        self._interface = Interface(self.world, self.keys, SHAPES[shape])
+        self._api = RestApi(world, keys, renderer or Renderer())
         self._connections: set[ClientConnection] = set()
         self._errors: list[Exception] = []
         self._ending = asyncio.Event()
@@ -57,10 +57,12 @@ class EmbeddedPlatform:
 
     @property
     def full_key(self) -> str:
+        """The API key that may do everything."""
         return self.keys["full"]
 
     @property
     def read_key(self) -> str:
+        """The API key that may only read."""
         return self.keys["read"]
 
     @property
@@ -105,7 +107,8 @@ class EmbeddedPlatform:
         thread.join(_PATIENCE)
         if thread.is_alive():
             raise RuntimeError("the embedded platform did not stop")
-        self._thread = self._loop = None
+        self._thread = None
+        self._loop = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -139,7 +142,7 @@ class EmbeddedPlatform:
         connection = ClientConnection(reader, writer)
         self._connections.add(connection)
         try:
-            while request := await connection.request():
+            while request := await connection.read_request():
                 await self.serve(connection, request)
                 if request.headers.get("connection", "").lower() == "close":
                     break
@@ -156,37 +159,41 @@ class EmbeddedPlatform:
         latency, fault = self.faults.choose(request)
         if latency and not await connection.pause(latency):
             return
-        answer = self.answered(request, fault)
-        if fault and KINDS[fault.kind].then:
-            await break_off(connection, fault, answer)
-        else:
+        answer = self.answer(request, fault)
+        if fault is None:
             await connection.send(answer.head() + answer.body)
+        else:
+            await self.faults.kinds[fault.kind].send(fault, answer, connection)
 
-    def answered(self, request: Request, fault: Fault | None) -> Answer:
-        """The answer to a request, changed by the fault, if any."""
+    def answer(self, request: Request, fault: Fault | None) -> Answer:
+        """Carry out a request, unless the fault prevents it; the answer as the fault changes it.
+
+        A fault that breaks the connection does so only when the answer is sent.
+        """
         answer = Answer(0, {})
         if fault is None or fault.applied == "after":
-            answer = self._interface.answer(request)
-        if fault and fault.kind == "status":
-            answer = self._interface.refused(fault.number(500))
+            answer = self._api.answer(request)
+        if fault is not None and fault.kind == "status":
+            answer = self._api.error(int(fault.value or 0))
         date = formatdate(self.world.time(), usegmt=True)
         answer = answer.replaced(answer.body, date=date)
-        return spoiled(fault, answer) if fault else answer
+        if fault is None:
+            return answer
+        return self.faults.kinds[fault.kind].change(fault, answer)
 
 
 def serve(
+    platform: EmbeddedPlatform,
     *,
     until_stdin_closes: bool = False,
     on_start: Callable[[World, str], None] | None = None,
-    **options: Any,
 ) -> int:
-    """Serve an `EmbeddedPlatform` until SIGINT, SIGTERM or SIGHUP, and return the exit code.
+    """Run a platform until SIGINT, SIGTERM or SIGHUP, and return the exit code.
 
     Prints address and keys first. With `until_stdin_closes` it also ends with standard input, for a
     parent process that runs it as a child. `on_start` is called with the world and the address.
-    `options` are those of the platform. Raises ValueError for options that cannot be used.
+    Raises ValueError if the port is taken.
     """
-    platform = EmbeddedPlatform(**options)
     # Blocked before the first thread begins, so that only `sigwait` below receives them.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
     try:
@@ -220,6 +227,7 @@ def serve(
 
 
 def _end_with_stdin() -> None:
+    """Send SIGTERM to this process once its standard input is closed."""
     with contextlib.suppress(OSError):  # it is closed already
         while os.read(0, 4096):
             continue

@@ -1,7 +1,9 @@
-"""The cast and the stories of the embedded world, read from `stories.json`.
+"""The texts of the embedded world, read from `stories.json`: its companies, agents and tasks.
 
-A story is a set of templates. `facts` draws the particulars (how many, how much, for whom) from the
-number of the task, so that its title, trace and log entries agree with each other.
+A story is what a task is about, as templates for its title, its trace and its log entries. The
+particulars that fill the templates (how many, how much, for whom) are drawn from the number of the
+task, so that all texts about one task agree. The cast are the companies and agents whose names and
+budgets are given in the file; larger worlds get more of them, with combined names.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import TypeVar
 
 import msgspec
 
-Facts = Mapping[str, int | float | str]
+Particulars = Mapping[str, int | float | str]
 _T = TypeVar("_T")
 _MASK = (1 << 64) - 1
 
@@ -51,7 +53,7 @@ class Opening(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     given: dict[str, int | float | str]
 
 
-class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StoryStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One step of a story: a thought, a tool call with arguments, or what came out."""
 
     thought: str = ""
@@ -65,21 +67,23 @@ class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "tool_call"
         return "thought" if self.thought else "output"
 
-    def arguments(self, known: Facts) -> dict[str, int | float | str]:
+    def arguments(self, particulars: Particulars) -> dict[str, int | float | str]:
         """The arguments of a tool call; one that is a single particular keeps its type."""
         arguments: dict[str, int | float | str] = {}
         for key, template in self.args.items():
-            value: int | float | str = fill(template, known)
+            value: int | float | str = fill(template, particulars)
             if template.startswith("{") and template.endswith("}"):
-                value = known.get(template[1:-1], value)
+                value = particulars.get(template[1:-1], value)
             arguments[key.rstrip("_")] = value
         return arguments
 
-    def spoken(self, known: Facts) -> str:
-        """The step as one line of the log."""
+    def as_log_message(self, particulars: Particulars) -> str:
+        """The step as the message of a log entry."""
         if not self.tool:
-            return fill(self.thought or self.output, known)
-        arguments = [f"{key.rstrip('_')}={fill(text, known)}" for key, text in self.args.items()]
+            return fill(self.thought or self.output, particulars)
+        arguments = [
+            f"{key.rstrip('_')}={fill(text, particulars)}" for key, text in self.args.items()
+        ]
         return f"{self.tool}({', '.join(arguments)})"
 
 
@@ -91,8 +95,8 @@ class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: str
     priorities: str  # initials of urgent, high, medium and low, to draw from
     cost: tuple[int, int]
-    prepare: tuple[Beat, ...]  # what was done before the agent asked for approval
-    carry_out: tuple[Beat, ...]  # what is done after the approval
+    prepare: tuple[StoryStep, ...]  # what was done before the agent asked for approval
+    carry_out: tuple[StoryStep, ...]  # what is done after the approval
     done: str
     failed: str
 
@@ -150,7 +154,7 @@ class _Draw:
 
 
 @functools.lru_cache(maxsize=4096)
-def facts(seed: int, number: int) -> Facts:
+def draw_particulars(seed: int, number: int) -> Particulars:
     """The particulars of task `number` in the world of this seed; always the same."""
     draw = _Draw(seed * 1_000_003 + number)
     count = draw.between(9, 480)
@@ -170,7 +174,7 @@ def facts(seed: int, number: int) -> Facts:
     return particulars
 
 
-def fill(template: str, particulars: Facts) -> str:
+def fill(template: str, particulars: Particulars) -> str:
     """The template with the particulars filled in; an amount is written as `18,240.00`."""
     if "{" not in template:
         return template

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
-from agentco_tui.demo.life import Life
+from agentco_tui.demo.incidents import SimulationWithIncidents
+from agentco_tui.demo.simulation import Simulation
 from agentco_tui.demo.stories import BOOK, PRIORITIES, agent_name, stream
-from agentco_tui.demo.troubles import TroubledLife
 from agentco_tui.demo.world_builder import build
 from agentco_tui.demo.world_state import (
     DOLLAR,
@@ -39,9 +39,10 @@ class World:
     """Companies, agents, tasks, budgets and a log, moving along a virtual clock.
 
     `now` is the time it starts at (seconds since 1970 UTC; by default the real time); `speed`
-    multiplies time, and 0 freezes it; with `numeric_ids`, ids are numbers without a prefix.
-    `agents` and `tasks` default to 8 and 40 for each company.
+    multiplies time, and 0 freezes it. `agents` and `tasks` default to 8 and 40 for each company.
     """
+
+    simulation_class: type[SimulationWithIncidents] = SimulationWithIncidents
 
     def __init__(
         self,
@@ -52,7 +53,6 @@ class World:
         tasks: int | None = None,
         speed: float = 1.0,
         now: float | None = None,
-        numeric_ids: bool = False,
     ) -> None:
         agents = companies * 8 if agents is None else agents
         tasks = companies * 40 if tasks is None else tasks
@@ -68,7 +68,7 @@ class World:
         self._start = start
         self._speed = speed
         self._began = time.monotonic()
-        self.state = TroubledLife(seed, start, numeric_ids=numeric_ids)
+        self.state = self.simulation_class(seed, start)
         self.applied: Counter[str] = Counter()
         """For each task id, how many approvals through the REST API were applied."""
         self.attempts: Counter[str] = Counter()
@@ -79,7 +79,7 @@ class World:
     @property
     def now(self) -> float:
         """The virtual time, after everything that is due has happened."""
-        with self.living() as state:
+        with self.locked() as state:
             return state.now
 
     def time(self) -> float:
@@ -87,7 +87,7 @@ class World:
         return self._start + (time.monotonic() - self._began) * self._speed
 
     @contextmanager
-    def living(self) -> Iterator[Life]:
+    def locked(self) -> Iterator[Simulation]:
         """The state, brought up to date, and locked while the block runs."""
         with self.lock:
             self.state.run_until(self.time())
@@ -112,7 +112,7 @@ class World:
 
     def agents(self, company_id: str | None = None) -> list[DemoAgent]:
         """Agents in the order in which they were created."""
-        with self.living() as state:
+        with self.locked() as state:
             return [
                 agent
                 for agent in state.agents.values()
@@ -121,7 +121,7 @@ class World:
 
     def tasks(self, company_id: str | None = None, status: str | None = None) -> list[DemoTask]:
         """Tasks, the newest first."""
-        with self.living() as state:
+        with self.locked() as state:
             pool = state.pending if status == "pending" else state.tasks
             return [
                 task
@@ -148,17 +148,17 @@ class World:
                 return False
             return agent_id is None or _has_id(entry.agent, agent_id)
 
-        with self.living() as state:
+        with self.locked() as state:
             return [entry for entry in reversed(state.entries) if is_wanted(entry)]
 
     def alerts(self) -> list[DemoAlert]:
         """Budget alerts, the newest first, resolved ones too."""
-        with self.living() as state:
+        with self.locked() as state:
             return sorted(state.alerts.values(), key=lambda alert: alert.created, reverse=True)
 
     def approve(self, task_id: str) -> DemoTask:
         """Approve a pending task. Raises RefusedError for one that is decided, or unknown."""
-        with self.living():
+        with self.locked():
             task = self.task(task_id)
             self.attempts[task_id] += 1
             self.state.decide(task, "approve", OPERATOR, self.state.now)
@@ -167,7 +167,7 @@ class World:
 
     def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> DemoTask:
         """Create a pending task. Raises RefusedError with the fields that are wrong."""
-        with self.living() as state:
+        with self.locked() as state:
             agent = state.agents.get(agent_id)
             company = state.companies.get(company_id)
             is_of_other_company = False
@@ -197,7 +197,7 @@ class World:
 
     def create_company(self, name: str, template: str, mission: str) -> DemoCompany:
         """Create a company with a small staff. Raises RefusedError."""
-        with self.living() as state:
+        with self.locked() as state:
             self._check_company(name, mission)
             company = self._found_company(name, template, mission)
             chance = stream(state.seed, "staff", company.id)
@@ -207,7 +207,7 @@ class World:
 
     def clone_company(self, company_id: str, name: str, mission: str) -> DemoCompany:
         """Copy a company with its agents, without tasks and spending. Raises RefusedError."""
-        with self.living():
+        with self.locked():
             source = self.company(company_id)
             self._check_company(name, mission)
             company = self._found_company(name, source.template, mission)
@@ -218,7 +218,7 @@ class World:
 
     def set_limit(self, agent_id: str, dollars: float | int) -> DemoAgent:
         """Set an agent's monthly limit in dollars; 0 removes it. Raises RefusedError."""
-        with self.living() as state:
+        with self.locked() as state:
             agent = self.agent(agent_id)
             message = f"{OPERATOR} set the monthly limit of {agent.name} to {dollars:,.2f}"
             state.log(state.now, "info", "budget.limit_set", message, agent=agent, actor=OPERATOR)

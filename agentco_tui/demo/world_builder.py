@@ -15,8 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.demo import stories
-from agentco_tui.demo.life import Life
-from agentco_tui.demo.stories import BOOK, facts, fill, stream
+from agentco_tui.demo.simulation import Simulation
+from agentco_tui.demo.stories import BOOK, draw_particulars, fill, stream
 from agentco_tui.demo.world_state import (
     DAY,
     DOLLAR,
@@ -37,7 +37,7 @@ _LOGGED_NOTES = 240
 _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)  # dollars
 
 
-def build(state: Life, companies: int, agents: int, tasks: int) -> None:
+def build(state: Simulation, companies: int, agents: int, tasks: int) -> None:
     """Fill an empty world with so many records, and bring its budgets and alerts up to date."""
     chance = stream(state.seed, "build")
     for index in range(companies):
@@ -132,7 +132,7 @@ class _PlannedTask(msgspec.Struct, frozen=True):
     """The fixed task that it is; None for a random one."""
 
 
-def _build_tasks(state: Life, count: int, chance: random.Random) -> None:
+def _build_tasks(state: Simulation, count: int, chance: random.Random) -> None:
     agents = list(state.agents.values())
     if not agents:
         return
@@ -233,7 +233,7 @@ def _write_past_log(state: WorldState, chance: random.Random) -> None:
         age = 2.0 + HISTORY * (number / _LOGGED_NOTES) ** 3.2
         agent = _pick(agents, chance)
         level, template = _pick(BOOK.talk, chance)
-        particulars = facts(state.seed, 1 + int(chance.random() * 100_000))
+        particulars = draw_particulars(state.seed, 1 + int(chance.random() * 100_000))
         message = fill(template, particulars)
         state.log(state.start - age, level, "agent.note", message, agent=agent)
 
@@ -252,10 +252,10 @@ def _log_task(state: WorldState, task: DemoTask) -> None:
     state.log(started, "info", "task.started", f"Started: {task.title}", task=task)
     particulars = state.particulars(task)
     end = task.finished or state.start
-    beats = task.story.carry_out[: task.progress]
-    for number, beat in enumerate(beats, start=1):
-        at = started + (end - task.decided - 4.0) * number / (len(beats) + 1)
-        state.log(at, "info", f"step.{beat.kind}", beat.spoken(particulars), task=task)
+    steps = task.story.carry_out[: task.progress]
+    for number, step in enumerate(steps, start=1):
+        at = started + (end - task.decided - 4.0) * number / (len(steps) + 1)
+        state.log(at, "info", f"step.{step.kind}", step.as_log_message(particulars), task=task)
     if task.finished is None:
         return
     if task.status == "failed":
@@ -274,7 +274,7 @@ def _set_company_limits(state: WorldState) -> None:
         company.limit = max(100, tens_of_dollars * 10) * DOLLAR
 
 
-def _raise_first_alerts(state: Life, chance: random.Random) -> None:
+def _raise_first_alerts(state: Simulation, chance: random.Random) -> None:
     for agent in state.agents.values():
         if agent.reached:
             age = (1_500, 9_000) if agent.reached > WARN_AT else (4_000, 80_000)

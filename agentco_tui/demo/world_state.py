@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from agentco_tui.demo.stories import Facts, Story, facts
+from agentco_tui.demo.stories import Particulars, Story, draw_particulars
 
 DOLLAR = 1_000_000
 CENT = 10_000
@@ -125,8 +125,8 @@ class DemoTask(msgspec.Struct, eq=False):
     decided: float | None = None
     decided_by: str | None = None
     finished: float | None = None
-    progress: int = 0  # how many beats of `story.carry_out` are done
-    given: Facts | None = None  # particulars that replace drawn ones
+    progress: int = 0  # how many steps of `story.carry_out` are done
+    given: Particulars | None = None  # particulars that replace drawn ones
     version: int = 0
 
     @property
@@ -170,7 +170,7 @@ class DemoAlert(Budgeted, eq=False):
 class WorldState:
     """All records of a world, in the order in which they were created."""
 
-    def __init__(self, seed: int, start: float, *, numeric_ids: bool) -> None:
+    def __init__(self, seed: int, start: float) -> None:
         midnight = start - start % DAY
         self.seed = seed
         self.start = start
@@ -179,7 +179,6 @@ class WorldState:
         self.resets = midnight + 11 * DAY
         self.pace = 30 * DAY / (start // 3_600 * 3_600 - self.period_start)
         """The length of the period, divided by the part of it that had passed at the start."""
-        self._numeric_ids = numeric_ids
         self.companies: dict[str, DemoCompany] = {}
         self.agents: dict[str, DemoAgent] = {}
         self.tasks: dict[str, DemoTask] = {}
@@ -191,22 +190,24 @@ class WorldState:
         self.numbers: Counter[str] = Counter()
         """Counters: for ids by their prefix, for log entries, and for tasks."""
 
-    def particulars(self, task: DemoTask) -> Facts:
+    def particulars(self, task: DemoTask) -> Particulars:
         """The particulars of a task: drawn from its number, or given."""
-        return {**facts(self.seed, task.number), **(task.given or {})}
+        return {**draw_particulars(self.seed, task.number), **(task.given or {})}
 
     def new_id(self, prefix: str) -> str:
         """The next id with this prefix; it looks random, and never repeats."""
-        self.numbers[prefix] += 1
-        offset = self.seed * 7_919 + zlib.crc32(prefix.encode())
-        scattered = (self.numbers[prefix] * 739_853_412_191 + offset) % 32**8
-        if self._numeric_ids:
-            return str(scattered)
+        number = self.next_scattered_number(prefix)
         letters = []
         for _ in range(8):
-            scattered, digit = divmod(scattered, 32)
+            number, digit = divmod(number, 32)
             letters.append(_ALPHABET[digit])
         return f"{prefix}_{''.join(letters)}"
+
+    def next_scattered_number(self, prefix: str) -> int:
+        """The next number below 32**8 for ids with this prefix; it never repeats."""
+        self.numbers[prefix] += 1
+        offset = self.seed * 7_919 + zlib.crc32(prefix.encode())
+        return (self.numbers[prefix] * 739_853_412_191 + offset) % 32**8
 
     def log(
         self,

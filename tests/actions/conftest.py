@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.actions.office import Office, office
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 @pytest.fixture

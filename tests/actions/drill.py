@@ -24,7 +24,7 @@ from agentco_tui.api.limits import Limits
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Task
 from tests.actions.office import Office, journal_entries, office
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 Result = TypeVar("Result")
 
@@ -110,12 +110,12 @@ class Drill:
         world = self.platform.world
         with contextlib.suppress(RefusedError):
             if how == "retitle":
-                with world.living() as state:
+                with world.locked() as state:
                     task = state.tasks[task_id]
                     task.title += "!"
                     state.changed_task(task, task.updated)
             else:
-                another_operator(world, task_id, how)
+                decide_elsewhere(world, task_id, how)
 
     def restart(self) -> None:
         """The dashboards end and start again, and take up what was left behind."""

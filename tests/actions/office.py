@@ -25,7 +25,7 @@ from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task
-from tests.embedded import EmbeddedPlatform, Seen
+from tests.platform import EmbeddedPlatform, LoggedRequest
 
 QUICK = Timing(
     still_pending=0.02,
@@ -78,7 +78,7 @@ class Office:
         assert found is not None
         return found
 
-    def sends(self, task_id: str | None = None) -> list[Seen]:
+    def sends(self, task_id: str | None = None) -> list[LoggedRequest]:
         """The approvals that reached the platform."""
         return [
             seen

@@ -18,7 +18,7 @@ from agentco_tui.actions.services import Permissions
 from agentco_tui.model import Task
 from agentco_tui.text import plain
 from tests.actions.office import Office, journal_entries, office, until
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 async def approved(office: Office, task: Task) -> tuple[Outcome, list[Step]]:

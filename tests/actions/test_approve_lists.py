@@ -32,7 +32,7 @@ from agentco_tui.model import Listing, Ref, Task
 from agentco_tui.model.format import stamp
 from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 Kind = OutcomeKind
 GONE, PART = "gone", "part"
@@ -61,7 +61,7 @@ def script(platform: EmbeddedPlatform, task: Task, lists: Lists) -> None:
             return [replace(it, id=""), *rows]
         return rows if shown == GONE else [replace(it, status=shown, version=99), *rows]
 
-    with world.living() as state:
+    with world.locked() as state:
         state.revisions[DemoTask] += 1
     world.tasks = tasks  # type: ignore[method-assign]
 
@@ -257,7 +257,7 @@ async def test_what_became_of_it_goes_into_the_list_of_all_if_it_stands_there(de
 
 async def test_a_log_tells_who_decided_what_no_list_shows(desk: Office) -> None:
     task = (await desk.pending())[0]
-    another_operator(desk.platform.world, task.id, "reject")
+    decide_elsewhere(desk.platform.world, task.id, "reject")
     found = await approved(desk, task, {"all": GONE}, Step.READING)
     assert found.kind is Kind.DECIDED_ELSEWHERE
     assert outcome_sentence(found).startswith("already rejected elsewhere by Wanda")
@@ -266,7 +266,7 @@ async def test_a_log_tells_who_decided_what_no_list_shows(desk: Office) -> None:
 async def test_a_2xx_that_shows_it_rejected_is_no_yes(desk: Office) -> None:
     task = (await desk.pending())[0]
     world = desk.platform.world
-    world.approve = lambda task_id: another_operator(world, task_id, "reject")  # type: ignore[method-assign]
+    world.approve = lambda task_id: decide_elsewhere(world, task_id, "reject")  # type: ignore[method-assign]
     found = await desk.approve(task)
     assert found.kind is Kind.REFUSED
     assert outcome_sentence(found).startswith(
@@ -321,9 +321,9 @@ async def test_what_was_approved_from_here_is_not_told_as_elsewhere(
     )  # fmt: skip
     desk.journal.begin(attempt, desk.journal.mark())
     desk.journal.finish(Settled(attempt="a1", time=stamp(began), outcome=outcome))
-    another_operator(desk.platform.world, task.id, decision)
+    decide_elsewhere(desk.platform.world, task.id, decision)
     at = None if later is None else desk.platform.world.now - HOUR + later
-    with desk.platform.world.living() as state:
+    with desk.platform.world.locked() as state:
         it = state.tasks[task.id]
         it.decided = None if logged else at
         state.changed_task(it, desk.platform.world.now)
@@ -369,9 +369,9 @@ async def test_what_was_decided_after_its_attempt_was_settled(
     desk.platform.faults.add("approve:drop_before")
     found = await desk.approve(task)
     if decision is not None:
-        it = another_operator(desk.platform.world, task.id, decision)
+        it = decide_elsewhere(desk.platform.world, task.id, decision)
         told = it.decided
-        with desk.platform.world.living() as state:
+        with desk.platform.world.locked() as state:
             it.decided = told if decided else None
             state.changed_task(it, desk.platform.world.now)
     desk.platform.requests.clear()
@@ -399,7 +399,7 @@ async def test_a_refusal_is_corrected_by_an_approval_alone(
     found = await desk.approve(task)
     assert found.kind is Kind.REFUSED
     if decision is not None:
-        another_operator(desk.platform.world, task.id, decision)
+        decide_elsewhere(desk.platform.world, task.id, decision)
     late = await Approval(desk.services, task).read_after_leaving(
         found.attempt_id, was_refused=True
     )
@@ -428,7 +428,7 @@ async def test_what_is_refused_with_409_and_done_a_moment_later_is_approved(
             return bool(sends) and reads[-1].started > sends[0].started
 
         await until(was_read_after)
-        another_operator(platform.world, task.id, "approve", "this key")
+        decide_elsewhere(platform.world, task.id, "approve", "this key")
         found = await approving
         assert found.kind is Kind.APPROVED
         assert "was refused" in outcome_sentence(found)

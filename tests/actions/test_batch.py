@@ -31,7 +31,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Moment, Money, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 def begun(batch: BatchApproval) -> int:
@@ -117,7 +117,7 @@ async def test_each_is_read_when_its_own_turn_comes(desk: Office) -> None:
     running = asyncio.create_task(BatchApproval(desk.services, tasks).run())
     # Four are on their way, and the next four wait.
     await until(lambda: slow.struck == 4)
-    with desk.platform.world.living() as state:
+    with desk.platform.world.locked() as state:
         state.tasks[tasks[5].id].title = "Something else"
         state.changed_task(state.tasks[tasks[5].id], desk.platform.world.now)
     assert await running is BatchPhase.ENDED

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.actions.fingerprint import differences
-from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.content import VOLATILE
 from agentco_tui.reading.identity import mark_shared
 from agentco_tui.text import plain
 from tests.api.canary import client_of
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
+from tests.platform.shapes import SHAPE_NAMES
 from tests.reading import decode
 
 SENT: dict[str, Any] = {
@@ -290,7 +290,7 @@ def test_beyond_so_many_values_the_digest_alone_tells() -> None:
     assert "not shown" in found.field
 
 
-@pytest.mark.parametrize("name", sorted(SHAPES))
+@pytest.mark.parametrize("name", sorted(SHAPE_NAMES))
 async def test_in_every_shape_all_counts_but_what_moves_by_itself(name: str) -> None:
     with EmbeddedPlatform(shape=name, speed=0.0, companies=2, agents=16, tasks=1) as platform:
         [task] = platform.world.tasks()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from agentco_tui.actions.outcome import Step
-from agentco_tui.demo.shapes import SHAPES
 from tests.actions.drill import FAULTS, LIES, READ_FAULTS, Drill, Scene
+from tests.platform.shapes import SHAPE_NAMES
 
 PLACES = st.integers(0, 1_000)
 SCENES = st.builds(
@@ -35,7 +35,7 @@ class Approvals(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="agentco-drill-"))
         self.drill: Drill | None = None
 
-    @initialize(shape=st.sampled_from(["plain", "plain", *sorted(SHAPES)]))
+    @initialize(shape=st.sampled_from(["plain", "plain", *sorted(SHAPE_NAMES)]))
     def begin(self, shape: str) -> None:
         self.drill = Drill(self.folder, shape)
         self.drill.start()

@@ -33,7 +33,7 @@ from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import Office, office, until
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 TASK = Task(
     id="t1",
@@ -254,7 +254,7 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(desk: Office
 
 async def test_what_a_decision_has_read_is_shown(desk: Office) -> None:
     first, second = (await desk.pending())[:2]
-    with desk.platform.world.living() as state:
+    with desk.platform.world.locked() as state:
         state.tasks[second.id].title = "Something else"
         state.changed_task(state.tasks[second.id], desk.platform.world.now)
     await desk.approve(first)

@@ -25,7 +25,7 @@ from agentco_tui.model import Listing, Ref, Task
 from agentco_tui.model.format import stamp
 from tests.actions.office import Office, journal_entries, office
 from tests.actions.test_writes import task_form
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 SUSPENDED = 8.0  # seconds
 
@@ -91,7 +91,7 @@ async def test_a_changed_task_is_not_approved_after_a_suspension(
     task = (await desk.pending())[0]
 
     def suspend() -> None:
-        with desk.platform.world.living() as state:
+        with desk.platform.world.locked() as state:
             changed = state.tasks[task.id]
             changed.title = "Pay MALLORY"
             state.changed_task(changed, changed.updated)
@@ -111,7 +111,7 @@ async def test_a_task_that_a_poll_removed_is_read_again_and_not_sent(
     task = (await desk.pending())[0]
 
     def poll_removes_it() -> None:
-        another_operator(desk.platform.world, task.id, "reject")
+        decide_elsewhere(desk.platform.world, task.id, "reject")
         store = desk.store
         rest = tuple(each for each in store.pending if each.id != task.id)
         store.take(FeedName.PENDING, Listing(records=rest))
@@ -142,7 +142,7 @@ async def test_what_this_machine_approved_before_is_not_said_to_be_elsewhere(
     desk.journal.finish(Settled(attempt="a1", outcome="approved here"))
 
     def decided() -> None:
-        another_operator(desk.platform.world, task.id, "approve", "this key")
+        decide_elsewhere(desk.platform.world, task.id, "approve", "this key")
         clock.suspended += SUSPENDED
 
     found = await desk.approve(task, once_at(Step.SENDING, decided))
@@ -191,7 +191,7 @@ async def test_a_set_reads_again_what_has_become_old(
     changed_id = tasks[0].id
 
     def suspend() -> None:
-        with desk.platform.world.living() as state:
+        with desk.platform.world.locked() as state:
             changed = state.tasks[changed_id]
             changed.title = "Pay MALLORY"
             state.changed_task(changed, changed.updated)

@@ -31,7 +31,7 @@ from tests.actions.office import (
     set_limit,
     until,
 )
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 LOST = ["", "drop_after"]
 """An answer, and none."""

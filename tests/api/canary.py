@@ -14,7 +14,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.transport import Transport
 from tests.api.wire_server import WireServer
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 CANARY = "ag_canary_7d1c0b66e2f94a58"
 SMALL = Limits(body=64 * 1024)

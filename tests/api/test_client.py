@@ -19,7 +19,7 @@ from agentco_tui.model import TaskState, Verdict
 from agentco_tui.reading.mapping import Mapped, ProfileMapping
 from tests.api.canary import client_of, failure
 from tests.api.wire_server import answering, http
-from tests.embedded import EmbeddedPlatform, Seen
+from tests.platform import EmbeddedPlatform, LoggedRequest
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ async def client(platform: EmbeddedPlatform) -> AsyncIterator[Client]:
         yield opened
 
 
-def only(platform: EmbeddedPlatform) -> Seen:
+def only(platform: EmbeddedPlatform) -> LoggedRequest:
     (seen,) = platform.requests
     return seen
 

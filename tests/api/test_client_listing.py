@@ -14,14 +14,14 @@ from agentco_tui.api import errors, page_walk, transport
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.prefetch import Prefetch
-from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Task
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.row_cache import RowDecoder
 from agentco_tui.reading.schema import DecodeContext, Row
 from tests.api.canary import CANARY, client_of, failure
 from tests.api.wire_server import Answer, Exchange, WireServer, answering, http
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
+from tests.platform.shapes import SHAPE_NAMES
 
 Query = dict[str, str]
 
@@ -265,7 +265,7 @@ async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:
     assert sent == [False, True, True, False]
 
 
-@pytest.mark.parametrize("shape", sorted(SHAPES))
+@pytest.mark.parametrize("shape", sorted(SHAPE_NAMES))
 async def test_every_shape_of_the_embedded_platform_gives_the_same_records(shape: str) -> None:
     with EmbeddedPlatform(seed=7, speed=0.0, shape=shape) as platform:
         agents = {agent.id: agent.company.id for agent in platform.world.agents()}

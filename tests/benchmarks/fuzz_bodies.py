@@ -27,14 +27,14 @@ from itertools import cycle
 from typing import Any, NamedTuple
 
 from agentco_tui.api import pagination
-from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import extra_fields
 from agentco_tui.reading import error_body, json_body
 from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task
 from agentco_tui.reading.kinds.trace import STEPS
 from agentco_tui.text import escaped
 from tests.demo.wire import ask
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
+from tests.platform.shapes import SHAPE_NAMES
 from tests.reading import decode, golden
 
 PATHS = (
@@ -94,7 +94,7 @@ def seeds() -> list[bytes]:
     """The platform's answers in every shape, and a list of tasks in those of other interfaces."""
     answers = [golden.load(name)["answer"] for name in golden.names()]
     found = [json.dumps(answer["body"]).encode() for answer in answers]
-    for shape in SHAPES:
+    for shape in SHAPE_NAMES:
         with EmbeddedPlatform(companies=1, agents=2, tasks=3, speed=0, shape=shape) as platform:
             task = next(iter(platform.world.state.tasks))
             for path in PATHS:

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 from agentco_tui.live.feeds import FeedName
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, Stage, stage
 
 PACKAGE = Path(__file__).parents[2] / "agentco_tui"

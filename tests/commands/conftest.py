@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.cli import main as cli
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 class Child(subprocess.Popen[str]):

@@ -26,7 +26,7 @@ from agentco_tui.live.replay import Player, ReplayClock
 from agentco_tui.live.store import Store
 from agentco_tui.reading.json_body import parse_json
 from tests.commands.conftest import Command
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.reading import golden
 from tests.reading.decode import (
     ACTIVITY,
@@ -140,7 +140,7 @@ def test_it_stays_json_of_the_same_form(body: object) -> None:
 def texts_of(platform: EmbeddedPlatform) -> set[str]:
     """Put a canary into every text of the world, and tell every name, id and text there is."""
     found = set[str]()
-    with platform.world.living() as state:
+    with platform.world.locked() as state:
         for records in (state.companies, state.agents, state.tasks):
             for record in records.values():
                 for field in ("name", "title", "mission", "description", "role"):

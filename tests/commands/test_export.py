@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.demo import interface
+from agentco_tui.demo import rest_api
 from agentco_tui.demo.http_messages import Answer
 from agentco_tui.live.log_file import LONGEST_LINE, lines_of
 from tests.commands.conftest import Command
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 def _files(command: Command) -> set[str]:
@@ -129,7 +129,7 @@ def _ids(entries: Iterable[Any], _: str) -> Answer:
 def test_names_stand_beside_ids(
     command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interface, "_export", _ids)
+    monkeypatch.setattr(rest_api, "_export", _ids)
     ran = command.on(still)("export", "activity", "--names", "--out", "a.csv")
     assert (ran.code, ran.out) == (0, "")
     assert f"{len(still.world.activity())} rows" in ran.err.replace(",", "")

@@ -11,7 +11,7 @@ import pytest
 
 from agentco_tui.live.record_export import flat_names
 from tests.commands.conftest import Command, Ran
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 @pytest.fixture(scope="module")

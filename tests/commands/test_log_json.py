@@ -11,7 +11,7 @@ from typing import Any
 
 import agentco_tui
 from tests.commands.conftest import Command
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 def entries(file: Path) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def test_without_it_lines_are_text_with_the_same_ids(
 def test_a_bundle_has_the_log_without_names_texts_and_key(
     command: Command, still: EmbeddedPlatform, tmp_path: Path
 ) -> None:
-    with still.world.living() as state:
+    with still.world.locked() as state:
         company = next(iter(state.companies.values()))
     log, bundle = tmp_path / "log", tmp_path / "bundle"
     logged = ("--log-file", str(log), "--log-json")

@@ -17,7 +17,7 @@ from agentco_tui.config.resolve import Resolver
 from agentco_tui.config.settings import DECLARED
 from tests.commands.conftest import Command, Ran
 from tests.commands.keyring_program import put_backend, put_program
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 PROFILE = '[profiles.prod]\nbase_url = "{}"\n'
 

@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.cli.manual import TOPICS, page
 from tests.commands.conftest import Command
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ from agentco_tui.history.history import History
 from agentco_tui.system.state_folder import HISTORY_FILE
 from tests.commands.conftest import Child, Command
 from tests.commands.test_tail import Lines
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 PARSER = import_module("prometheus_client.openmetrics.parser")
 Labels = frozenset[tuple[str, str]]

@@ -39,9 +39,9 @@ from agentco_tui.system.state_folder import HISTORY_FILE
 from agentco_tui.text import plain
 from agentco_tui.workspace.named_records import id_of
 from tests.commands.conftest import Command
-from tests.embedded import EmbeddedPlatform
 from tests.history.observed_file import ObservedDatabase
 from tests.live.stage import ChoosyPlatform
+from tests.platform import EmbeddedPlatform
 
 READS = 7
 

@@ -26,7 +26,7 @@ from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Ref
 from agentco_tui.text import plain
 from agentco_tui.workspace.workspace import Workspace
 from tests.commands.conftest import Command
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 class Lines:

@@ -14,7 +14,7 @@ from agentco_tui.commands.watch import FirstSight
 from agentco_tui.system.state_folder import NOTIFIED_FILE
 from tests.commands.conftest import Child, Command
 from tests.commands.test_tail import Lines
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 CONFIG = '[notify]\noutage = "1s"\npriority = "high"\n'
 

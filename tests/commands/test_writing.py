@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.demo.world_state import DemoTask
 from tests.commands.conftest import Command
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 @pytest.fixture
@@ -167,14 +167,14 @@ def test_an_id_that_no_list_has_is_2_and_one_approved_from_here_is_not(
     ran = command("approve", waiting.id, "--expect", fingerprint, "--company", other.id)
     assert ran.code != 2, "the platform has it, in another company"
     assert command("approve", waiting.id, "--expect", fingerprint).code == 0
-    with still.world.living() as state:
+    with still.world.locked() as state:
         del state.tasks[waiting.id]
     ran = command("approve", waiting.id, "--expect", fingerprint)
     assert (ran.code, "this machine had asked for it before" in ran.out) == (0, True), ran.out
     assert len(still.requests.matching("approve")) == 1
     another = still.world.tasks(status="pending")[0]
     still.world.approve(another.id)
-    with still.world.living() as state:
+    with still.world.locked() as state:
         del state.tasks[another.id]
     ran = command("approve", another.id, "--expect", fingerprint)
     assert (ran.code, "approved elsewhere" in ran.out) == (6, True), "the log tells who did"

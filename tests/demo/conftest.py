@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 NOW = 1_790_000_000.0
 """A fixed start for worlds whose content is looked at."""

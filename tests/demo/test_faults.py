@@ -8,11 +8,12 @@ from email.utils import formatdate
 
 import pytest
 
-from agentco_tui.demo.faults import HOSTILE, Faults, parse
+from agentco_tui.demo.faults import Faults, parse
 from agentco_tui.demo.http_messages import Request
 from tests.demo.conftest import NOW
 from tests.demo.wire import Wire, ask
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
+from tests.platform.faults import HOSTILE, KINDS
 
 
 def date(seconds: float) -> str:
@@ -38,7 +39,7 @@ def good(platform: EmbeddedPlatform, path: str = "/api/tasks") -> bytes:
         ("status=404", 404, b'{"error"', "content-type", "application/json"),
         ("status=500", 500, b'{"error"', "content-type", "application/json"),
         ("status=429,retry_after=1.5", 429, b'{"error"', "retry-after", "1.5"),
-        ("status=429,retry_after=odd", 429, b'{"error"', "retry-after", "in a moment"),
+        ("status=429,retry_after=in a moment", 429, b'{"error"', "retry-after", "in a moment"),
         ("status=503,retry_after=date+60", 503, b"{", "retry-after", date(60)),
         ("status=502,body=html", 502, b"<html>", "content-type", "text/html; charset=utf-8"),
         ("status=502,body=text", 502, b"upstream", "content-type", "text/plain"),
@@ -47,7 +48,7 @@ def good(platform: EmbeddedPlatform, path: str = "/api/tasks") -> bytes:
         ("status=200,body=null", 200, b"null", "content-length", "4"),
         ("status=204", 204, b"", "content-length", None),
         ("redirect", 302, b"", "location", "/login"),
-        ("redirect=http://127.0.0.1:9/x,code=307", 307, b"", "location", "http://127.0.0.1:9/x"),
+        ("redirect_307=http://127.0.0.1:9/x", 307, b"", "location", "http://127.0.0.1:9/x"),
         ("clock", 200, b"[", "date", date(86_400)),
         ("clock=-2h", 200, b"[", "date", date(-7_200)),
     ],
@@ -162,7 +163,7 @@ def test_targets(spec: str, method: str, path: str, strikes: bool) -> None:
         ("nobody:hang", "unknown target"),
         ("tasks:status", "from 200 to 599"),
         ("tasks:status=199", "from 200 to 599"),
-        ("tasks:latency=soon", "no span of time"),
+        ("tasks:latency=soon", "no duration"),
         ("tasks:hang,times=many", "$.times"),
         ("tasks:hang,times", "$.times"),
         ("tasks:hang,colour=red", "unknown field `colour`"),
@@ -173,4 +174,4 @@ def test_targets(spec: str, method: str, path: str, strikes: bool) -> None:
 )
 def test_bad_specs_say_what_is_wrong(spec: str, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
-        parse(spec)
+        parse(spec, KINDS)

@@ -12,7 +12,7 @@ import pytest
 from agentco_tui.demo.http_messages import OPERATIONS
 from tests.demo.conftest import NOW
 from tests.demo.wire import ask
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 
 def test_lists_filter(platform: EmbeddedPlatform, client: httpx.Client) -> None:
@@ -94,7 +94,7 @@ def test_answers_follow_the_world(platform: EmbeddedPlatform, client: httpx.Clie
     assert answer.content != before
     assert parsedate_to_datetime(answer.headers["date"]).timestamp() == NOW + 30
     task = client.get("/api/tasks?status=pending").json()[0]["id"]
-    another_operator(platform.world, task, "approve", "Theo")
+    decide_elsewhere(platform.world, task, "approve", "Theo")
     after = client.get("/api/tasks?status=pending").json()
     assert task not in {row["id"] for row in after}
     reply = client.post(f"/api/tasks/{task}/approve")

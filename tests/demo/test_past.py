@@ -13,7 +13,7 @@ import pytest
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
 from agentco_tui.commands.demo_past import remember_past
-from agentco_tui.demo.life import ENTRIES_AN_HOUR
+from agentco_tui.demo.simulation import ENTRIES_AN_HOUR
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DOLLAR
 from agentco_tui.history.history import History
@@ -24,7 +24,7 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import BudgetScope, TaskState
 from tests.demo.conftest import NOW
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 DAY = 86_400.0
 PATIENCE = 60.0

@@ -17,18 +17,21 @@ from typing import Any
 import httpx
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform, serve
+from agentco_tui.cli.arguments import UsageError
+from agentco_tui.commands import demo
+from agentco_tui.demo.server import serve
 from tests.demo.conftest import NOW
 from tests.demo.wire import ask
+from tests.platform import EmbeddedPlatform
 
-CODE = "import sys; from agentco_tui.demo.server import serve; sys.exit(serve(**eval(sys.argv[1])))"
+SERVE = (sys.executable, "-W", "error", "-m", "agentco_tui", "demo", "--serve")
 
 
 @contextmanager
-def process(**options: object) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
-    """`serve` as a process of its own, and what it announced."""
+def process(*options: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    """`agentco-tui demo --serve` as a process, and the addresses and keys that it announced."""
     child = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", CODE, repr(options)],
+        [*SERVE, *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -86,10 +89,11 @@ def test_stop_cuts_what_hangs() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serve_until_a_signal(number: signal.Signals) -> None:
-    with process(seed=3, speed=0, shape="data", faults=("alerts:status=503",)) as (child, told):
+    options = ("--seed", "3", "--speed", "0", "--fault", "alerts:status=503")
+    with process(*options) as (child, told):
         headers = {"Authorization": f"Bearer {told['full key']}"}
         with httpx.Client(base_url=told["address"], headers=headers, trust_env=False) as http:
-            assert http.get("/api/companies").json()["meta"]["page"] == 1
+            assert len(http.get("/api/companies").json()) == 3
             assert http.get("/api/budget/alerts").status_code == 503
             read = {"Authorization": f"Bearer {told['read key']}"}
             assert http.post("/api/tasks", headers=read).status_code == 403
@@ -107,9 +111,7 @@ def test_serve_to_a_reader_that_has_gone() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
     with os.fdopen(write_end, "w") as out:
-        child = subprocess.run(
-            [sys.executable, "-c", CODE, "{}"], stdout=out, stderr=subprocess.PIPE, check=False
-        )
+        child = subprocess.run(SERVE, stdout=out, stderr=subprocess.PIPE, check=False)
     assert (child.returncode, child.stderr) == (0, b"")
 
 
@@ -119,18 +121,17 @@ def test_the_port_is_taken() -> None:
         EmbeddedPlatform(speed=0) as platform,
         pytest.raises(ValueError, match=f"can't use port {platform.port}: {why}"),
     ):
-        serve(port=platform.port)
+        serve(EmbeddedPlatform(speed=0, port=platform.port))
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"shape": "round"}, "unknown shape"),
-        ({"faults": ("tasks:explode",)}, "can't read the fault"),
+        ({"fault": ("tasks:explode",)}, "can't read the fault"),
         ({"companies": -1}, "can't be negative"),
         ({"speed": -1}, "speed must be"),
     ],
 )
 def test_bad_option(options: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        serve(**options)
+    with pytest.raises(UsageError, match=says):
+        demo.serve(options)

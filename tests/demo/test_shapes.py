@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from agentco_tui.demo.shapes import SHAPES
 from tests.demo.conftest import NOW
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
+from tests.platform.shapes import SHAPE_NAMES
 
 
 class Shaped(NamedTuple):
@@ -35,7 +35,7 @@ def shaped_as(name: str, **options: Any) -> Iterator[Shaped]:
             yield Shaped(name, platform, http)
 
 
-@pytest.fixture(params=sorted(SHAPES))
+@pytest.fixture(params=sorted(SHAPE_NAMES))
 def shaped(request: pytest.FixtureRequest) -> Iterator[Shaped]:
     with shaped_as(request.param) as running:
         yield running
@@ -43,7 +43,7 @@ def shaped(request: pytest.FixtureRequest) -> Iterator[Shaped]:
 
 def test_refusals_have_the_shape(shaped: Shaped) -> None:
     name, platform, http = shaped
-    assert len(SHAPES) == 12
+    assert len(SHAPE_NAMES) == 12
     reply = http.get("/api/agents/ag_nobody")
     assert reply.status_code == (200 if name == "envelope_ok" else 404)
     assert "agent not found" in reply.text
@@ -118,7 +118,7 @@ def test_a_bad_cursor_and_bad_numbers_are_refused() -> None:
 def test_a_page_goes_on_after_its_last_row_although_rows_left_meanwhile() -> None:
     with shaped_as("cursor") as (_, platform, http):
         first = http.get("/api/tasks?status=pending").json()
-        another_operator(platform.world, first["items"][0]["id"], "approve")
+        decide_elsewhere(platform.world, first["items"][0]["id"], "approve")
         rest = http.get(
             "/api/tasks", params={"status": "pending", "cursor": first["nextCursor"]}
         ).json()

@@ -10,7 +10,7 @@ import pytest
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DemoAgent, DemoTask, RefusedError
 from tests.demo.conftest import NOW
-from tests.embedded import another_operator
+from tests.platform import decide_elsewhere
 
 
 def frozen(seed: int = 7, **sizes: Any) -> World:
@@ -118,7 +118,7 @@ def test_alerts_rise_and_resolve_with_the_limit() -> None:
 def test_a_decided_task_cannot_be_approved() -> None:
     world = frozen()
     task = world.tasks(status="pending")[0]
-    another_operator(world, task.id, "reject", "Theo")
+    decide_elsewhere(world, task.id, "reject", "Theo")
     with pytest.raises(RefusedError) as caught:
         world.approve(task.id)
     assert caught.value.code == "already_decided"

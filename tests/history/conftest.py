@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.history.database import HistoryDatabase
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 @pytest.fixture

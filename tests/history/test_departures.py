@@ -11,8 +11,8 @@ from agentco_tui.history.departures import GATHER
 from agentco_tui.history.history import History
 from agentco_tui.history.history_keeper import HistoryKeeper
 from agentco_tui.history.observations import TaskLife
-from tests.embedded import EmbeddedPlatform, another_operator
 from tests.live.stage import Stage, stage
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 LOOKS = 100
 STEP = GATHER + 40  # seconds: longer than a poll's interval
@@ -63,8 +63,8 @@ async def test_one_read_tells_of_all_departures(platform: EmbeddedPlatform, tmp_
             await on.go_by(STEP)
         assert reads_of_all_tasks(platform) == 0, "where nothing left, nothing is asked"
         for task in ids[:2]:
-            another_operator(platform.world, task, "approve", "Bob")
-        another_operator(platform.world, ids[2], "reject", "Bob")
+            decide_elsewhere(platform.world, task, "approve", "Bob")
+        decide_elsewhere(platform.world, ids[2], "reject", "Bob")
         known = await wait_for_departures(on, history, ids)
         assert [known[task].decided_by for task in ids] == ["Bob"] * 3
         assert [str(known[task].state) for task in ids] == ["approved", "approved", "rejected"]
@@ -85,7 +85,7 @@ async def test_where_the_log_tells_nothing_more_is_asked(
         await on.settled()
         platform.requests.clear()
         [task, *_] = on.store.pending.records
-        another_operator(platform.world, task, "approve", "Bob")
+        decide_elsewhere(platform.world, task, "approve", "Bob")
         known = await wait_for_departures(on, history, [task])
         assert known[task].decided_by == "Bob"
         for _ in range(10):

@@ -26,9 +26,9 @@ from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Sever
 from agentco_tui.model.period import DAY, HOUR, Period, period_of
 from agentco_tui.text import safe
 from tests.benchmarks.forecast import START, make
-from tests.embedded import EmbeddedPlatform
 from tests.history.observed_file import ObservedDatabase
 from tests.live.stage import stage
+from tests.platform import EmbeddedPlatform
 
 T = TypeVar("T")
 ABOUT = "prod", "https://platform.example"

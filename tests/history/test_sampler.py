@@ -40,9 +40,9 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.text import SafeText, safe
-from tests.embedded import EmbeddedPlatform
 from tests.history.observed_file import ObservedDatabase
 from tests.live.stage import stage
+from tests.platform import EmbeddedPlatform
 
 T = TypeVar("T")
 NOON = 1_700_049_600.0

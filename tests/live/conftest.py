@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from agentco_tui.demo.http_messages import Answer, Request
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Pace, Query, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from tests.embedded import EmbeddedPlatform, Seen
+from tests.platform import EmbeddedPlatform, LoggedRequest
 
 SLOW_MOTION = 0.001
 OPERATIONS = {
@@ -144,12 +144,12 @@ class Stage:
         return Counter(name_of(seen) for seen in self.platform.requests if is_polled(seen))
 
 
-def is_polled(seen: Seen) -> bool:
+def is_polled(seen: LoggedRequest) -> bool:
     """Whether it came from the poller and not from `arrived`."""
     return not seen.path.startswith("/api/companies/")
 
 
-def name_of(seen: Seen) -> str:
+def name_of(seen: LoggedRequest) -> str:
     """The feed that a request was for."""
     if seen.operation == "tasks" and "status=pending" in seen.query:
         return "pending"

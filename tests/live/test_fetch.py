@@ -14,8 +14,8 @@ from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, question
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.log_reader import PAGE
 from agentco_tui.live.store import Change, Store
-from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, Choice, ChoosyPlatform, Stage, stage
+from tests.platform import EmbeddedPlatform
 
 NONE = dict.fromkeys(FeedName, Pace.OFF)
 BUDGETS = "/api/budget/agents"
@@ -78,7 +78,7 @@ def test_a_question_holds_what_decides_the_answer_and_nothing_else() -> None:
 
 def happen(platform: EmbeddedPlatform, entries: int) -> None:
     """Let so many entries come into the log, while all else stands still."""
-    with platform.world.living() as state:
+    with platform.world.locked() as state:
         for number in range(entries):
             at = platform.world.time() + state.numbers["entry"] / 1_000
             state.log(at, "info", "note", f"entry {number}")

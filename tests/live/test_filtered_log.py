@@ -19,8 +19,8 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Agent, Listing, Moment, Ref
 from agentco_tui.text import plain
-from tests.embedded import EmbeddedPlatform
 from tests.live.stage import ChoosyPlatform, Stage, stage
+from tests.platform import EmbeddedPlatform
 
 PACKAGE = Path(__file__).parents[2] / "agentco_tui"
 NONE = dict.fromkeys(FeedName, Pace.OFF)
@@ -110,7 +110,7 @@ async def test_where_the_platform_ignores_the_filter_its_answer_is_filtered_here
 
     with ChoosyPlatform(ignore, companies=2, agents=6, tasks=10) as platform:
         first, second = agent_of(platform, 0), agent_of(platform, 1)
-        with platform.world.living() as state:
+        with platform.world.locked() as state:
             for number in range(40):
                 at = platform.world.time() + number / 1_000
                 for agent in (first, second):
@@ -126,7 +126,7 @@ async def test_where_the_platform_ignores_the_filter_its_answer_is_filtered_here
                 "25 entries that do not match left out"
             ]
             # Two answers join by the entries of others, too: no gap is claimed.
-            with platform.world.living() as state:
+            with platform.world.locked() as state:
                 for number in range(45):
                     at = platform.world.time() + 1 + number / 1_000
                     state.log(at, "info", "note", f"more {number}", agent=state.agents[second])
@@ -174,7 +174,7 @@ async def test_what_polls_missed_is_read_with_the_same_filter() -> None:
         agent = agent_of(platform, 0)
 
         def happen(count: int) -> None:
-            with platform.world.living() as state:
+            with platform.world.locked() as state:
                 for _ in range(count):
                     at = platform.world.time() + state.numbers["entry"] / 1_000
                     state.log(at, "info", "note", "step", agent=state.agents[agent])

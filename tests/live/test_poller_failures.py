@@ -19,8 +19,8 @@ from agentco_tui.live.poll_timing import (
 )
 from agentco_tui.live.store import Change
 from agentco_tui.text import plain
-from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, Stage, stage
+from tests.platform import EmbeddedPlatform
 
 ON = [feed for feed in FeedName if feed is not FeedName.TASKS]
 
@@ -59,7 +59,7 @@ async def test_back_off_grows_and_touches_no_other_feed(platform: EmbeddedPlatfo
         ("status=429,retry_after=date+90", 88, 91),
         ("status=429,retry_after=86400", LONGEST_RETRY_AFTER, LONGEST_RETRY_AFTER + 1),
         ("status=429,retry_after=0", 0.9, 1.0),
-        ("status=429,retry_after=odd", 0.9, 1.0),
+        ("status=429,retry_after=in a moment", 0.9, 1.0),
     ],
 )
 async def test_asked_waits(

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from agentco_tui.api.limits import Limits
-from agentco_tui.demo.faults import Armed
+from agentco_tui.demo.faults import ArmedFault
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.poll_timing import BACK_OFF_CEILING
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Budget
-from tests.embedded import EmbeddedPlatform
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
+from tests.platform import EmbeddedPlatform
 
 LIMITS = Limits(body=2 * 1024 * 1024)
 
@@ -79,7 +79,7 @@ def picture(store: Store, feed: FeedName) -> list[Any]:
     return list(held[feed])
 
 
-async def asked_again(on: Stage, slow: Armed | None = None, struck: int = 0) -> None:
+async def asked_again(on: Stage, slow: ArmedFault | None = None, struck: int = 0) -> None:
     """Have all feeds asked, and wait until each has an outcome of its own.
 
     A `slow` fault strikes `struck` requests: once all else is answered, their time runs out.

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Pace, paces
-from tests.embedded import EmbeddedPlatform
 from tests.live.stage import Stage, stage
+from tests.platform import EmbeddedPlatform
 
 REFRESH = 1_000.0
 

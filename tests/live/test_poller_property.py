@@ -18,8 +18,8 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ON_SCREEN, FeedName, Pace, Phase, Query
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.poller import AT_ONCE
-from tests.embedded import EmbeddedPlatform, another_operator
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class Dashboard(RuleBasedStateMachine):
         match what:
             case "decision" if pending:
                 decision = ("approve", "reject")[turn % 2]
-                another_operator(world, pending[turn % len(pending)], decision)
+                decide_elsewhere(world, pending[turn % len(pending)], decision)
             case "task":
                 world.create_task(agent.company.id, f"Task {turn}", agent.id, "high")
             case "company" if len(known) < 5 and turn % 2:
@@ -98,7 +98,7 @@ class Dashboard(RuleBasedStateMachine):
             case "limit":
                 world.set_limit(agent.id, turn % 900)
             case "log":
-                with world.living() as state:
+                with world.locked() as state:
                     for number in range((1, 30, 250, 1_100)[turn % 4]):
                         at, by = world.time(), agents[number % len(agents)]
                         state.log(at, "info", "note", f"{number}", agent=by)

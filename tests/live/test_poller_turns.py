@@ -17,14 +17,14 @@ from agentco_tui.live.poll_timing import CLOCK_CHECK
 from agentco_tui.live.poller import AT_ONCE
 from agentco_tui.model import Listing
 from tests.api.canary import failure
-from tests.embedded import EmbeddedPlatform, Seen
 from tests.live.stage import EVERYTHING, name_of, stage
+from tests.platform import EmbeddedPlatform, LoggedRequest
 
 REFRESH = 1_000.0
 ONLY_ALERTS = {**dict.fromkeys(FeedName, Pace.OFF), FeedName.ALERTS: Pace.REFRESH}
 
 
-def most_at_once(requests: Iterable[Seen]) -> int:
+def most_at_once(requests: Iterable[LoggedRequest]) -> int:
     """How many requests the platform had in hand together at most."""
     edges = [
         edge for seen in requests for edge in ((seen.started, 1), (seen.started + seen.took, -1))

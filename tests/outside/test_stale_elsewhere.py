@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.actions.read_age import OLDEST_READ
-from tests.embedded import EmbeddedPlatform
 from tests.outside.console import NO_HOLD, scene
 from tests.outside.machine import SlowDisk, journal_of, locked
 from tests.outside.platform import approves
+from tests.platform import EmbeddedPlatform
 from tests.terminal.dashboard import command, dashboard, ready, say_yes
 from tests.terminal.platform_process import settings
 from tests.terminal.pty_session import PATIENCE, REPOSITORY, PtySession, clean_environment
@@ -62,7 +62,7 @@ def running(
 
 def pay_mallory(platform: EmbeddedPlatform, task_id: str) -> None:
     """Change what a task is about."""
-    with platform.world.living() as state:
+    with platform.world.locked() as state:
         changed = state.tasks[task_id]
         changed.title = "Pay MALLORY"
         state.changed_task(changed, changed.updated)

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.demo.faults import KINDS, Armed
-from tests.embedded import EmbeddedPlatform
+from agentco_tui.demo.faults import ArmedFault
+from tests.platform import EmbeddedPlatform
+from tests.platform.faults import KINDS
 from tests.terminal.dashboard import say_yes
 from tests.terminal.platform_process import own_folders
 from tests.terminal.processes import command_lines
@@ -82,7 +83,7 @@ def in_all_forms() -> list[bytes]:
     return forms
 
 
-def struck(armed: Armed, _screen: str) -> bool:
+def struck(armed: ArmedFault, _screen: str) -> bool:
     return armed.struck > 0
 
 

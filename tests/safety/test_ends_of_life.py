@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.terminal.calm import RUNS, assert_restored_late, block, gone_after
 from tests.terminal.dashboard import approve, dashboard, leave
 

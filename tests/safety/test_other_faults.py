@@ -24,7 +24,7 @@ from tests.actions.office import until
 from tests.api.canary import transport
 from tests.api.test_transport_tls import CA, showing
 from tests.api.wire_server import WireServer, answering, http
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.terminal.pty_session import REPOSITORY, clean_environment
 
 COMPANIES = json.dumps([{"id": "cmp_1", "name": "Acme"}]).encode()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.terminal.pty_session import REPOSITORY
 
 

@@ -12,7 +12,6 @@ from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.limits import Limits
-from agentco_tui.demo.faults import KINDS
 from agentco_tui.model import Ref
 from agentco_tui.text import plain
 from tests.actions.office import (
@@ -24,7 +23,8 @@ from tests.actions.office import (
     office,
     set_limit,
 )
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
+from tests.platform.faults import KINDS
 
 LIMITS = Limits(connect=5, read=1.5, write=2, pool=5, total=2.5, body=2 * 1024 * 1024)
 VALUES = {

@@ -43,7 +43,7 @@ from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.workspace.opening import snoozes_for
 from agentco_tui.workspace.workspace import Workspace
 from tests.actions.office import QUICK
-from tests.embedded import EmbeddedPlatform, Seen
+from tests.platform import EmbeddedPlatform, LoggedRequest
 
 NOW = 1_790_000_000.0
 """When every world begins: 2026-09-21 14:13:20 UTC."""
@@ -288,7 +288,7 @@ class Stage:
     # ---- what the platform saw
 
     @property
-    def writes(self) -> list[Seen]:
+    def writes(self) -> list[LoggedRequest]:
         return [seen for seen in self.platform.requests if seen.method in WRITES]
 
     def queries(self, operation: str) -> list[str]:

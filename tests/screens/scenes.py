@@ -13,7 +13,7 @@ from textual.widgets import Input
 from agentco_tui.config import ViewSettings
 from agentco_tui.keys.places import Place
 from agentco_tui.screens.dialogs.base import Question
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NARROW, PATIENT, WIDE, Stage, settings_for, stage
 from tests.screens.past import remembering
 

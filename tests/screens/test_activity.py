@@ -15,14 +15,14 @@ from agentco_tui.model import Activity, Listing, Moment, Severity
 from agentco_tui.model.format import size
 from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.text import plain
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, Staging, stage
 
 
 def happen(platform: EmbeddedPlatform, words: str) -> str:
     """One more entry of the log; its id."""
     platform.world.advance(1)
-    with platform.world.living() as state:
+    with platform.world.locked() as state:
         agent = next(iter(state.agents.values()))
         entry = state.log(platform.world.now, "info", "agent.note", words, agent=agent)
     return entry.id
@@ -206,7 +206,7 @@ def test_rows_are_counted_by_what_a_row_is(step: int) -> None:
 async def test_a_gap_is_told(on: Staging) -> None:
     async with on(place="activity") as s:
         for n in range(1_200):
-            with s.platform.world.living() as state:
+            with s.platform.world.locked() as state:
                 agent = next(iter(state.agents.values()))
                 at = s.platform.world.now + 1 + n / 1_000
                 state.log(at, "info", "agent.note", f"Watered plant {n}", agent=agent)
@@ -288,7 +288,7 @@ async def test_a_filter_of_the_log_is_this_screens_and_is_left_in_turn(
         assert [e.id for e in s.workspace.store.activity if e.id in whole], "the store has all"
         # What comes is taken by both, each in its way.
         platform.world.advance(1)
-        with platform.world.living() as living:
+        with platform.world.locked() as living:
             now = platform.world.now
             ours = living.log(now, "info", "note", "Fed the fish", agent=linus)
             theirs = living.log(now, "info", "note", "Fed the cat", agent=other)

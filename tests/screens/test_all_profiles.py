@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentco_tui.config import Switch
 from agentco_tui.screens.dialogs.all_profiles import AllProfiles
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import WIDE, Stage, Staging
 
 PROFILE = """

@@ -20,7 +20,7 @@ from agentco_tui.screens.dialogs.base import ARMING
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 from tests.screens.harness import WIDE, Stage, Staging, key_event, stage, text_of
 
 FIRST = "Share the Q2 churn report"
@@ -56,7 +56,7 @@ async def test_line_and_detail_agree_on_what_was_approved(on: Staging) -> None:
         gone = str(s.cursor)
         await s.wait_until(lambda: gone in text_of(s.view.detail), "its detail")
         assert "waits" in text_of(s.view.detail)
-        another_operator(s.platform.world, gone, "reject", "Wanda")
+        decide_elsewhere(s.platform.world, gone, "reject", "Wanda")
         await s.poll(FeedName.ACTIVITY)
         await s.poll(FeedName.PENDING)
         await s.wait_until(lambda: "rejected elsewhere" in s.line_with(" status "), "its fate")
@@ -66,7 +66,7 @@ async def test_line_and_detail_agree_on_what_was_approved(on: Staging) -> None:
 async def test_after_a_yes_the_cursor_goes_on_to_the_next_that_waits(on: Staging) -> None:
     async with on(place="tasks", running=True) as s:
         rows = s.rows
-        another_operator(s.platform.world, rows[1], "reject", "Wanda")
+        decide_elsewhere(s.platform.world, rows[1], "reject", "Wanda")
         await s.poll(FeedName.PENDING)
         await s.press("a")
         await s.yes()
@@ -184,7 +184,7 @@ async def test_notices_and_progress_name_the_company_where_more_than_one_is_show
 async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
     async with on(place="tasks") as s:
         rows = s.rows[:8]
-        with s.platform.world.living() as state:
+        with s.platform.world.locked() as state:
             for row in rows:
                 state.tasks[row].priority = "low"
                 state.changed_task(state.tasks[row], s.platform.world.now)
@@ -274,7 +274,7 @@ async def test_marks_survive_refreshes_a_filter_and_other_screens_but_not_their_
         await s.sees("▌pending")
         assert set(s.view.table.marked) == set(marked), "nor does a look at other statuses"
         title = s.platform.world.task(marked[1]).title
-        another_operator(s.platform.world, marked[1], "reject", "Wanda")
+        decide_elsewhere(s.platform.world, marked[1], "reject", "Wanda")
         await s.poll(FeedName.ACTIVITY)
         await s.poll(FeedName.PENDING)
         await says(s, "not marked any more", title, "rejected elsewhere")

@@ -6,7 +6,7 @@ import re
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.list_freezer import IDLE_TIMEOUT
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 from tests.screens.harness import WIDE, Stage, Staging
 
 
@@ -17,7 +17,7 @@ def new_task(platform: EmbeddedPlatform, title: str = "Water the plants") -> str
 
 def older_than_all(platform: EmbeddedPlatform, task_id: str) -> None:
     """Make a task the longest wait, so that it sorts to the top of the queue."""
-    with platform.world.living() as state:
+    with platform.world.locked() as state:
         task = state.tasks[task_id]
         task.created = min(other.created for other in state.tasks.values()) - 60.0
         state.changed_task(task, platform.world.now)
@@ -38,8 +38,8 @@ async def test_the_order_stands_and_one_key_brings_it_up_to_date(on: Staging) ->
     async with on(place="tasks") as s:
         await s.press("j", "j")
         before, cursor = s.rows, s.cursor
-        another_operator(s.platform.world, before[0], "approve", "Wanda")
-        another_operator(s.platform.world, before[1], "reject", "Wanda")
+        decide_elsewhere(s.platform.world, before[0], "approve", "Wanda")
+        decide_elsewhere(s.platform.world, before[1], "reject", "Wanda")
         added = {new_task(s.platform), new_task(s.platform, "Call the bank")}
         for row in (before[5], before[9]):
             older_than_all(s.platform, row)
@@ -130,9 +130,9 @@ async def test_the_overview_is_calm_likewise(on: Staging) -> None:
         await s.press("j")
         before, cursor = s.rows, s.cursor
         task = next(row.partition(":")[2] for row in before if row.startswith("task:"))
-        another_operator(s.platform.world, task, "approve", "Wanda")
+        decide_elsewhere(s.platform.world, task, "approve", "Wanda")
         urgent = new_task(s.platform)
-        with s.platform.world.living() as state:
+        with s.platform.world.locked() as state:
             state.tasks[urgent].priority = "urgent"
             state.changed_task(state.tasks[urgent], s.platform.world.now)
         await read_again(s)
@@ -149,7 +149,7 @@ async def test_a_ghost_says_more_once_the_log_tells_it_and_may_come_back(on: Sta
     async with on(place="tasks") as s:
         await s.press("j")
         gone = s.rows[2]
-        another_operator(s.platform.world, gone, "reject", "Wanda")
+        decide_elsewhere(s.platform.world, gone, "reject", "Wanda")
         await s.poll(FeedName.PENDING)
         await s.sees("left the list")
         await s.poll(FeedName.ACTIVITY)

@@ -20,7 +20,7 @@ from agentco_tui.model import TaskState
 from agentco_tui.screens.decision_facts import without_precedent
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
 from agentco_tui.text import plain, safe
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, Staging
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def history(tmp_path: Path) -> Held:
 
 def alike(s: Stage, count: int, title: str = "Refund {} customers") -> list[str]:
     """Make the first tasks of the list alike, of one agent: Linus, near his limit."""
-    with s.platform.world.living() as state:
+    with s.platform.world.locked() as state:
         linus = next(agent for agent in state.agents.values() if agent.name == "Linus")
         rows = s.rows[:count]
         for number, row in enumerate(rows):
@@ -163,7 +163,7 @@ async def test_what_was_approved_from_here_is_precedent(on: Staging) -> None:
 async def test_budgets_that_a_yes_passes_and_agents_that_stand_still(on: Staging) -> None:
     async with on(place="tasks", size=WIDE) as s:
         rows = alike(s, 3)
-        with s.platform.world.living() as state:
+        with s.platform.world.locked() as state:
             for row in rows:
                 state.tasks[row].estimate, state.tasks[row].cost = 100_000_000, 10_000_000
                 state.changed_task(state.tasks[row], s.platform.world.now)

@@ -14,7 +14,7 @@ from agentco_tui.system.background import at_once
 from agentco_tui.system.state_folder import ListMemory, Remembered
 from agentco_tui.text import plain
 from agentco_tui.widgets.text_pane import TextPane
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, PLACES, Stage, Staging, text_of
 
 

@@ -12,7 +12,7 @@ from textual.geometry import Size
 
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName, Phase
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import WIDE, Staging, stage
 
 SAYS: dict[Place, tuple[str, str, str]] = {

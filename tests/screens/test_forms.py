@@ -9,7 +9,7 @@ import pytest
 
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import WIDE, Stage, Staging, text_of
 
 HOOLI = {"name": "Hooli", "template": "consulting", "mission": "Make the world a better place."}

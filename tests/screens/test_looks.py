@@ -15,7 +15,7 @@ from textual.color import Color
 from textual.geometry import Region
 
 from agentco_tui.widgets.tones import ENOUGH, contrast
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens import drawing
 from tests.screens.harness import NOW, WIDE, Stage
 from tests.screens.looks import (

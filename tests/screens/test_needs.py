@@ -13,7 +13,7 @@ from agentco_tui.history.forecast_service import NOTHING, SubjectForecast
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import BudgetScope
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
 
 FIRST_TWELVE = """\

@@ -12,7 +12,7 @@ from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.screens import notification_controller
 from agentco_tui.screens.notification_controller import NotificationController
 from tests.commands.test_watch import calm, limit
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import settings_for, stage
 
 __all__ = ["calm"]

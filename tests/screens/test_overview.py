@@ -17,7 +17,7 @@ from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
 from agentco_tui.text import plain
 from agentco_tui.text.signs import use_ascii
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 from tests.screens.harness import NARROW, NOW, PLACES, WIDE, Stage, Staging, settings_for
 
 
@@ -87,7 +87,7 @@ async def test_counts_agree_with_the_platform(on: Staging) -> None:
             assert all(word in s.lines[0] for word in told), "one count on all screens"
         await s.go("overview")
         task = next(iter(state.pending))
-        another_operator(s.platform.world, task, "reject")
+        decide_elsewhere(s.platform.world, task, "reject")
         s.platform.world.create_company("Hooli", "consulting", "Make the world a better place.")
         await s.poll()
         await s.sees(f"4 Tasks {len(state.pending)} ", f"2 Companies {len(state.companies)} ")

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentco_tui.config import OwnCommand
 from agentco_tui.live.feeds import FeedName
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import stage
 
 KEY = "ag_of_another_place_0123456789"

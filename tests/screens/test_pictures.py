@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.drawing import picture
 from tests.screens.harness import NOW, WIDE
 from tests.screens.looks import FOLDER, NAMES

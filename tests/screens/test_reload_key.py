@@ -14,7 +14,7 @@ from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.app import DashboardApp
 from agentco_tui.config.resolve import load
 from agentco_tui.live.feeds import FeedName, Phase
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import WIDE, Stage, Staging
 
 NEW = "ag_canary_of_today_9c31"

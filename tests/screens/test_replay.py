@@ -15,7 +15,7 @@ from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.replay import ReplayPoller
 from agentco_tui.screens.replay_screen import MOVING, ReplayScreen
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens import harness
 from tests.screens.harness import (
     NOW,
@@ -185,7 +185,7 @@ async def test_it_holds_no_key_and_nothing_is_written_from_it(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     async with recording(platform, tmp_path, place="tasks") as (s, _):
-        with platform.world.living() as state:
+        with platform.world.locked() as state:
             next(iter(state.tasks.values())).title = f"rotate {platform.full_key} now"
         await s.poll()
     sent = len(platform.requests)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.live.feeds import FeedName
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, stage
 
 HOSTILE = "=cmd|' /C calc'!A0 <img src=x> `a` **b**\x1b[2J"

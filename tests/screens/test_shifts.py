@@ -14,7 +14,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level
 from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.system.state_folder import Remembered
-from tests.embedded import EmbeddedPlatform, another_operator
+from tests.platform import EmbeddedPlatform, decide_elsewhere
 from tests.screens.harness import NOW, WIDE, Stage, Staging, settings_for
 from tests.screens.test_copying import read
 
@@ -144,7 +144,7 @@ async def test_z_again_takes_it_off_and_what_is_over_is_no_more(
         assert s.workspace.snoozes.all == {}
         assert s.rows == order
         await snooze(s, task, "1h")
-        another_operator(platform.world, task.record.id, "reject")
+        decide_elsewhere(platform.world, task.record.id, "reject")
         await s.poll()
         await s.wait_until(lambda: not s.workspace.snoozes.all, "a snooze of nothing is none")
 

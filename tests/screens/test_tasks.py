@@ -204,7 +204,7 @@ async def test_the_detail_shows_the_record_and_follows_its_changes(on: Staging) 
         await s.press("j", "j", "j")
         agent = s.platform.world.agent(str(s.cursor))
         await s.wait_until(lambda: agent.id in text_of(s.view.detail), "its detail")
-        with s.platform.world.living() as state:
+        with s.platform.world.locked() as state:
             agent.model = "quite-another-model"
             state.changed(agent)
         await s.poll(FeedName.AGENTS)

@@ -18,7 +18,7 @@ from agentco_tui.model import Budget
 from agentco_tui.text.signs import signs
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
 from tests.screens.past import KnownOutlook, remembering
 from tests.screens.test_bytes import FRAME, Written

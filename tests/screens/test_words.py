@@ -38,7 +38,7 @@ from agentco_tui.screens.task_columns import task_columns
 from agentco_tui.text import cell_width, plain, signs
 from agentco_tui.text.signs import ASCII, UNICODE
 from agentco_tui.widgets.text_pane import broken
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.reading import decode
 from tests.screens.harness import WIDE, Staging, stage, text_of
 

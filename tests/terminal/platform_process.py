@@ -19,7 +19,7 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class PlatformProcess:
-    """`agentco-tui demo --serve` with the given arguments, led from outside; a context manager.
+    """`python -m tests.platform` with the given arguments; a context manager.
 
     Keys follow from the seed, so they are the same after `kill` and `start`; the world begins anew.
     """
@@ -44,7 +44,7 @@ class PlatformProcess:
         """Start it, on the same port as before if there was one, and wait until it serves."""
         child = subprocess.Popen(
             [
-                *(sys.executable, "-m", "tests.embedded", "demo", "--serve"),
+                *(sys.executable, "-m", "tests.platform"),
                 *("--port", str(self.port), *self._arguments),
             ],
             stdin=subprocess.DEVNULL,

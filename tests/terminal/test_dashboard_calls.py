@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.test_watch import calm, limit
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 from tests.terminal.dashboard import command, dashboard, leave, ready
 from tests.terminal.platform_process import settings
 from tests.terminal.pty_session import NotSeenError, PtySession

@@ -69,8 +69,8 @@ def test_the_platform_goes_with_the_dashboard_however_that_ends(end: str, tmp_pa
 
 
 def test_a_demo_that_cannot_start_says_why(tmp_path: Path) -> None:
-    with demo(tmp_path, "--shape", "nonsense") as session:
+    with demo(tmp_path, "--fault", "tasks:nonsense") as session:
         assert session.wait_gone() == 2
-        assert "unknown shape 'nonsense'" in session.text
+        assert "can't read the fault 'tasks:nonsense'" in session.text
         assert "Traceback" not in session.text
         assert_restored(session)

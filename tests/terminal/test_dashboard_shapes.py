@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
+from tests.platform.shapes import SHAPE_NAMES
 from tests.terminal.dashboard import approve, dashboard, leave, ready, rows_with, show
 from tests.terminal.platform_process import PlatformProcess
 
@@ -23,7 +23,7 @@ ODD = "odd rows"
 """The plain shape, with rows that are no records and fields that are none among the good ones."""
 WORDLESS = {"cents", "epoch"}
 """These send activity entries without a sentence."""
-WALKED = (*SHAPES, ODD) if os.environ.get("AGENTCO_ALL_SHAPES") else ("graphql", ODD)
+WALKED = (*SHAPE_NAMES, ODD) if os.environ.get("AGENTCO_ALL_SHAPES") else ("graphql", ODD)
 TITLE = 20
 """Characters of a title that every column shows."""
 

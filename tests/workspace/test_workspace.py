@@ -16,7 +16,7 @@ from agentco_tui.config.api_key import KeyLocation
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.workspace.workspace import Workspace
-from tests.embedded import EmbeddedPlatform
+from tests.platform import EmbeddedPlatform
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import heapq
 import random
 
 from agentco_tui.demo import stories
-from agentco_tui.demo.stories import BOOK, facts, fill, stream
+from agentco_tui.demo.stories import BOOK, draw_particulars, fill, stream
 from agentco_tui.demo.world_state import (
     CENT,
     DOLLAR,
@@ -37,11 +37,11 @@ _RETRY_AFTER = 120.0
 """Seconds until a stopped agent's work is tried again."""
 
 
-class Life(WorldState):
+class Simulation(WorldState):
     """The queue of events, what each of them does, and its consequences for budgets."""
 
-    def __init__(self, seed: int, start: float, *, numeric_ids: bool) -> None:
-        super().__init__(seed, start, numeric_ids=numeric_ids)
+    def __init__(self, seed: int, start: float) -> None:
+        super().__init__(seed, start)
         self._open_alerts: dict[str, DemoAlert] = {}
         """By the id of the agent or company."""
         self._queue: list[tuple[float, int, str, str]] = []
@@ -89,13 +89,13 @@ class Life(WorldState):
         at: float,
         chance: random.Random,
         *,
-        given: stories.Facts | None = None,
+        given: stories.Particulars | None = None,
         priority: str | None = None,
     ) -> DemoTask:
         """A new task, not yet in the world. `given` replaces drawn particulars."""
         self.numbers["task_number"] += 1
         number = self.numbers["task_number"]
-        particulars = {**facts(self.seed, number), **(given or {})}
+        particulars = {**draw_particulars(self.seed, number), **(given or {})}
         return DemoTask(
             id=self.new_id("tsk"),
             number=number,
@@ -211,7 +211,7 @@ class Life(WorldState):
         number = chance.randrange(1, 100_000)
         cost = chance.randrange(2_000, 22_000)
         if agent is not None:
-            message = fill(template, facts(self.seed, number))
+            message = fill(template, draw_particulars(self.seed, number))
             cost = round(cost * self._price(agent))
             self.log(at, level, "agent.note", message, agent=agent, cost=cost)
             self.charge(agent, cost, at)
@@ -297,20 +297,20 @@ class Life(WorldState):
 
     def _carry_out_step(self, task: DemoTask, at: float) -> None:
         """Do the next step of a task; the last one may fail."""
-        beats = task.story.carry_out
-        beat = beats[task.progress]
+        steps = task.story.carry_out
+        step = steps[task.progress]
         particulars = self.particulars(task)
         task.progress += 1
-        is_last = task.progress == len(beats)
+        is_last = task.progress == len(steps)
         fails = is_last and stream(self.seed, task.number, "fails").random() < _FAILURE_RATE
         # A third of the estimate was spent on the preparation.
-        cost = task.estimate * 2 // (3 * len(beats))
+        cost = task.estimate * 2 // (3 * len(steps))
         task.cost += cost
         if fails:
             self._end(task, "failed", fill(task.story.failed, particulars), at)
         else:
-            message = beat.spoken(particulars)
-            self.log(at, "info", f"step.{beat.kind}", message, task=task, cost=cost)
+            message = step.as_log_message(particulars)
+            self.log(at, "info", f"step.{step.kind}", message, task=task, cost=cost)
         self.charge(task.agent, cost, at)
 
     def _end(self, task: DemoTask, status: str, message: str, at: float) -> None:

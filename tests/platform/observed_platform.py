@@ -1,4 +1,4 @@
-"""The embedded platform as tests want it: it notes every request, and is led from outside.
+"""The embedded platform as tests need it: it logs every request, and is controlled from outside.
 
 The log is in `requests`; over HTTP there is a control path:
 
@@ -10,36 +10,36 @@ The log is in `requests`; over HTTP there is a control path:
 
 It is in no request log, no fault strikes it, and it needs the full key of the start (also when that
 is revoked or replaced, or a revocation could not be taken back).
-
-`python -m tests.embedded …` is `agentco-tui …` with such a platform in place of its own.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
-from unittest.mock import patch
 
 import msgspec
 
-from agentco_tui.cli import main as cli
 from agentco_tui.demo import server
 from agentco_tui.demo.connection import ClientConnection
-from agentco_tui.demo.faults import KINDS, Fault, FaultKind, Faults
+from agentco_tui.demo.faults import Fault, Faults
 from agentco_tui.demo.http_messages import Answer, Request
-from agentco_tui.demo.interface import Keys
+from agentco_tui.demo.incidents import SimulationWithIncidents
+from agentco_tui.demo.renderer import Renderer
+from agentco_tui.demo.rest_api import Keys
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DemoTask, RefusedError
+from tests.platform.faults import KINDS
+from tests.platform.shaped_renderer import ShapedRenderer
+from tests.platform.shapes import SHAPE_NAMES, SHAPES
 
 _CONTROL = "/_demo/"
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
-class Seen(msgspec.Struct, frozen=True):
+class LoggedRequest(msgspec.Struct, frozen=True):
     """One request. `status` is 0 if no answer left; `fault` names the fault that struck it."""
 
     method: str
@@ -56,13 +56,13 @@ class Seen(msgspec.Struct, frozen=True):
     took: float  # real seconds until the answer left
 
 
-class RequestLog(deque[Seen]):
+class RequestLog(deque[LoggedRequest]):
     """The last requests, oldest first."""
 
-    def matching(self, operation: str) -> list[Seen]:
-        return [seen for seen in self if seen.operation == operation]
+    def matching(self, operation: str) -> list[LoggedRequest]:
+        return [request for request in self if request.operation == operation]
 
-    def __iter__(self) -> Iterator[Seen]:
+    def __iter__(self) -> Iterator[LoggedRequest]:
         return iter(list(super().__iter__()))  # at once, whatever other threads add
 
 
@@ -84,8 +84,11 @@ class RevocableKeys(Keys):
         return None if which and self[which] in self._revoked else which
 
 
-class NotedFaults(Faults):
-    """Faults that leave at a request how long they made it wait."""
+class LoggedFaults(Faults):
+    """Faults that note for a request how long they made it wait."""
+
+    def __init__(self, specs: Iterable[str] = ()) -> None:
+        super().__init__(specs, KINDS)
 
     def choose(self, request: Request) -> tuple[float, Fault | None]:
         latency, fault = super().choose(request)
@@ -93,12 +96,45 @@ class NotedFaults(Faults):
         return latency, fault
 
 
+class SimulationWithNumbers(SimulationWithIncidents):
+    """A simulation whose ids are numbers without a prefix."""
+
+    def new_id(self, prefix: str) -> str:
+        return str(self.next_scattered_number(prefix))
+
+
+class WorldWithNumbers(World):
+    simulation_class = SimulationWithNumbers
+
+
 class EmbeddedPlatform(server.EmbeddedPlatform):
-    def __init__(self, seed: int = 7, **options: Any) -> None:
-        super().__init__(seed, **options)
-        self.keys: RevocableKeys = RevocableKeys(seed)
-        self._interface.keys = self.keys
-        self.faults = NotedFaults(options.get("faults", ()))
+    """`shape` is one of `SHAPE_NAMES`, `world_options` are those of `World`."""
+
+    def __init__(
+        self,
+        seed: int = 7,
+        *,
+        shape: str = "plain",
+        faults: Iterable[str] = (),
+        port: int = 0,
+        **world_options: Any,
+    ) -> None:
+        if shape not in SHAPE_NAMES:
+            raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(SHAPE_NAMES)}")
+        renderer = Renderer()
+        world_class = World
+        if shape in SHAPES:
+            renderer = ShapedRenderer(SHAPES[shape])
+            if SHAPES[shape].ids == "numbers":
+                world_class = WorldWithNumbers
+        self.keys: RevocableKeys
+        super().__init__(
+            world_class(seed, **world_options),
+            RevocableKeys(seed),
+            LoggedFaults(faults),
+            renderer=renderer,
+            port=port,
+        )
         self.requests = RequestLog(maxlen=20_000)
         self._control_authorization = f"Bearer {self.full_key}"
 
@@ -118,21 +154,25 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
         began = vars(request)["began"] = time.monotonic()
         await super().serve(connection, request)
         if vars(request).pop("began", None) is not None:
-            self._note(request, 0, "latency", began)  # the client went while it had to wait
+            self._log(request, 0, "latency", began)  # the client went while it had to wait
 
-    def answered(self, request: Request, fault: Fault | None) -> Answer:
-        """Note a request before the first byte leaves: whoever has an answer finds it noted."""
-        answer = super().answered(request, fault)
-        kind = KINDS[fault.kind] if fault else FaultKind()
-        sent = 0 if kind.then and kind.part is None else answer.status
-        struck = fault.kind if fault else "latency" if vars(request).pop("latency") else None
-        self._note(request, sent, struck, vars(request).pop("began"))
+    def answer(self, request: Request, fault: Fault | None) -> Answer:
+        """Log a request before the first byte leaves: whoever has an answer finds it in the log."""
+        answer = super().answer(request, fault)
+        status = answer.status
+        waited = vars(request).pop("latency") > 0
+        struck = "latency" if waited else None
+        if fault is not None:
+            struck = fault.kind
+            if not KINDS[fault.kind].sends_head:
+                status = 0
+        self._log(request, status, struck, vars(request).pop("began"))
         return answer
 
-    def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
+    def _log(self, request: Request, status: int, fault: str | None, started: float) -> None:
         authorization = request.headers.get("authorization")
         self.requests.append(
-            Seen(
+            LoggedRequest(
                 request.method,
                 request.path,
                 request.query,
@@ -176,7 +216,7 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
                 }
                 for name, value in sent.items():
                     changes[name](value)
-                with world.living() as state:
+                with world.locked() as state:
                     return {
                         "tasks": dict(Counter(task.status for task in state.tasks.values())),
                         "applied": dict(world.applied),
@@ -185,15 +225,10 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
         raise RefusedError(404, "not_found", "no such path")
 
 
-def another_operator(world: World, task_id: str, decision: str, who: str = "Wanda") -> DemoTask:
-    """Somebody else approves or rejects a task, not through the interface. RefusedError."""
+def decide_elsewhere(world: World, task_id: str, decision: str, who: str = "Wanda") -> DemoTask:
+    """Approve or reject a task as another operator, not over the REST API. Raises RefusedError."""
     assert decision in {"approve", "reject"}
-    with world.living() as state:
+    with world.locked() as state:
         task = world.task(task_id)
         state.decide(task, decision, who, state.now)
         return task
-
-
-if __name__ == "__main__":
-    with patch.object(server, "EmbeddedPlatform", EmbeddedPlatform):
-        sys.exit(cli.main())

@@ -1,9 +1,10 @@
-"""The response shapes by name, read from `shapes.json`: `--shape NAME` answers in one of them.
+"""Response shapes by name, read from `shapes.json`: the styles in which other platforms answer.
 
-Each is the style of one family of real platforms, consistent over the whole REST API. Bodies are
-templates: a string `$name` is replaced by a value of the renderer, `?name` too, but its key is left
-out if the value is None, and `$name` inside a longer string or a key is inserted as text. `dress`
-turns the neutral fields of `record_fields.py` into what a platform of a shape would send.
+Each is the style of one family of real platforms, consistent over the whole REST API; `plain` is
+the embedded platform's own and needs no file. Bodies are templates: a string `$name` is replaced by
+a value of the renderer, `?name` too, but its key is left out if the value is None, and `$name`
+inside a longer string or a key is inserted as text. `dress` turns the fields of a record into what
+a platform of a shape would send.
 """
 
 from __future__ import annotations
@@ -18,10 +19,9 @@ from typing import Any
 
 import msgspec
 
-from agentco_tui.demo.record_fields import SORTS, Fields
-from agentco_tui.demo.world_state import CENT, DOLLAR, iso
-
-Json = Any
+from agentco_tui.demo.record_fields import VALUE_TYPES, Fields
+from agentco_tui.demo.renderer import Json, dollars, percent, rounded_cents
+from agentco_tui.demo.world_state import iso
 
 
 class ErrorForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,6 +86,7 @@ class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 _TABLES = msgspec.json.decode(Path(__file__).with_name("shapes.json").read_bytes(), type=_Tables)
 SHAPES = _TABLES.shapes
+SHAPE_NAMES = ("plain", *SHAPES)
 ERRORS = _TABLES.errors
 TRACES = _TABLES.traces
 
@@ -141,16 +142,14 @@ def _amount_name(name: str, shape: Shape) -> str:
 def _amount(micros: int | None, shape: Shape) -> Json:
     if micros is None:
         return shape.no_limit
-    # Cents are rounded half up, as ledgers do.
-    cents = (micros + CENT // 2) // CENT
     if shape.money == "cents":
-        return cents
+        return rounded_cents(micros)
     if shape.money == "text":
+        cents = rounded_cents(micros)
         return f"{cents // 100}.{cents % 100:02d}"
-    units = micros // DOLLAR if micros % DOLLAR == 0 else micros / DOLLAR
     if shape.money == "value":
-        return {"value": units, "currency": "usd"}
-    return units
+        return {"value": dollars(micros), "currency": "usd"}
+    return dollars(micros)
 
 
 def record_id(value: str | None, shape: Shape) -> Json:
@@ -162,10 +161,10 @@ def record_id(value: str | None, shape: Shape) -> Json:
 
 def spell(name: str, value: Any, shape: Shape) -> Json:
     """A word or a time as the shape writes it; any other value unchanged."""
-    sort = SORTS.get(name)
-    if sort == "word":
+    value_type = VALUE_TYPES.get(name)
+    if value_type == "word":
         return shape.words.get(value, value)
-    if sort != "moment" or value is None:
+    if value_type != "time" or value is None:
         return value
     at: float = value
     match shape.times:
@@ -195,10 +194,7 @@ def _share(ratio: float | None, shape: Shape) -> Json:
         return None
     if form == "ratio":
         return round(ratio, 6)
-    percent: float = round(ratio * 100, 2)
-    if percent == int(percent):
-        percent = int(percent)
-    return f"{percent}%" if form == "text" else percent
+    return f"{percent(ratio)}%" if form == "text" else percent(ratio)
 
 
 def sort_of(kind: str) -> str:
@@ -214,16 +210,16 @@ def dress(kind: str, fields: Fields, shape: Shape) -> dict[str, Json]:
         name = names.get(field_name, field_name)
         if name is None:
             continue
-        sort = SORTS.get(field_name)
-        if sort == "rest" and value is not None and not shape.rest_below_zero:
+        value_type = VALUE_TYPES.get(field_name)
+        if value_type == "remainder" and value is not None and not shape.rest_below_zero:
             value = max(0, value)  # noqa: PLW2901
-        if sort in {"sum", "rest"}:
+        if value_type in {"amount", "remainder"}:
             dressed[_amount_name(name, shape)] = _amount(value, shape)
-        elif sort == "share":
+        elif value_type == "share":
             dressed[_share_name(name, shape)] = _share(value, shape)
         elif field_name == "id":
             dressed[name] = record_id(value, shape)
-        elif sort != "link" or value is None:
+        elif value_type != "link" or value is None:
             dressed[name] = spell(field_name, value, shape)
         elif shape.links == "nested":
             dressed[name] = {"id": record_id(value.id, shape), "name": value.name}

@@ -1,4 +1,8 @@
-"""The REST API of the embedded platform: its keys, and what each operation answers and does."""
+"""The REST API of the embedded platform: its API keys, and what each operation answers and does.
+
+`RestApi` reads and changes a `World`, the simulated companies, agents and tasks. A `Renderer`
+writes the answers as JSON.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +15,37 @@ from typing import Any
 from urllib.parse import unquote
 
 from agentco_tui.demo.http_messages import Answer, Request, path_pattern, phrase_of
-from agentco_tui.demo.record_fields import overview_fields, record_fields, trace_steps
+from agentco_tui.demo.record_fields import overview_fields, record_fields, trace_fields
 from agentco_tui.demo.renderer import Renderer
-from agentco_tui.demo.shapes import Shape
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DOLLAR, RefusedError, WorldState, check, iso
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-_COLUMNS = ("id", "timestamp", "level", "action", "company", "agent", "task", "message", "cost")
+"""A spreadsheet runs a cell that begins with one of these as a formula."""
+_EXPORT_COLUMNS = (
+    "id",
+    "timestamp",
+    "level",
+    "action",
+    "company",
+    "agent",
+    "task",
+    "message",
+    "cost",
+)
 
 
 class Keys(dict[str, str]):
-    """A `full` key that may do everything and a `read` key, made from the seed."""
+    """The API keys by permission: `full` may do everything, `read` only read.
+
+    They are made from the seed of the world.
+    """
 
     def __init__(self, seed: int) -> None:
         super().__init__()
-        for which in ("full", "read"):
-            digest = hashlib.sha256(f"agentco demo key {seed} {which}".encode()).hexdigest()
-            self[which] = f"ag_{which}_{digest[:32]}"
+        for permission in ("full", "read"):
+            digest = hashlib.sha256(f"agentco demo key {seed} {permission}".encode()).hexdigest()
+            self[permission] = f"ag_{permission}_{digest[:32]}"
 
     def permission(self, authorization: str | None) -> str | None:
         """`full`, `read`, or None if the header holds no valid key."""
@@ -41,29 +58,29 @@ class Keys(dict[str, str]):
         return None
 
 
-class Interface:
+class RestApi:
     """Answers requests to one world."""
 
-    def __init__(self, world: World, keys: Keys, shape: Shape) -> None:
+    def __init__(self, world: World, keys: Keys, renderer: Renderer) -> None:
         self.world = world
         self.keys = keys
-        self._renderer = Renderer(shape)
+        self._renderer = renderer
 
     def answer(self, request: Request) -> Answer:
         """The platform's answer, after the request was carried out."""
         try:
             answer = self._answer_permitted(request)
         except RefusedError as refusal:
-            answer = self._renderer.refusal(refusal)
+            answer = self._renderer.error(refusal)
         if answer.status == 401:
             return answer.replaced(answer.body, www_authenticate="Bearer")
         return answer
 
-    def refused(self, status: int) -> Answer:
-        """A refusal with this status, in the platform's own words."""
+    def error(self, status: int) -> Answer:
+        """An error with this status, in the platform's own words."""
         phrase = phrase_of(status)
         code = phrase.lower().replace(" ", "_")
-        return self._renderer.refusal(RefusedError(status, code, phrase))
+        return self._renderer.error(RefusedError(status, code, phrase))
 
     def _answer_permitted(self, request: Request) -> Answer:
         operation = request.operation
@@ -78,7 +95,7 @@ class Interface:
             raise RefusedError(403, "forbidden", "API key lacks the permission to change anything")
         path = path_pattern(operation.path).fullmatch(request.path)
         record_id = unquote(path[1]) if path and path.re.groups else ""
-        with self.world.living() as state:
+        with self.world.locked() as state:
             if operation.writes:
                 return self._write(operation.name, record_id, request, state)
             return self._read(operation.name, record_id, request, state)
@@ -98,7 +115,7 @@ class Interface:
                 return self._single("agents", world.agent(record_id))
             case "trace":
                 task = world.task(record_id)
-                steps = trace_steps(state, task)
+                steps = trace_fields(state, task)
                 return self._renderer.trace(steps, record_fields("tasks", task, state))
             case "budget":
                 return self._renderer.single("overview", overview_fields(state))
@@ -166,7 +183,7 @@ def _export(entries: Iterable[Any], file_format: str) -> Answer:
         raise RefusedError(400, "unknown_format", message)
     sheet = io.StringIO(newline="")
     writer = csv.writer(sheet)
-    writer.writerow(_COLUMNS)
+    writer.writerow(_EXPORT_COLUMNS)
     for entry in entries:
         cells = (
             entry.id,
