@@ -98,7 +98,7 @@ class BudgetView(TrendView[Budget]):
         self.alerts = ListTable(columns, sort=("level", True))
         self.alerts.add_class("budget--alerts")
         self.alerts.on_interaction = self.on_interaction
-        self.alerts.view.opening = True
+        self.alerts.viewport.is_opening = True
         self.alerts_title = StatusLine(classes="view--title budget--alerts-title")
         self.detail_title = StatusLine(classes="view--title budget--detail-title")
         self.table.add_class("budget--gauges")
@@ -127,7 +127,7 @@ class BudgetView(TrendView[Budget]):
                 return cells.name_cell(budget, name)
             if budget.scope is not BudgetScope.AGENT:
                 return Cell(name)
-            if self.table.sort == self.sort and not self.table.rows.filter:
+            if self.table.sort == self.sort and not self.table.model.filter:
                 return Cell(plain(f"  {name}" if known and known[2] != row_of(budget) else name))
             of = context.names.company_of(budget)
             if of is None or self.workspace.poller.query.company is not None:
@@ -146,8 +146,9 @@ class BudgetView(TrendView[Budget]):
             cells.column("name", "BUDGET OF", (14, 12), name, grow=2, aliases=("agent", "of"),
                 sort_key=lambda b: (SCOPE_RANKS[b.scope], context.names.budget(b).casefold())),
             cells.text_column("company", "COMPANY", (15, 8),
-                lambda b: context.names.company(context.names.company_of(b)), shown=False),
-            cells.gauge_column(context, "share", (19, 15), lambda b: b, ticks=True,
+                lambda b: context.names.company(context.names.company_of(b)),
+                shown_by_default=False),
+            cells.gauge_column(context, "share", (19, 15), lambda b: b, uses_clock=True,
                 aliases=("used", "spent%")),
             cells.money_column("spent", "SPENT", SUM, lambda b: b.spent, descending_first=True,
                 priority=1),
@@ -156,7 +157,8 @@ class BudgetView(TrendView[Budget]):
                 cell=lambda b: Cell(cells.limit_text(b), Tone.PLAIN if b.limit else Tone.DIM)),
             cells.money_column("remaining", "LEFT", SUM, lambda b: b.remaining, priority=3,
                 cell=left, aliases=("left",)),
-            cells.money_column("forecast", "FORECAST", SUM, lambda b: b.forecast, shown=False),
+            cells.money_column("forecast", "FORECAST", SUM, lambda b: b.forecast,
+                shown_by_default=False),
             trend_column(self.spent_in_day, priority=3),
             *cells.filter_only_columns(id=lambda b: safe(b.id), status=lambda b: b.status,
                 kind=lambda b: plain(b.scope)),
@@ -200,11 +202,11 @@ class BudgetView(TrendView[Budget]):
 
     def show_head(self, phase: Phase | None = None) -> None:
         super().show_head(phase)
-        self.alerts.view.opening &= self.table.view.opening
+        self.alerts.viewport.is_opening &= self.table.viewport.is_opening
         phase = self.workspace.store.freshness[FeedName.ALERTS].phase
         words = without_lines(phase, plain("no alerts"))
         self.alerts.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
-        alerts, count = self.workspace.store.alerts, len(self.alerts.rows.records)
+        alerts, count = self.workspace.store.alerts, len(self.alerts.model.records)
         answered = self.workspace.store.freshness[FeedName.ALERTS].answered_at is not None
         cells = [
             Cell(plain(" ALERTS "), Tone.STRONG),
@@ -238,7 +240,7 @@ class BudgetView(TrendView[Budget]):
 
     def tick(self) -> None:
         super().tick()
-        self.alerts.tick()
+        self.alerts.update_clock_cells()
 
     def detail_items(self, record: Any) -> list[Item]:
         """A budget's, with where it goes behind its name."""
@@ -266,14 +268,14 @@ class BudgetView(TrendView[Budget]):
             self.screen.set_focus(to)
 
     def go_to(self, row_id: str) -> bool:
-        if self.alerts.rows.record(row_id) is None:
+        if self.alerts.model.record(row_id) is None:
             return super().go_to(row_id)
         self.opened_from = self.alerts
         return self.alerts.move_cursor_to(row_id)
 
     def subject(self, row_id: str | None = None) -> Any:
         """The alert while the keys are there or its detail is read, else the budget."""
-        alert = self.alerts.view.cursor
+        alert = self.alerts.viewport.cursor
         meant = self.opened_from is self.alerts if self.reading else self.alerts.has_focus
-        found = self.alerts.rows.record(alert) if meant and alert and not row_id else None
+        found = self.alerts.model.record(alert) if meant and alert and not row_id else None
         return found or super().subject(row_id)

@@ -278,7 +278,7 @@ def level_column(level: Callable[[R], Level], **more: Any) -> Column[R]:
         "rank": LEVEL_WORDS.get,
         **more,
     }
-    return column("level", " ", (1, 1), cell, stays=True, **more)
+    return column("level", " ", (1, 1), cell, always_shown=True, **more)
 
 
 def text_column(
@@ -309,7 +309,7 @@ def number_column(
 def filter_only_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[R]]:
     """Columns that are only there to be filtered by."""
     return [
-        text_column(key, key.upper(), (8, 8), text, sort_key=None, shown=False)
+        text_column(key, key.upper(), (8, 8), text, sort_key=None, shown_by_default=False)
         for key, text in texts.items()
     ]
 
@@ -355,7 +355,7 @@ def gauge_column(
         return Cell(plain(f"{context.gauge(budget, room).text}{words}"), said.tone)
 
     more = {"kind": ColumnKind.SHARE, "align": "left", "descending_first": True, **more}
-    return number_column(key, "USED", widths, cell, share, drawn=drawn, grow=1, **more)
+    return number_column(key, "USED", widths, cell, share, cell_for_width=drawn, grow=1, **more)
 
 
 def age_column(
@@ -373,5 +373,5 @@ def age_column(
 
     cell = more.pop("cell", lambda record: Cell(context.age(at(record)), Tone.DIM))
     widths = more.pop("widths", (5, 5))
-    more = {"kind": ColumnKind.SECONDS, "ticks": True, "sort_key": order, **more}
+    more = {"kind": ColumnKind.SECONDS, "uses_clock": True, "sort_key": order, **more}
     return number_column(key, title, widths, cell, age, **more)

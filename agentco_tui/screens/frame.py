@@ -231,7 +231,7 @@ class MainScreen(BaseFrame):
         rack = self.query_one("ToastRack")
         height = self.size.height
         table = self.focused if isinstance(self.focused, RecordTable) else self.view.table
-        row = table.region.y + 1 + table.view.cursor_at - table.view.top
+        row = table.region.y + 1 + table.viewport.cursor_index - table.viewport.top
         edge = "top" if row >= height // 2 else "bottom"
         if rack.display and rack.styles.dock != edge:
             rack.styles.dock = edge

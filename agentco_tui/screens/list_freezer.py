@@ -64,34 +64,34 @@ class ListFreezer:
     def state(self) -> FreezeState:
         if self._is_changing_scope:
             return FreezeState.CHANGING_SCOPE
-        if self.table.rows.frozen:
+        if self.table.model.frozen:
             return FreezeState.FROZEN
         if self._is_freeze_due:
             return FreezeState.FREEZING
-        return FreezeState.OPENING if self.table.view.opening else FreezeState.LIVE
+        return FreezeState.OPENING if self.table.viewport.is_opening else FreezeState.LIVE
 
     @property
     def is_frozen(self) -> bool:
-        return self.table.rows.frozen
+        return self.table.model.frozen
 
     # ---- opening
 
     def open(self) -> None:
         """Keep the cursor on the first row until every answer asked for after now has come."""
-        self.table.view.opening = True
+        self.table.viewport.is_opening = True
         self._interacted_at = 0.0
         self._opened_at = self._clock.monotonic()
 
     def end_opening(self) -> None:
         """Let the cursor move with its record from now on."""
-        self.table.view.opening = False
+        self.table.viewport.is_opening = False
 
     def end_opening_if_complete(self, freshnesses: Iterable[Freshness]) -> None:
         """End the opening if these feeds were answered since, and the table has sorted the rows.
 
         A feed that failed is not waited for.
         """
-        if not self.table.view.opening:
+        if not self.table.viewport.is_opening:
             return
         is_awaited = any(
             freshness.awaited or (freshness.answered_at or 0.0) < self._opened_at
@@ -109,7 +109,7 @@ class ListFreezer:
         Not while the first answers come in and the user has not moved or marked anything: no row
         was chosen yet.
         """
-        has_chosen = bool(self.table.marked) or self.table.view.touched
+        has_chosen = bool(self.table.marked) or self.table.viewport.user_has_moved
         if self._is_incomplete() and not has_chosen:
             return
         self._interacted_at = self._clock.monotonic()
@@ -119,7 +119,7 @@ class ListFreezer:
     def _freeze(self) -> None:
         """Freeze now, or when the table is done: freezing would end its sorting in one go."""
         self._is_freeze_due = not self.table.idle.is_set()
-        is_possible = self._can_freeze and not self._is_freeze_due and bool(self.table.rows.shown)
+        is_possible = self._can_freeze and not self._is_freeze_due and bool(self.table.model.shown)
         if is_possible and not self.is_frozen:
             self.table.freeze()
 

@@ -214,7 +214,7 @@ class ListView(Widget, Generic[R]):
             for record in self.collections[feed]
             if self.wanted(record)
         )
-        self.table.renew()
+        self.table.reread_cells()
         self.show_head()
         self.show_detail()
 
@@ -226,10 +226,10 @@ class ListView(Widget, Generic[R]):
             self.freezer.request_reload()
         else:
             if change.feed in self.figures_from:
-                records = self.table.rows.records
+                records = self.table.model.records
                 changed = self._changed_ids(change)
                 self.table.apply(changed=[(i, records[i]) for i in changed if i in records])
-            self.table.renew()
+            self.table.reread_cells()
             self.show_detail()
         self.show_head()
 
@@ -254,7 +254,7 @@ class ListView(Widget, Generic[R]):
             self._whole = None
         if self.table.idle.is_set():
             self.freezer.continue_freezing()
-        if self.table.view.cursor is None or self.table.view.cursor in changed:
+        if self.table.viewport.cursor is None or self.table.viewport.cursor in changed:
             self.show_detail()
 
     def _apply_rows(self, feed: FeedName, changed: Mapping[str, str]) -> None:
@@ -265,12 +265,12 @@ class ListView(Widget, Generic[R]):
             if record is not None and self.wanted(record)
         }
         removed = [row_id for row_id in changed if row_id not in listed]
-        if self.freezer.is_frozen and not self.table.rows.shown:
+        if self.freezer.is_frozen and not self.table.model.shown:
             # There is no row that must keep its place, as after another company was chosen.
             self.table.release()
         if self.freezer.is_frozen:
             for row_id in removed:
-                if self.table.rows.record(row_id) is not None:
+                if self.table.model.record(row_id) is not None:
                     self.table.set_tombstone(row_id, self.resolution(row_id))
         self.table.apply(changed=listed.items(), removed=removed)
 
@@ -365,7 +365,7 @@ class ListView(Widget, Generic[R]):
         has_own_filter = self.filter_text == self.shown_as.filter
         filtered_at = workspace.clock.now() if has_own_filter else self.filtered_at
         filter_or_error = misleads(
-            workspace, self.error(), self.table.rows, filtered_at, self.recalled
+            workspace, self.error(), self.table.model, filtered_at, self.recalled
         )
         self.notice.show([*filter_or_error, *failure])
 
@@ -379,7 +379,7 @@ class ListView(Widget, Generic[R]):
         if FeedName.COMPANIES not in self.lists and not workspace.scope.allows_counts():
             phase = workspace.scope.phase()
             words = self.nothing() if phase is Phase.FAILED else without_lines(phase, words)
-        self.table.view.thin = self.dashboard.thin
+        self.table.viewport.thin = self.dashboard.thin
         self.table.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
         return phase
 
@@ -407,7 +407,7 @@ class ListView(Widget, Generic[R]):
 
         `about` is said before the scope and the count.
         """
-        rows = self.table.rows
+        rows = self.table.model
         number = fmt.count(len(rows.records))
         if self.filter_text:
             number = plain(f"{fmt.count(len(rows.shown))} of {number}")
@@ -424,7 +424,7 @@ class ListView(Widget, Generic[R]):
 
     def _order_cells(self) -> list[Cell]:
         """Return how many rows wait while the list is frozen, and how it is sorted."""
-        waiting = self.table.rows.waiting
+        waiting = self.table.model.waiting_count
         cells: list[Cell] = []
         if self.freezer.is_frozen and waiting:
             cells.append(Cell(plain(f"{waiting} new, r shows  "), Tone.ACCENT))
@@ -459,7 +459,7 @@ class ListView(Widget, Generic[R]):
         """Show ages as they are now, and release the list if the user has left it."""
         self.show_decisions()
         self.show_head()
-        self.table.tick()
+        self.table.update_clock_cells()
         is_covered = self.app.screen is not self.screen
         is_large = len(getattr(self.subject(), "extra", b"")) >= LARGE_RECORD
         if not is_covered and not is_large:
@@ -474,8 +474,8 @@ class ListView(Widget, Generic[R]):
 
     def subject(self, row_id: str | None = None) -> Any:
         """Return the record of a row, by default of the one under the cursor."""
-        row_id = row_id or self.table.view.cursor
-        return None if row_id is None else self.table.rows.record(row_id)
+        row_id = row_id or self.table.viewport.cursor
+        return None if row_id is None else self.table.model.record(row_id)
 
     def show_detail(self, *, top: bool = False) -> None:
         """Show the record under the cursor in the detail, with `top` from its first line."""
@@ -502,7 +502,7 @@ class ListView(Widget, Generic[R]):
         except ApiError as error:
             self.frame.say(str(error), bad=True)
             return
-        if self.table.view.cursor == record.id:
+        if self.table.viewport.cursor == record.id:
             self._whole = record
             self.show_detail()
 
@@ -518,7 +518,7 @@ class ListView(Widget, Generic[R]):
 
     def _show_moved(self) -> None:
         self._detail_timer = None
-        self.show_detail(top=self.table.view.cursor != self._detail_of)
+        self.show_detail(top=self.table.viewport.cursor != self._detail_of)
         self.frame.show_frame()
 
     @on(RecordTable.Opened)
@@ -557,10 +557,10 @@ class ListView(Widget, Generic[R]):
             self.set_filter(entry.filter)
         is_there = True
         if entry.row is not None:
-            is_there = entry.row == self.opened_from.view.cursor or self.go_to(entry.row)
+            is_there = entry.row == self.opened_from.viewport.cursor or self.go_to(entry.row)
             self.freezer.end_opening()
         self.reading = entry.is_open and is_there
-        self._detail_of = self.table.view.cursor
+        self._detail_of = self.table.viewport.cursor
         self.set_class(self.reading, "-reading")
         # At once: a key that follows in the same packet is for the detail.
         if not self.frame.prompt.display:
@@ -593,9 +593,9 @@ class ListView(Widget, Generic[R]):
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a record; False if the list does not have it."""
         self.bring_up_to_date()
-        if self.table.rows.record(row_id) is None:
+        if self.table.model.record(row_id) is None:
             return False
-        if self.filter_text and row_id not in self.table.rows.shown:
+        if self.filter_text and row_id not in self.table.model.shown:
             self.set_filter("")
         self.on_interaction()
         self.opened_from = self.table

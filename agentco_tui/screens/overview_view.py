@@ -203,12 +203,12 @@ class OverviewView(TaskLines[Need]):
                 descending_first=True, cell=lambda n: Cell(context.wait(words(n).since), bad(n)),
                 aliases=("since", "waits", "waiting")),
             cells.text_column("what", "WHAT", (22, 20), lambda n: words(n).what, tone,
-                grow=3, aliases=("task", "title"), drawn=drawn),
+                grow=3, aliases=("task", "title"), cell_for_width=drawn),
             cells.text_column("consequence", "IF LEFT ALONE", (20, 18),
-                lambda n: words(n).consequence, dim, drawn=consequence, grow=2, priority=2,
-                ticks=True, aliases=("if", "left", "then")),
+                lambda n: words(n).consequence, dim, cell_for_width=consequence, grow=2, priority=2,
+                uses_clock=True, aliases=("if", "left", "then")),
             cells.text_column("figure", "FIGURE", (10, 6), lambda n: words(n).figure, priority=1,
-                sort_key=None, drawn=figure),
+                sort_key=None, cell_for_width=figure),
             cells.text_column("agent", "AGENT", (10, 6), lambda n: words(n).agent, priority=3),
             cells.text_column("company", "COMPANY", (13, 8), company, priority=4),
             cells.text_column("description", "ABOUT", (40, 30),
@@ -216,10 +216,10 @@ class OverviewView(TaskLines[Need]):
             *cells.filter_only_columns(id=lambda n: safe(n.record.id),
                 status=lambda n: getattr(n.record, "status", None)),
             cells.money_column("cost", "COST", (8, 8), lambda n: getattr(n.record, "cost", None),
-                shown=False),
+                shown_by_default=False),
             cells.column("priority", "PRIORITY", (8, 8),
-                lambda n: cells.priority_cell(getattr(n.record, "priority", None)), shown=False,
-                filter_value=lambda n: getattr(n.record, "priority", None),
+                lambda n: cells.priority_cell(getattr(n.record, "priority", None)),
+                shown_by_default=False, filter_value=lambda n: getattr(n.record, "priority", None),
                 rank=insight.rank_of_priority),
         ]
         # fmt: on
@@ -260,7 +260,7 @@ class OverviewView(TaskLines[Need]):
         trends = trend_items(self.workspace, 2) if is_large else []
         wanted = room
         if self.panels.display and not self.incomplete:
-            wanted = ceil((len(self.table.rows.shown) + 1) / GROWTH) * GROWTH + 1
+            wanted = ceil((len(self.table.model.shown) + 1) / GROWTH) * GROWTH + 1
         lines = max(LEAST_LIST, min(wanted, room - len(trends)))
         items = trend_items(self.workspace, room - lines)
         self.table.styles.height = lines
@@ -314,7 +314,7 @@ class OverviewView(TaskLines[Need]):
     def show_needs(self) -> None:
         table = self.table
         needs = {need.key: need for need in self.needs.shown}
-        before = table.rows.records
+        before = table.model.records
         changed = [(key, need) for key, need in needs.items() if before.get(key) != need]
         if self.freezer.is_frozen:
             # New needs wait, those that are over leave a tombstone.
@@ -328,7 +328,7 @@ class OverviewView(TaskLines[Need]):
         else:
             table.load(needs.items())
             self.freezer.reload_due = False
-        table.renew()
+        table.reread_cells()
         self.show_head()
         self.show_detail()
         self._show_spend()
@@ -353,8 +353,8 @@ class OverviewView(TaskLines[Need]):
         return None if need is None else need.record
 
     def need(self) -> Need | None:
-        row_id = self.table.view.cursor
-        return None if row_id is None else self.table.rows.record(row_id)
+        row_id = self.table.viewport.cursor
+        return None if row_id is None else self.table.model.record(row_id)
 
     def footer_actions(self) -> dict[str, str]:
         actions = super().footer_actions()
@@ -378,8 +378,8 @@ class OverviewView(TaskLines[Need]):
 
         The cursor moves on to the next row, from the last one to the one before.
         """
-        shown = self.table.rows.shown
-        following = [*shown[self.table.view.cursor_at + 1 :], *reversed(shown)]
+        shown = self.table.model.shown
+        following = [*shown[self.table.viewport.cursor_index + 1 :], *reversed(shown)]
         if snooze and following:
             self.table.move_cursor_to(following[0])
         self.workspace.snoozes.set(need.keys, snooze)
@@ -403,7 +403,7 @@ class OverviewView(TaskLines[Need]):
             cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
         if warning:
             cells.append(Cell(plain(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
-        listed = map(self.table.rows.record, self.table.rows.shown)
+        listed = map(self.table.model.record, self.table.model.shown)
         shown = sum(len(need.keys) for need in listed if need is not None and not need.snooze)
         if self.filter_text or critical + warning > self.needs.listed:
             counted = plain(f"{fmt.count(shown)} of {fmt.count(critical + warning)} shown")
@@ -454,7 +454,7 @@ class OverviewView(TaskLines[Need]):
         task = self.subject()
         is_live = workspace.store.freshness[FeedName.PENDING].phase is Phase.LIVE
         is_shown = self.detail.display and not self.dashboard.thin
-        if not (self.table.view.touched and is_live and is_shown):
+        if not (self.table.viewport.user_has_moved and is_live and is_shown):
             return
         if isinstance(task, Task) and not task.shared_id and workspace.traces.get(task.id) is None:
             await workspace.traces.read(task)

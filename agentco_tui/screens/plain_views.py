@@ -84,11 +84,13 @@ class CompaniesView(TrendView[Company]):
                 return Cell(plain(f"{signs.derived}{fmt.count(found)}"))
 
             title, widths = key.upper(), (7, 6)
-            return cells.number_column(key, title, widths, cell, number, ticks=True, sort_key=None)
+            return cells.number_column(
+                key, title, widths, cell, number, uses_clock=True, sort_key=None
+            )
 
         # fmt: off
         return [
-            cells.level_column(lambda c: context.level_of(budget_of(c)), ticks=True,
+            cells.level_column(lambda c: context.level_of(budget_of(c)), uses_clock=True,
                 sort_key=lambda c: context.badness(budget_of(c)), descending_first=True),
             cells.column("name", "COMPANY", (16, 12),
                 lambda c: cells.name_cell(c, c.name or safe(c.sent_id)), grow=1,
@@ -97,10 +99,10 @@ class CompaniesView(TrendView[Company]):
             counted("agents", lambda c: c.agent_count, store.agents, agents_of),
             counted("waiting", lambda c: c.pending_count, store.pending, waiting_of),
             cells.money_column("spent", "SPENT", (10, 9),
-                lambda c: b.spent if (b := budget_of(c)) else None, priority=1, ticks=True,
+                lambda c: b.spent if (b := budget_of(c)) else None, priority=1, uses_clock=True,
                 sort_key=None),
             cells.gauge_column(context, "used", (31, 15), budget_of, no_limit="no limit",
-                ticks=True, aliases=("share",)),
+                uses_clock=True, aliases=("share",)),
             trend_column(self.spent_in_day, priority=2),
             cells.text_column("mission", "MISSION", (20, 20), lambda c: c.mission, Tone.DIM,
                 priority=5, grow=3, sort_key=None),
@@ -142,7 +144,7 @@ class AgentsView(TrendView[Agent]):
 
         # fmt: off
         return [
-            cells.level_column(lambda a: context.agent_badness(a)[0], ticks=True,
+            cells.level_column(lambda a: context.agent_badness(a)[0], uses_clock=True,
                 sort_key=context.agent_badness, descending_first=True),
             cells.column("name", "AGENT", (14, 10),
                 lambda a: cells.name_cell(a, a.name or safe(a.sent_id)), grow=2,
@@ -156,9 +158,9 @@ class AgentsView(TrendView[Agent]):
                 lambda a: cells.text_cell(a.trust_word or fmt.number(a.trust)), lambda a: a.trust,
                 priority=4, descending_first=True),
             cells.gauge_column(context, "used", (24, 11), budget_of, percent=False, priority=2,
-                ticks=True),
+                uses_clock=True),
             cells.money_column("left", "LEFT", (10, 8),
-                lambda a: cells.left_of(a, budget_of(a)), cell=context.left_cell, ticks=True,
+                lambda a: cells.left_of(a, budget_of(a)), cell=context.left_cell, uses_clock=True,
                 aliases=("remaining", "budget")),
             cells.number_column("done", "DONE", (6, 5),
                 lambda a: cells.text_cell(fmt.count(a.tasks_completed)),
@@ -319,7 +321,7 @@ class ActivityView(ListView[Activity]):
         # fmt: off
         return [
             cells.column("level", " ", (2, 2), cells.severity_cell, aliases=("severity",),
-                filter_value=lambda e: str(e.severity), rank=LEVEL_WORDS.get, stays=True),
+                filter_value=lambda e: str(e.severity), rank=LEVEL_WORDS.get, always_shown=True),
             cells.age_column(context, "time", f"TIME {fmt.zone(context.clock.now())}", at,
                 sort_key=at, cell=lambda e: Cell(fmt.clock(e.at, context.clock.now()), Tone.DIM),
                 widths=(10, 9), align="left", descending_first=True, aliases=("age",)),
@@ -396,8 +398,8 @@ class ActivityView(ListView[Activity]):
     @on(RecordTable.CursorMoved)
     def _leaves_the_top(self) -> None:
         # Where the cursor is by now: its line may have been folded into the newest.
-        shown = self.table.rows.shown
-        is_at_top = not shown or self.table.view.cursor == shown[0]
+        shown = self.table.model.shown
+        is_at_top = not shown or self.table.viewport.cursor == shown[0]
         if self.table.has_focus and self.following and not is_at_top:
             self.action_follow()
 
@@ -448,14 +450,14 @@ class ActivityView(ListView[Activity]):
 
     def entries(self) -> list[Activity]:
         """Return all entries of the lines that the filter lets through."""
-        folds = filter(None, map(self._folds.get, self.table.rows.shown))
+        folds = filter(None, map(self._folds.get, self.table.model.shown))
         return [entry for fold in folds for entry in fold.entries if not is_gap(entry)]
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         left, right = super().title(*self.asked())
         folded_away = sum(len(fold.entries) - 1 for fold in self._folds.values())
         if folded_away:
-            entries = fmt.count(len(self.table.rows.records) + folded_away)
+            entries = fmt.count(len(self.table.model.records) + folded_away)
             left.append(Cell(plain(f" lines of {entries} entries"), Tone.DIM))
         if self.following:
             left.append(Cell(plain(f"  {signs.arrow} following"), Tone.PLAIN))

@@ -27,7 +27,7 @@ class FilterWords:
         self._frame = frame
         view = frame.view
         self._view = view
-        columns = view.table.rows.columns
+        columns = view.table.model.columns
         named = next(column.key for column in columns if column.grow)
         hint = plain(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
         suggester = WordSuggester(lambda text: completed_name(text, columns))

@@ -39,12 +39,12 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
 
     # fmt: off
     return [
-        cells.level_column(level, ticks=True, sort_key=level, descending_first=True,
+        cells.level_column(level, uses_clock=True, sort_key=level, descending_first=True,
             sort_reader=None if statuses else levels),
         cells.age_column(context, "waiting", "AGE" if statuses else "WAITS", insight.waiting_since,
             cell=waiting, descending_first=True, aliases=("age", "wait", "waits")),
         cells.column("status", "  STATUS", (13, 8), cells.task_status_cell,
-            sort_key=lambda task: task.status or "", aliases=("state",), shown=statuses),
+            sort_key=lambda task: task.status or "", aliases=("state",), shown_by_default=statuses),
         cells.column("priority", "  PRIORITY", (10, 6),
             lambda task: cells.priority_cell(task.priority), priority=1,
             sort_key=lambda task: insight.priority_rank(task.priority),
@@ -61,9 +61,9 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
             shared=lambda task: task.company or (task.agent,)),
         cells.number_column("trust", "TRUST", (5, 5),
             lambda task: cells.text_cell(fmt.number(context.trust_of(task))), context.trust_of,
-            priority=5, ticks=True,
+            priority=5, uses_clock=True,
             shared=lambda task: task.agent.id if task.trust is None and task.agent else task.trust),
-        cells.money_column("cost", "COST", (8, 8), lambda task: task.cost, shown=False),
+        cells.money_column("cost", "COST", (8, 8), lambda task: task.cost, shown_by_default=False),
         *cells.filter_only_columns(
             id=lambda task: safe(task.sent_id),
             description=lambda task: task.description,

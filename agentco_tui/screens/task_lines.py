@@ -47,7 +47,7 @@ class TaskLines(ListView[R]):
         if not isinstance(record, Task):
             return super().detail_items(record)
         decision = self.dashboard.decisions.by_task.get(record.id)
-        tombstone = self.table.rows.tombstone(f"{self.task_rows}{record.id}")
+        tombstone = self.table.model.tombstone(f"{self.task_rows}{record.id}")
         resolution = tombstone or settled_as(self.dashboard, record.id)
         items: list[Item] = []
         if decision is not None:
@@ -71,12 +71,12 @@ class TaskLines(ListView[R]):
             row_id = f"{self.task_rows}{task_id}"
             task, settled = self.subject(row_id), settled_as(self.dashboard, task_id)
             waits = isinstance(task, Task) and insight.waits_for_person(task)
-            if waits and settled is not None and not table.rows.tombstone(row_id):
+            if waits and settled is not None and not table.model.tombstone(row_id):
                 notes[row_id] = settled  # its list doesn't know it yet
         table.annotate(notes)
         for task_id in task_ids:
             row_id = f"{self.task_rows}{task_id}"
-            if table.rows.tombstone(row_id):
+            if table.model.tombstone(row_id):
                 table.set_tombstone(row_id, resolution_note(self.dashboard, task_id))
         subject = self.subject()
         if isinstance(subject, Task) and subject.id in decisions.by_task:
@@ -86,7 +86,7 @@ class TaskLines(ListView[R]):
         """Move the cursor from a task that was approved to the next one that waits: below, else
         above; if the settings say so.
         """
-        here, rows, at = self.subject(), self.table.rows, self.table.view.cursor_at
+        here, rows, at = self.subject(), self.table.model, self.table.viewport.cursor_index
         is_here = isinstance(here, Task) and here.id in decided
         if not (is_here and self.workspace.settings.advance):
             return

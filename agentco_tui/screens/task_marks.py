@@ -34,7 +34,7 @@ class TaskMarks:
         A task that cannot be acted on loses its mark; return the first of these, None if there is
         none. `marked_before` are the ids that had a mark in the table before.
         """
-        marked = {row_id: table.rows.records[row_id] for row_id in table.marked}
+        marked = {row_id: table.model.records[row_id] for row_id in table.marked}
         refused = [task for task in marked.values() if task.unwritable is not None]
         if refused:
             table.mark([task.id for task in refused], False)
@@ -50,11 +50,11 @@ class TaskMarks:
         removed = set(ids)
         self.tasks = {row_id: task for row_id, task in self.tasks.items() if row_id not in removed}
         table.mark(removed, False)
-        table.view.marked_last = None
+        table.viewport.last_marked = None
 
     def restore(self, table: ListTable[Task]) -> None:
         """Mark the rows whose tasks are marked and are in the table again."""
-        in_table = table.view.marks
+        in_table = table.viewport.marks
         if len(self.tasks) > len(in_table):
             table.mark([row_id for row_id in self.tasks if row_id not in in_table])
 
@@ -62,7 +62,7 @@ class TaskMarks:
         """Return marked tasks as they were read last."""
         store = self._workspace.store
         return [
-            table.rows.record(row_id)
+            table.model.record(row_id)
             or store.pending.get(row_id)
             or store.tasks.get(row_id)
             or self.tasks[row_id]
@@ -71,10 +71,10 @@ class TaskMarks:
 
     def why_hidden(self, table: ListTable[Task], tabs: StatusTabs) -> dict[str, SafeText | None]:
         """Return the id of every marked task, with why its row is not shown; None if it is."""
-        shown = set(table.rows.shown)
+        shown = set(table.model.shown)
         reasons: dict[str, SafeText | None] = {}
         for row_id, task in self.tasks.items():
-            if row_id not in table.view.marks:
+            if row_id not in table.viewport.marks:
                 reasons[row_id] = self._why_not_in_list(task, tabs)
             elif row_id not in shown:
                 reasons[row_id] = plain("marked, but hidden by the filter")
@@ -99,7 +99,7 @@ class TaskMarks:
         scope changes (`is_changing_scope`), a task missing from the list of those that wait proves
         nothing.
         """
-        in_table = table.view.marks
+        in_table = table.viewport.marks
         if len(self.tasks) <= len(in_table):
             return {}
         pending = self._workspace.store.pending
@@ -118,5 +118,5 @@ class TaskMarks:
             row_id: task
             for row_id, task in self.tasks.items()
             if row_id not in in_table
-            if table.rows.tombstone(row_id) or waits_no_more(task)
+            if table.model.tombstone(row_id) or waits_no_more(task)
         }

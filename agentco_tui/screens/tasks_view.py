@@ -92,7 +92,7 @@ class TasksView(TaskLines[Task]):
     def error(self) -> SafeText | None:
         """Also report a status that no task has and that is not one of the usual ones."""
         error = super().error()
-        is_known = self.tabs.shown in (PENDING, ALL, *TaskState) or bool(self.table.rows.records)
+        is_known = self.tabs.shown in (PENDING, ALL, *TaskState) or bool(self.table.model.records)
         if error is not None or is_known:
             return error
         is_answered = self.workspace.store.freshness[FeedName.TASKS].answered_at is not None
@@ -110,7 +110,7 @@ class TasksView(TaskLines[Task]):
         if self.marks:
             words = plain(f"{signs.mark} {len(self.marks)} marked  ")
             right.insert(0, Cell(words, Tone.ACCENT))
-        filtered = fmt.count(len(self.table.rows.shown)) if self.filter_text else None
+        filtered = fmt.count(len(self.table.model.shown)) if self.filter_text else None
         counts = self.tabs.counts()
         free = self.size.width - GAP - total_width([name, *left, *right])
         tabs = self.tabs.cells(counts, filtered, short=False)
@@ -201,7 +201,7 @@ class TasksView(TaskLines[Task]):
         before = self.table
         self.table = self.make_table()
         self.opened_from = self.table
-        self.table.view.columns = before.view.columns
+        self.table.viewport.chosen_columns = before.viewport.chosen_columns
         self.freezer.table = self.table
         self.freezer.open()
         before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
@@ -277,7 +277,7 @@ class TasksView(TaskLines[Task]):
 
     def action_mark(self, change: str) -> None:
         """Let the table mark or unmark; what cannot be acted on keeps no mark."""
-        self.table.finish()
+        self.table.finish_work()
         before = self.table.marked
         if change == "alike":
             self._mark_alike()
@@ -299,7 +299,7 @@ class TasksView(TaskLines[Task]):
         pattern = alike_of(task)
         alike = [
             other.id
-            for other in filter(None, map(self.table.rows.record, self.table.rows.shown))
+            for other in filter(None, map(self.table.model.record, self.table.model.shown))
             if agent_of(other) == agent and alike_of(other) == pattern
             if other.unwritable is None
             if insight.waits_for_person(other)

@@ -52,9 +52,9 @@ def trend_column(day_of: Callable[[R], Day], priority: int) -> Column[R]:
         "24 H",
         (SPARK, LEAST_SPARK),
         drawn,
-        drawn=drawn,
+        cell_for_width=drawn,
         grow=1,
-        comes_later=True,
+        hidden_while_empty=True,
         priority=priority,
     )
 
@@ -182,13 +182,13 @@ class TrendView(ListView[R]):
         return () if budget is None else self.workspace.outlook.of(budget).spent_by_hour
 
     def tick(self) -> None:
-        rows = self.table.rows
-        top = self.table.view.top
+        rows = self.table.model
+        top = self.table.viewport.top
         visible = [*map(rows.record, rows.shown[top : top + self.table.size.height])]
         visible.append(self.subject())
         self.workspace.outlook.want(filter(None, map(self.budget_about, visible)))
         super().tick()
 
     def show_forecasts(self) -> None:
-        self.table.renew()
+        self.table.reread_cells()
         self.show_detail()

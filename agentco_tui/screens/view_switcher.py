@@ -28,7 +28,7 @@ class ViewSwitcher:
         return NavigationEntry(
             self._frame.place,
             self._workspace.poller.query.company,
-            view.opened_from.view.cursor,
+            view.opened_from.viewport.cursor,
             view.reading,
             filter=view.filter_text,
             log=view.log_filter,

@@ -65,7 +65,7 @@ async def _update_view(
     else:
         view.show_needs()
         view.bring_up_to_date()
-        view.table.tick()
+        view.table.update_clock_cells()
 
 
 async def _may_create(frame: BaseFrame, settings: ViewSettings) -> bool:
@@ -79,7 +79,7 @@ async def _may_create(frame: BaseFrame, settings: ViewSettings) -> bool:
 
 def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[tuple[str, str]]:
     """What a view asks of its list that the list does not have: each setting, and what is wrong."""
-    columns = {column.key: column for column in view.table.rows.columns}
+    columns = {column.key: column for column in view.table.model.columns}
     names = ", ".join(columns)
     wrong = [
         ("columns", f"there is no column {each} ({names})")
@@ -92,7 +92,7 @@ def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[tuple[str, str
     elif sort and columns[sort].sort_key is None:
         sortable = [key for key, column in columns.items() if column.sort_key is not None]
         wrong.append(("sort", f"cannot be sorted by {sort}, but by {', '.join(sortable)}"))
-    wanted = parse(settings.filter, view.table.rows.columns)
+    wanted = parse(settings.filter, view.table.model.columns)
     if isinstance(wanted, str):
         wrong.append(("filter", wanted))
     return wrong
@@ -116,7 +116,7 @@ def recall(view: ListView[Any], memory: ListMemory) -> None:
     table = view.table
     settings = view.shown_as
     is_view = bool(settings.name)
-    sortable = {column.key: column for column in table.rows.columns if column.sort_key is not None}
+    sortable = {column.key: column for column in table.model.columns if column.sort_key is not None}
     if is_view:
         sort: str | None = (settings.sort or "").removeprefix("-")
         is_reversed = (settings.sort or "").startswith("-")
@@ -140,7 +140,7 @@ def recall(view: ListView[Any], memory: ListMemory) -> None:
 def memory_of(view: ListView[Any]) -> ListMemory:
     """Return how a list is sorted and filtered, and its columns, for the next run."""
     table = view.table
-    columns = tuple(table.rows.columns[index].key for index in table.view.columns)
+    columns = tuple(table.model.columns[index].key for index in table.viewport.chosen_columns)
     if not view.keeps_filter:
         return ListMemory(*table.sort, "", None, columns)
     return ListMemory(*table.sort, view.filter_text[:LONGEST_FILTER], view.filtered_at, columns)
@@ -162,7 +162,7 @@ def count_cell(view: ListView[Any]) -> Cell | None:
         return None
     store = view.workspace.store
     poller = view.workspace.poller
-    number = len(view.table.rows.shown)
+    number = len(view.table.model.shown)
     is_live = all(
         poller.pace(feed) is Pace.REFRESH and store.freshness[feed].phase is Phase.LIVE
         for feed in view.lists

@@ -152,11 +152,11 @@ class Stage:
 
     @property
     def rows(self) -> list[str]:
-        return list(self.view.table.rows.shown)
+        return list(self.view.table.model.shown)
 
     @property
     def cursor(self) -> str | None:
-        return self.view.table.view.cursor
+        return self.view.table.viewport.cursor
 
     def svg(self) -> str:
         return self.app.export_screenshot(title="agentco-tui", simplify=True)

@@ -68,7 +68,7 @@ async def test_one_that_hangs_is_refused_or_is_wrong_holds_up_no_other(
             await says("broken", "profiles.broken.base_url: the address must begin with https")
             await says("asks", "the command ended with exit code 1")
             await says("hangs", "connecting|no answer")
-            rows = _screen(s).table.rows
+            rows = _screen(s).table.model
             lines = [line for line in map(rows.record, rows.shown) if line]
             levels = [line.need.level for line in lines]
             assert levels == sorted(levels, reverse=True)
@@ -86,11 +86,11 @@ async def test_enter_leaves_for_the_need_and_nothing_is_decided_there(
     config.write_text(_profile(tmp_path, "eu", platform))
     async with on(size=WIDE, profile="here", profiles=("eu",), config_path=config) as s:
         s.main.dialogs.switch("")
-        await s.wait_until(lambda: _screen(s).table.rows.shown, "the needs")
+        await s.wait_until(lambda: _screen(s).table.model.shown, "the needs")
         await s.sees("enter decide there")
         await s.press("a", "y", "j")
-        cursor = _screen(s).table.view.cursor
-        line = _screen(s).table.rows.record(str(cursor))
+        cursor = _screen(s).table.viewport.cursor
+        line = _screen(s).table.model.record(str(cursor))
         await s.press("enter")
         await s.wait_until(lambda: s.app.switch, "the switch")
         assert line is not None

@@ -84,7 +84,7 @@ async def test_k_changed_cells_repaint_k_cells(quiet: Quiet, count: int) -> None
     async with quiet("tasks") as (s, written):
         table, store = s.view.table, s.workspace.store
         # Not the line under the cursor, whose detail tells of it too.
-        chosen = set(table.rows.shown[3 : 3 + count])
+        chosen = set(table.model.shown[3 : 3 + count])
         word = SafeText("odd")
         assert all(task.priority != word for task in store.pending)
         records = tuple(
@@ -132,8 +132,8 @@ async def test_a_thin_line_paints_less_and_tells_ages_every_ten_seconds(
         await s.pilot.pause()
         written.updates.clear()
         table = s.view.table
-        table.move_cursor_to(table.rows.shown[3])
-        table.move_cursor_to(table.rows.shown[4])
+        table.move_cursor_to(table.model.shown[3])
+        table.move_cursor_to(table.model.shown[4])
         await s.pilot.pause()
         lines = {y for y, left, right in written.spans if left == 0 and right - left > 3}
         assert not lines, "the cursor is its sign only"
@@ -151,13 +151,13 @@ async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(quiet: Quie
         s.app.check_line_speed()
         await s.sees("painting less")
         assert " thin" in s.lines[0]
-        assert s.view.table.view.thin
+        assert s.view.table.viewport.thin
         assert s.view.detail.display, "nothing jumps by itself"
         SPEED.slow = False
         s.app.check_line_speed()
         await s.sees("everything is painted")
         assert " thin" not in s.lines[0]
-        assert not s.view.table.view.thin
+        assert not s.view.table.viewport.thin
 
 
 async def test_a_second_passing_paints_ages_only(quiet: Quiet) -> None:

@@ -51,7 +51,7 @@ async def test_what_only_filters_can_be_shown_and_goes_last_when_it_gets_narrow(
     remembered = Remembered(lists={"tasks": ListMemory(columns=shown)})
     async with on(place="tasks", size=(120, 40), remembered=remembered) as s:
         assert titles(s) == ["level", *shown], "how bad it is always shows"
-        first = s.view.table.rows.shown[0]
+        first = s.view.table.model.shown[0]
         assert first in s.text
         await s.resize(48, 20)
         assert titles(s) == ["level", "task", "id"]
@@ -65,7 +65,7 @@ async def test_what_only_filters_can_be_shown_and_goes_last_when_it_gets_narrow(
 @pytest.mark.parametrize("place", PLACES)
 async def test_every_list_stands_in_any_order_and_width(on: Staging, place: Place) -> None:
     async with on(place=place, size=(120, 40)) as s:
-        every = [column.key for column in s.view.table.rows.columns]
+        every = [column.key for column in s.view.table.model.columns]
         s.view.table.show_columns(every[::-1])
         for size in ((120, 40), (45, 16), (200, 50)):
             await s.resize(*size)

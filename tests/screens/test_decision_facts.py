@@ -172,7 +172,7 @@ async def test_budgets_that_a_yes_passes_and_agents_that_stand_still(on: Staging
         await s.sees("Linus        $412.00 of $500.00 → ~$502.00 ✖ passes its limit, may stop it")
         await s.sees("adds         ~90.00, the rest of the estimate (units assumed)")
         await s.press("n")
-        ada = next(row for row in s.rows if s.view.table.rows.records[row].agent.name == "Ada")
+        ada = next(row for row in s.rows if s.view.table.model.records[row].agent.name == "Ada")
         s.view.table.move_cursor_to(ada)
         await s.press("a")
         await s.sees("✖ used up")
@@ -206,7 +206,7 @@ async def test_the_past_of_the_embedded_platform_is_precedent(on: Staging, histo
         history.free.set()
         for observed in past_of(s.platform.world):
             history.write([observed])
-        tasks = s.view.table.rows.records
+        tasks = s.view.table.model.records
         patch = next(row for row in s.rows if tasks[row].title.startswith("Patch 3 servers"))
         s.view.table.move_cursor_to(patch)
         await s.press("a")

@@ -38,7 +38,7 @@ async def test_the_light_goes_amber_after_one_answer_that_does_not_come(on: Stag
         s.main.tick()
         await s.sees("◌ no answer", "6 s old", "asked, and no answer yet")
         assert "live" not in s.lines[0]
-        assert s.view.table.view.stale
+        assert s.view.table.viewport.stale
         assert tones_of(s, "✖") == tones_of(s, "40") == {Tone.DIM}
         assert overview(s).spend.is_old
         assert overview(s).latest.is_old
@@ -62,7 +62,7 @@ async def test_all_that_is_old_dims_and_is_bright_again(on: Staging) -> None:
         await s.go("overview")
         await s.poll()
         assert [pane.is_old for pane in (view.spend, view.latest)] == [False, False]
-        assert not view.table.view.stale
+        assert not view.table.viewport.stale
         assert tones_of(s, "✖") & {Tone.ALARM, Tone.CRITICAL}
 
 

@@ -298,7 +298,7 @@ async def test_bare_names_ids_and_titles_lead_there(
             await s.wait_until(there if row else lambda: s.main.place == "budget", words)
         await go(s, f"alert {alert.id}")
         alerts: Any = s.view
-        await s.wait_until(lambda: alerts.alerts.view.cursor == alert.id, "the alert")
+        await s.wait_until(lambda: alerts.alerts.viewport.cursor == alert.id, "the alert")
         assert alerts.subject().id == alert.id
         await go(s, "globex")
         await s.wait_until(lambda: s.workspace.poller.query.company == globex, "the scope")

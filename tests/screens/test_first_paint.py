@@ -57,14 +57,14 @@ async def test_rows_stay_with_age_reason_and_next_try(on: Staging, place: Place)
         s.platform.world.advance(48)
         await s.poll()
         await s.sees(first, "48 s old", "again in 30 s", "503")
-        assert (len(s.rows), s.view.table.view.stale) == (rows, True)
+        assert (len(s.rows), s.view.table.viewport.stale) == (rows, True)
         assert "live" not in s.lines[0]
         assert "failing" in s.lines[0]
         s.platform.faults.clear()
         await s.press("r")
         await s.sees("live", first)
         await s.sees_no("48 s old", "503")
-        assert not s.view.table.view.stale
+        assert not s.view.table.viewport.stale
 
 
 async def test_one_feed_failing_leaves_the_others_alone(on: Staging) -> None:

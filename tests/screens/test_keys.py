@@ -299,7 +299,7 @@ async def test_what_is_typed_after_enter_goes_where_it_leads(on: Staging) -> Non
         await s.wait_until(lambda: s.main.place == "budget" and on_second(s), "the second")
         agents = s.main.views["agents"]
         assert agents.filter_text == "acme"
-        assert agents.table.view.cursor == agents.table.rows.shown[-1]
+        assert agents.table.viewport.cursor == agents.table.model.shown[-1]
         assert not s.main.prompt.display
         assert not s.writes
 

@@ -23,7 +23,7 @@ from tests.screens.harness import NARROW, NOW, PLACES, WIDE, Stage, Staging, set
 
 def needs(s: Stage) -> list[Need]:
     table = s.view.table
-    found = [table.rows.record(row_id) for row_id in s.rows]
+    found = [table.model.record(row_id) for row_id in s.rows]
     return [need for need in found if isinstance(need, Need)]
 
 
@@ -132,7 +132,7 @@ async def test_choosing_a_company_is_a_load_and_not_a_change(on: Staging) -> Non
     async with on() as s:
         await s.poll()
         await s.press("j", "j")
-        assert s.view.table.rows.frozen
+        assert s.view.table.model.frozen
         companies = {c.name: c.id for c in s.platform.world.state.companies.values()}
         hanging = s.platform.faults.add("reads:hang")
         s.main.set_scope(companies["Globex"])
@@ -149,7 +149,7 @@ async def test_choosing_a_company_is_a_load_and_not_a_change(on: Staging) -> Non
         ):
             chosen()
             await s.settle()
-            assert not any(s.view.table.rows.tombstones), "nothing is said to be over"
+            assert not any(s.view.table.model.tombstones), "nothing is said to be over"
             assert "tasks wait" not in s.text
             await s.sees("so far")
         s.platform.faults.remove(hanging)
@@ -175,7 +175,7 @@ async def test_settled_is_said_only_where_it_is_seen(on: Staging) -> None:
             store.publish(store.alerts.drop(alert.id))
         store.publish(store.company_budgets.drop(lost.record.id))
         await s.settle()
-        notes = s.view.table.rows.tombstones
+        notes = s.view.table.model.tombstones
         assert notes[raised.key].text == "settled"
         assert notes[lost.key].text == "left the list"
 
@@ -194,7 +194,7 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
         await s.sees("ranked by urgent, waiting 1h11")
         assert not s.platform.requests.matching("trace"), "nobody has moved"
         for key in (*s.rows[:2], refund.key):  # as a key that is held down does
-            s.view.table.view.touched = True
+            s.view.table.viewport.user_has_moved = True
             s.view.table.move_cursor_to(key)
             s.view._show_moved()
         await s.sees("full refund after 10 days", "→ output  Ready to refund 214")
@@ -237,11 +237,11 @@ async def test_tasks_that_are_alike_are_one_line_and_every_one_counts(on: Stagin
         assert "Publish pricing page" in line
         assert agents[0] in line
         group = next(need for need in needs(s) if len(need.alike) == 3)
-        what = next(each for each in s.view.table.rows.columns if each.key == "what")
-        assert what.drawn is not None
+        what = next(each for each in s.view.table.model.columns if each.key == "what")
+        assert what.cell_for_width is not None
         use_ascii()
         try:
-            assert what.drawn(group, 12).text == "Publish ~ x3"
+            assert what.cell_for_width(group, 12).text == "Publish ~ x3"
         finally:
             use_ascii(False)
         s.view.table.move_cursor_to(group.key)

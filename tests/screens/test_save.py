@@ -46,7 +46,7 @@ async def test_a_list_is_saved_as_it_shows(platform: EmbeddedPlatform, tmp_path:
         await on.at_rest()
         table = on.view.table
         rows = list(csv.reader((await saved(on, tmp_path / "a.csv")).splitlines()))
-        titles = [table.rows.columns[i].title.strip() or "LEVEL" for i in table.columns_shown]
+        titles = [table.model.columns[i].title.strip() or "LEVEL" for i in table.columns_shown]
         assert rows[0] == titles
         assert len(rows) == len(on.rows) + 1 < 20
         at = titles.index("TASK")

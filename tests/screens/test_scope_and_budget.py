@@ -265,7 +265,7 @@ async def test_the_whole_companies_and_agents(on: Staging) -> None:
 def tree(s: Stage) -> list[tuple[int, str]]:
     """The rows of the budget as they are drawn: how far each is set in, and its name."""
     name = next(one for one in s.view.table._painter.places if one.column.key == "name")
-    cells = [name.column.cell(s.view.table.rows.record(row)).text for row in s.rows]
+    cells = [name.column.cell(s.view.table.model.record(row)).text for row in s.rows]
     return [(len(text) - len(text.lstrip()), text.strip()) for text in cells]
 
 
@@ -354,7 +354,7 @@ async def test_alerts_stand_beside_the_gauges_and_tab_leads_there_and_back(
         if size == WIDE:
             await s.sees("DETAIL of the alert", "threshold")
         await s.press("j")
-        assert alerts.view.cursor == alerts.rows.shown[1]
+        assert alerts.viewport.cursor == alerts.model.shown[1]
         await s.press("l")
         await s.sees("SET LIMIT", "Ada")
         await s.press("escape")

@@ -35,7 +35,7 @@ async def test_a_phone_has_one_list_with_a_line_for_each(
             assert all(f"{number} " in tabs for number in range(1, 7))
             assert "q quit" in rows[-1]
             assert max(map(len, s.lines)) <= size[0]
-            words = [row for row in s.view.table.rows.shown if row]
+            words = [row for row in s.view.table.model.shown if row]
             assert len(words) >= sum(bool(row.strip(" █▂▌")) for row in rows[1:-1]) > 0
 
 
@@ -172,7 +172,7 @@ def toasts(s: Stage) -> list[Region]:
 def stands_clear(s: Stage) -> bool:
     """Whether the notice is there, whole, and not on the line under the cursor."""
     table = s.view.table
-    row = table.region.y + 1 + table.view.cursor_at - table.view.top
+    row = table.region.y + 1 + table.viewport.cursor_index - table.viewport.top
     return sum(region.height for region in toasts(s)) >= 2 and not any(
         region.y <= row < region.bottom for region in toasts(s)
     )

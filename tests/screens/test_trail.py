@@ -21,7 +21,7 @@ async def arrives(s: Stage, place: Place, row: str | None, *, reading: bool) -> 
 
 def task_need(s: Stage) -> Need:
     """A need that is a task, and not on the first line."""
-    rows = s.view.table.rows
+    rows = s.view.table.model
     needs: list[Need] = [need for row in s.rows if (need := rows.record(row))]
     return [need for need in needs[1:] if need.kind is NeedKind.TASK][-1]
 

@@ -78,7 +78,9 @@ async def test_a_trend_costs_the_line_only_its_cell_and_only_when_it_changes(
         assert written.size == 0
         if place == "overview":
             return
-        changed = table.rows.shown[2]  # not the line under the cursor, whose detail tells of it too
+        changed = table.model.shown[
+            2
+        ]  # not the line under the cursor, whose detail tells of it too
         subject = changed.partition(":")[2] or changed
         known = outlook.of
 
@@ -104,7 +106,7 @@ async def test_a_page_shows_the_graph_of_the_period_as_soon_as_it_is_known(
     monkeypatch.setattr(KnownOutlook, "known", False)
     async with on(place=place, size=size) as s:
         await s.poll()
-        s.view.table.move_cursor_to(s.view.table.rows.shown[1])
+        s.view.table.move_cursor_to(s.view.table.model.shown[1])
         await s.press("enter")
         assert signs.spread not in text_of(s.view.detail)
         outlook_of(s).known = True

@@ -87,7 +87,7 @@ async def test_a_view_that_names_a_status_is_of_all_tasks(on: Staging) -> None:
     async with on(place="tasks", size=(120, 40), views=VIEWS[2:3]) as s:
         await s.press("7")
         await s.wait_until(lambda: s.view.tabs.shown == "all" and s.rows)  # type: ignore[attr-defined]
-        records = map(s.view.table.rows.record, s.rows)
+        records = map(s.view.table.model.record, s.rows)
         assert {record.status for record in records if record} == {"completed"}
         await s.wait_until(lambda: f"7 done {len(s.rows)} " in tabs(s))
         await s.press("4")

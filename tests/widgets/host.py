@@ -115,7 +115,11 @@ def columns(clock: Clock) -> list[Column[Job]]:
     figure: dict[str, Any] = {"align": "right", "descending_first": True}
     number: dict[str, Any] = {"kind": ColumnKind.NUMBER, "filter_value": attrgetter("trust")}
     share: dict[str, Any] = {"kind": ColumnKind.SHARE, "filter_value": attrgetter("spent")}
-    age: dict[str, Any] = {"kind": ColumnKind.SECONDS, "filter_value": clock.age, "ticks": True}
+    age: dict[str, Any] = {
+        "kind": ColumnKind.SECONDS,
+        "filter_value": clock.age,
+        "uses_clock": True,
+    }
     age |= {"sort_key": attrgetter("since"), "align": "right", "aliases": ("waiting",)}
     return [
         column("age", "WAITING", 7, lambda job: Cell(plain(age_text(clock.age(job)))), **age),
@@ -214,8 +218,8 @@ class Host(App[None]):
         self.said.append(message)
 
     def action_change(self) -> None:
-        cursor = self.table.view.cursor
-        job = self.table.rows.record(cursor) if cursor is not None else None
+        cursor = self.table.viewport.cursor
+        job = self.table.model.record(cursor) if cursor is not None else None
         if job is not None:
             self.table.apply(changed=[(job.id, replace(job, trust=(job.trust or 0) + 1))])
 
@@ -258,7 +262,7 @@ class Host(App[None]):
 
 
 def cursor(app: Host) -> str | None:
-    return app.table.view.cursor
+    return app.table.viewport.cursor
 
 
 def marked(app: Host) -> tuple[str, ...]:

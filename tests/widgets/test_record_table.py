@@ -161,7 +161,7 @@ async def test_a_changed_row_is_read_again_though_its_record_is_the_same() -> No
         app.table.load([job("a", since=99_950.0), job("b", since=99_960.0)])
         await until(pilot, lambda: "50 s" in app.line(1) and "40 s" in app.line(2))
         app.clock.now += 5
-        app.table.apply(changed=[("b", app.table.rows.records["b"])])
+        app.table.apply(changed=[("b", app.table.model.records["b"])])
         await until(pilot, lambda: "45 s" in app.line(2))
         assert "50 s" in app.line(1), "only what is said to have changed is read"
 
@@ -200,7 +200,7 @@ async def test_states_have_texts_and_stale_rows_stay() -> None:
         assert table.render_line(2).text == stale.text
         table.set_filter("nobody")
         assert app.line(1).strip() == "no row matches nobody, esc clears the filter"
-        assert (len(table.rows.shown), len(table.rows.records)) == (0, 2)
+        assert (len(table.model.shown), len(table.model.records)) == (0, 2)
         assert cursor(app) is None
         table.set_filter("")
         assert cursor(app) is not None
@@ -227,7 +227,7 @@ async def test_keys_move_the_cursor() -> None:
     app = Host(100)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
-        ids = table.rows.shown
+        ids = table.model.shown
         for keys, place in (
             ("j j down", 3),
             ("k up", 1),
@@ -293,10 +293,10 @@ async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:
 async def test_thin_moves_the_view_in_larger_steps() -> None:
     app = Host(100)
     async with app.run_test(size=SMALL) as pilot:
-        app.table.view.thin = True
+        app.table.viewport.thin = True
         await pilot.press(*("j" * 23))
         assert app.lines()[11].startswith("▌")
-        wanted = app.table.rows.shown[80]
+        wanted = app.table.model.shown[80]
         assert app.table.move_cursor_to(wanted)
         assert not app.table.move_cursor_to("nobody")
         assert cursor(app) == wanted
@@ -318,7 +318,7 @@ async def test_sorting_keeps_the_cursor_on_its_record() -> None:
         assert "TRUST↓" in app.line(0)
         assert cursor(app) == at
         trusts = [
-            row.trust for row_id in app.table.rows.shown if (row := app.table.rows.record(row_id))
+            row.trust for row_id in app.table.model.shown if (row := app.table.model.record(row_id))
         ]
         known = [trust for trust in trusts if trust is not None]
         assert known == sorted(known, reverse=True)
@@ -331,7 +331,7 @@ async def test_sorting_keeps_the_cursor_on_its_record() -> None:
             app.table.cycle_sort()
         assert app.table.sort == ("age", False)
         app.table.sort_by(None)
-        assert list(app.table.rows.shown) == [one.id for one in app.first]
+        assert list(app.table.model.shown) == [one.id for one in app.first]
         with pytest.raises(KeyError):
             app.table.sort_by("nobody")
 
@@ -345,13 +345,13 @@ async def test_a_filter_on_age_lets_rows_in_as_time_goes_by(
         monkeypatch.setattr("agentco_tui.widgets.table.widget.monotonic", lambda: now[0])
         app.table.load([job("a", app.clock.now - 7_190), job("b", app.clock.now - 7_300)])
         app.table.set_filter("age>2h")
-        assert list(app.table.rows.shown) == ["b"]
+        assert list(app.table.model.shown) == ["b"]
         app.clock.now += 20
-        app.table.tick()
-        assert list(app.table.rows.shown) == ["b"]
+        app.table.update_clock_cells()
+        assert list(app.table.model.shown) == ["b"]
         now[0] += 20
-        app.table.tick()
-        assert list(app.table.rows.shown) == ["b", "a"]
+        app.table.update_clock_cells()
+        assert list(app.table.model.shown) == ["b", "a"]
 
 
 # ---- hold
@@ -369,11 +369,11 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
             changed=[job("a", 99.0, "task A changed")],
             removed=["c"],
         )
-        assert list(table.rows.shown) == list("abcde")
-        assert table.rows.waiting == 2
+        assert list(table.model.shown) == list("abcde")
+        assert table.model.waiting_count == 2
         assert "task A changed" in app.line(1)
         assert app.line(3).strip().startswith("gone · task c")
-        assert table.rows.tombstone("c")
+        assert table.model.tombstone("c")
         table.set_tombstone("c", Cell(plain("approved elsewhere"), Tone.GOOD))
         assert app.line(3).strip().startswith("approved elsewhere · task c")
         table.set_tombstone("c", Cell(plain("so long " * 20), Tone.GOOD))
@@ -382,9 +382,9 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
         await pilot.press("j")
         assert cursor(app) == "c"
         table.release()
-        assert list(table.rows.shown) == ["n1", "b", "n2", "d", "e", "a"]
+        assert list(table.model.shown) == ["n1", "b", "n2", "d", "e", "a"]
         assert cursor(app) == "d"
-        assert table.rows.waiting == 0
+        assert table.model.waiting_count == 0
 
 
 # ---- marks
@@ -393,7 +393,7 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
 async def test_space_marks_and_goes_on() -> None:
     app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
-        ids = list(app.table.rows.shown)
+        ids = list(app.table.model.shown)
         await pilot.press("space", "space", "k", "space")
         assert marked(app) == (ids[0],)
         assert cursor(app) == ids[2]
@@ -403,7 +403,7 @@ async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
     app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
-        ids = list(table.rows.shown)
+        ids = list(table.model.shown)
         await pilot.press("space", "j", "j")
         table.action_mark_range()
         assert marked(app) == tuple(ids[:4])
@@ -414,14 +414,14 @@ async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
         assert set(marked(app)) == set(ids[7:10])
         table.set_filter("agent:linus")
         table.action_mark_all_shown()
-        assert set(marked(app)) == {*ids[7:10], *table.rows.shown}
+        assert set(marked(app)) == {*ids[7:10], *table.model.shown}
 
 
 async def test_marks_belong_to_records_and_go_with_them() -> None:
     app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
-        ids = list(table.rows.shown)
+        ids = list(table.model.shown)
         table.mark([ids[2], ids[5], "nobody"])
         table.sort_by("title")
         assert marked(app) == (ids[2], ids[5])
@@ -441,7 +441,7 @@ async def test_marks_belong_to_records_and_go_with_them() -> None:
 async def test_a_click_moves_the_cursor_and_another_opens_and_on_a_title_sorts() -> None:
     app = Host(30)
     async with app.run_test(size=SMALL) as pilot:
-        ids = list(app.table.rows.shown)
+        ids = list(app.table.model.shown)
         await pilot.click(app.table, offset=(20, 4))
         assert cursor(app) == ids[3]
         assert app.told(RecordTable.Opened) == []
@@ -459,7 +459,7 @@ async def test_a_click_on_the_scroll_bar_goes_there() -> None:
     app = Host(300)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.click(app.table, offset=(79, 23))
-        last = app.table.rows.record(app.table.rows.shown[-1])
+        last = app.table.model.record(app.table.model.shown[-1])
         assert last is not None
         assert last.title[:10] in app.line(23)
 
@@ -474,10 +474,10 @@ async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> 
         many = list(jobs(40_000))
         table.load((one.id, one) for one in many)
         assert busy(app)
-        assert len(table.rows.shown) == 0
+        assert len(table.model.shown) == 0
         await table.idle.wait()
         assert not busy(app)
-        assert len(table.rows.shown) == 40_000
+        assert len(table.model.shown) == 40_000
         await pilot.pause()
         assert len(app.told(RecordTable.WorkDone)) == 1
         table.sort_by("title")
@@ -485,9 +485,9 @@ async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> 
         changed = replace(many[7], title="  first of all")
         table.apply(changed=[(changed.id, changed)])
         assert not busy(app)
-        assert table.rows.shown[0] == changed.id
+        assert table.model.shown[0] == changed.id
         assert table.set_filter("refund 39999") is None
         assert table.set_filter("first of all") is None
         await table.idle.wait()
-        assert list(table.rows.shown) == [changed.id]
+        assert list(table.model.shown) == [changed.id]
         await pilot.press("j")

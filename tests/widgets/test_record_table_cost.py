@@ -28,7 +28,7 @@ def partial() -> Iterator[None]:
 
 
 def changed(app: Host, place: int, trust: int) -> tuple[str, Job]:
-    job = app.table.rows.record(app.table.rows.shown[place])
+    job = app.table.model.record(app.table.model.shown[place])
     assert job is not None
     return job.id, replace(job, trust=trust)
 
@@ -42,7 +42,7 @@ async def test_a_change_with_nothing_new_paints_nothing() -> None:
         app.table.apply(changed=[(job.id, replace(job)) for job in app.first])
         app.table.apply(removed=["nobody"])
         app.table.load((job.id, replace(job)) for job in app.first)
-        app.table.tick()
+        app.table.update_clock_cells()
         app.table.set_state(app.table.empty_text)
         app.table.set_filter("")
         app.table.freeze()
@@ -61,31 +61,31 @@ async def test_what_differs_is_repainted_and_nothing_else() -> None:
         app.table.apply(changed=[changed(app, place, 999) for place in range(100, 500)])
         app.table.apply(
             added=[("new", replace(app.first[0], id="new", since=1e9))],
-            removed=[app.table.rows.shown[700]],
+            removed=[app.table.model.shown[700]],
         )
         assert await app.painted(pilot) == []
         # A mark is its sign, a cursor's move two rows, on a slow line two signs.
-        app.table.mark([app.table.rows.shown[7]])
+        app.table.mark([app.table.model.shown[7]])
         assert await app.painted(pilot) == [(8, 0, 3)]
         await pilot.press("j")
         await app.quiet(pilot)
         await pilot.press("j")
         assert await app.painted(pilot) == [(2, 0, 119), (3, 0, 119)]
-        app.table.view.thin = True
+        app.table.viewport.thin = True
         await pilot.press("j")
         await app.quiet(pilot)
         await pilot.press("j")
         assert await app.painted(pilot) == [(4, 0, 3), (5, 0, 3)]
         # A row that moves: only the rows between.
-        tenth, fifth = (app.table.rows.record(app.table.rows.shown[at]) for at in (10, 5))
+        tenth, fifth = (app.table.model.record(app.table.model.shown[at]) for at in (10, 5))
         assert tenth is not None
         assert fifth is not None
         app.table.apply(changed=[(tenth.id, replace(tenth, since=fifth.since - 0.5))])
         assert {y for y, _, _ in await app.painted(pilot)} <= set(range(6, 12))
-        assert app.table.rows.shown[5] == tenth.id
+        assert app.table.model.shown[5] == tenth.id
         # A ghost is its row, once.
         app.table.freeze()
-        gone = app.table.rows.shown[1]
+        gone = app.table.model.shown[1]
         app.table.apply(removed=[gone])
         assert await app.painted(pilot) == [(2, 0, 119)]
         for painted in ({2}, set()):
@@ -107,13 +107,13 @@ async def test_a_tick_repaints_only_the_ages_that_read_differently() -> None:
         app.table.load((job.id, job) for job in rows)
         await app.quiet(pilot)
         app.clock.now += 1
-        app.table.tick()
+        app.table.update_clock_cells()
         ages = {
-            app.table.rows.record(app.table.rows.shown[y - 1]): y
+            app.table.model.record(app.table.model.shown[y - 1]): y
             for y, _, _ in await app.painted(pilot)
         }
         assert set(ages) == {rows[0], rows[1]}
-        app.table.tick()
+        app.table.update_clock_cells()
         assert await app.painted(pilot) == []
 
 
@@ -127,14 +127,14 @@ async def test_bytes_in_full_colour() -> None:
         assert await app.written(pilot) <= 80 - 22
         app.table.apply(changed=[changed(app, place, 998) for place in range(3, 23)])
         assert await app.written(pilot) <= 20 * 25 + 50
-        app.table.mark([app.table.rows.shown[8]])
+        app.table.mark([app.table.model.shown[8]])
         assert await app.written(pilot) <= 90 - 22
         moves = []
         for key in "jjjjkkkjjj":
             await pilot.press(key)
             moves.append(await app.written(pilot) + 22)
         assert sum(moves) / len(moves) <= 430
-        app.table.view.thin = True
+        app.table.viewport.thin = True
         await pilot.press("k")
         await app.quiet(pilot)
         await pilot.press("j")
@@ -145,7 +145,7 @@ async def test_cells_of_rows_never_shown_are_never_made() -> None:
     app = Host()
     made: list[str] = []
     async with app.run_test(size=WIDE) as pilot:
-        title = next(column for column in app.table.rows.columns if column.key == "title")
+        title = next(column for column in app.table.model.columns if column.key == "title")
         real = title.cell
 
         def counted(job: Job) -> Cell:

@@ -79,21 +79,21 @@ def test_the_cursor_stays_with_its_record(
     do(table, ("load", dict(zip(IDS, first, strict=False))))
     do(table, ("move", place))
     for change in changes:
-        before, cursor = list(table.rows.shown), table.view.cursor
+        before, cursor = list(table.model.shown), table.viewport.cursor
         do(table, change)
-        shown = list(table.rows.shown)
-        assert (table.view.cursor is None) is (not shown)
+        shown = list(table.model.shown)
+        assert (table.viewport.cursor is None) is (not shown)
         if change[0] in {"move", "mark"} or not shown:
             continue
         if cursor is None:
-            assert table.view.cursor == shown[0]
+            assert table.viewport.cursor == shown[0]
         elif cursor in shown:
-            assert table.view.cursor == cursor
+            assert table.viewport.cursor == cursor
         else:
-            assert table.view.cursor == nearest(before, cursor, shown)
+            assert table.viewport.cursor == nearest(before, cursor, shown)
         for row_id in table.marked:
-            assert table.rows.record(row_id) is not None
-            assert not table.rows.tombstone(row_id)
+            assert table.model.record(row_id) is not None
+            assert not table.model.tombstone(row_id)
 
 
 @pytest.mark.parametrize(("key", "expected"), [("up", "j2"), ("last", "j0")])
@@ -109,11 +109,11 @@ def test_a_move_starts_from_where_rows_that_are_being_sorted_put_the_cursor(
     table.load(list(jobs.items())[:3])
     table.move_cursor_to("j1")
     # The work that is left when the first slices were taken; it has not begun to change the rows.
-    table._work = table._worked_off(table.rows.load(jobs.items()), asked=False)
+    table._work = table._worked_off(table.model.load(jobs.items()), asked=False)
     table.idle.clear()
     if key == "up":
         table.action_move(-1)
     else:
         table.action_last()
-    assert table.rows.shown == ["j5", "j4", "j3", "j2", "j1", "j0"]
-    assert table.view.cursor == expected
+    assert table.model.shown == ["j5", "j4", "j3", "j2", "j1", "j0"]
+    assert table.viewport.cursor == expected

@@ -41,7 +41,7 @@ def column(key: str, title: str, **more: Any) -> Column[Task]:
 COLUMNS: list[Column[Task]] = [
     column("title", "TASK"),
     column("agent", "AGENT", aliases=("who",)),
-    column("age", "WAITING", ticks=True, kind=ColumnKind.SECONDS),
+    column("age", "WAITING", uses_clock=True, kind=ColumnKind.SECONDS),
     column("spent", "SPENT %", kind=ColumnKind.SHARE),
     column("trust", "TRUST", kind=ColumnKind.NUMBER),
     Column(
@@ -54,7 +54,7 @@ COLUMNS: list[Column[Task]] = [
         lambda _: Cell(plain("!")),
         filter_value=attrgetter("urgency"),
         rank={"low": 0, "high": 1, "urgent": 2}.get,
-        shown=False,
+        shown_by_default=False,
     ),
 ]
 

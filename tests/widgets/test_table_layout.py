@@ -11,7 +11,12 @@ from agentco_tui.widgets.tones import Cell
 
 
 def column(
-    key: str, width: int, min_width: int = 4, grow: int = 0, priority: int = 0, shown: bool = True
+    key: str,
+    width: int,
+    min_width: int = 4,
+    grow: int = 0,
+    priority: int = 0,
+    shown_by_default: bool = True,
 ) -> Column[str]:
     return Column(
         key,
@@ -21,7 +26,7 @@ def column(
         min_width=min_width,
         grow=grow,
         priority=priority,
-        shown=shown,
+        shown_by_default=shown_by_default,
     )
 
 
@@ -81,7 +86,7 @@ def test_a_column_that_grows_shrinks_before_another_is_hidden() -> None:
 
 
 def test_columns_that_are_not_shown_take_no_room() -> None:
-    layout = arrange([column("a", 5), column("b", 50, shown=False)], 20)
+    layout = arrange([column("a", 5), column("b", 50, shown_by_default=False)], 20)
     assert [placed.index for placed in layout] == [0]
 
 
@@ -93,7 +98,7 @@ made_up = st.lists(
         min_width=st.integers(1, 40),
         grow=st.integers(0, 3),
         priority=st.integers(0, 4),
-        shown=st.booleans(),
+        shown_by_default=st.booleans(),
     ),
     max_size=8,
 )
@@ -109,7 +114,9 @@ def test_every_layout_is_in_order_and_fits_if_it_can(columns: list[Column[str]],
         assert one.x == x
         x += one.width + GAP
     assert not placed or x - GAP <= room
-    always = {at for at, column in enumerate(columns) if column.shown and column.priority == 0}
+    always = {
+        at for at, column in enumerate(columns) if column.shown_by_default and column.priority == 0
+    }
     least = sum(min(columns[at].width, max(1, columns[at].min_width)) for at in always)
     if placed and least + GAP * max(0, len(always) - 1) <= room:
         assert always <= {one.index for one in placed}
@@ -123,7 +130,7 @@ def test_columns_that_were_chosen_stand_in_their_order_and_those_put_in_go_last(
     columns = [
         column("a", 10),
         column("b", 10, priority=1),
-        column("c", 10, shown=False),
+        column("c", 10, shown_by_default=False),
         column("d", 10, priority=1),
     ]
     seen = [

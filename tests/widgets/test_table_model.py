@@ -171,21 +171,21 @@ def check(rows: TableModel[Item], model: Model) -> None:
     assert rows.records == model.records
     if model.held is None:
         assert rows.shown == model.up_to_date()
-        assert rows.waiting == 0
-        assert not rows.pending
+        assert rows.waiting_count == 0
+        assert not rows.has_held_back_changes
         assert not any(rows.tombstone(row_id) for row_id in rows.shown)
     else:
         assert rows.shown == model.held
         now = model.up_to_date()
-        assert rows.waiting == len([row_id for row_id in now if rows.position(row_id) is None]) - (
-            len([row_id for row_id in now if row_id in rows.order and row_id not in rows.shown])
-        )
+        assert rows.waiting_count == len(
+            [row_id for row_id in now if rows.index_of(row_id) is None]
+        ) - (len([row_id for row_id in now if row_id in rows.order and row_id not in rows.shown]))
         for row_id in rows.shown:
             assert bool(rows.tombstone(row_id)) is (row_id not in model.records)
     for place, row_id in enumerate(rows.shown):
-        assert rows.position(row_id) == place
+        assert rows.index_of(row_id) == place
         assert rows.record(row_id)
-    assert rows.position("nobody") is None
+    assert rows.index_of("nobody") is None
 
 
 def made(count: int, **extra: Any) -> list[tuple[str, Item]]:
@@ -227,7 +227,7 @@ def test_long_work_pauses_and_shows_nothing_half_done() -> None:
     for _ in steps:
         pauses += 1
         assert rows.shown is before
-        assert rows.position("id00007") == 7
+        assert rows.index_of("id00007") == 7
     assert pauses >= 30
     assert rows.shown[0] == "id00004"
     assert len(rows.shown) == 30_000

@@ -86,7 +86,7 @@ PRIORITIES = {"high": True, "raised": True, "medium": False, "low": False}
 
 def style_of(table: RecordTable[Job], word: str) -> Style:
     """The style of the piece of the cursor's line that holds the word."""
-    line = 1 + table.rows.shown.index(str(table.view.cursor))
+    line = 1 + table.model.shown.index(str(table.viewport.cursor))
     style = next(s.style for s in table.render_line(line) if word in s.text)
     assert style is not None
     return style

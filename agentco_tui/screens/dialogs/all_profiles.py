@@ -155,5 +155,5 @@ class AllProfiles(WholeScreen[None]):
     @on(RecordTable.Opened)
     def _leave_for(self, event: RecordTable.Opened) -> None:
         app: Any = self.app
-        if (line := self.table.rows.record(event.row_id)) is not None:
+        if (line := self.table.model.record(event.row_id)) is not None:
             app.main_screen.dialogs.switch(line.platform.profile, line.need.key)

@@ -40,14 +40,14 @@ class ColumnsScreen(Dialog[None]):
 
     @property
     def _shown(self) -> list[str]:
-        return [self.table.rows.columns[at].key for at in self.table.columns_shown]
+        return [self.table.model.columns[at].key for at in self.table.columns_shown]
 
     def on_mount(self) -> None:
         self.action_usual(self._shown)
 
     def _show(self, keys: Sequence[str]) -> None:
         self.table.show_columns(keys)
-        titles = {column.key: column.title for column in self.table.rows.columns}
+        titles = {column.key: column.title for column in self.table.model.columns}
         lines: list[Cells] = []
         for key in self._order:
             is_shown = key in self._shown
@@ -61,8 +61,8 @@ class ColumnsScreen(Dialog[None]):
     def action_usual(self, keys: Sequence[str] = ()) -> None:
         """Show the columns with these keys, by default the usual ones; offer the others last."""
         self.table.show_columns(keys)
-        columns = self.table.rows.columns
-        always_shown = {column.key for column in columns if column.stays}
+        columns = self.table.model.columns
+        always_shown = {column.key for column in columns if column.always_shown}
         ordered = dict.fromkeys((*self._shown, *(column.key for column in columns)))
         self._order = [key for key in ordered if key not in always_shown]
         self._show(keys)

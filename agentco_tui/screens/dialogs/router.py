@@ -173,7 +173,12 @@ class DialogRouter:
     def _where_one_is(self) -> tuple[object, ...]:
         """Differs as soon as a key is pressed, or the cursor, the list or a dialog has changed."""
         frame = self._frame
-        return frame.key_app.presses.at, frame.app.screen, frame.view, frame.view.table.view.cursor
+        return (
+            frame.key_app.presses.at,
+            frame.app.screen,
+            frame.view,
+            frame.view.table.viewport.cursor,
+        )
 
     def _return_after(self, task: Task, outcome: Outcome, stood_at: tuple[object, ...]) -> None:
         """A yes was not sent and was not taken back either: the task had changed, for example.

@@ -25,7 +25,7 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
     """The list with its lines and columns as they are now; as JSON all that its records have."""
     view, workspace, table = ask.frame.view, ask.frame.workspace, ask.frame.view.table
     now, names, place = workspace.clock.now(), workspace.names, view.place
-    shown = list(filter(None, map(table.rows.records.get, table.rows.shown)))
+    shown = list(filter(None, map(table.model.records.get, table.model.shown)))
     folded = getattr(view, "entries", lambda: shown)()  # what lines of the log stand for
     known = [workspace.store.freshness[feed] for feed in view.lists]
     asked = [each.answered_at for each in known if each.answered_at is not None]
@@ -34,7 +34,7 @@ def save(ask: FormRequest) -> FormPlan | SafeText:
         **{"profile": workspace.profile, "company": names.scope(workspace.poller.query.company)},
         **{"at": fmt.stamp(now), "age_seconds": age, "filter": view.filter_text},
     }
-    columns = [table.rows.columns[index] for index in table.columns_shown]
+    columns = [table.model.columns[index] for index in table.columns_shown]
     titles = [column.title.strip() or column.key.upper() for column in columns]
 
     def cells(row: Any) -> Iterable[str]:  # words in place of signs

@@ -26,7 +26,7 @@ class Column(FilterColumn, Generic[R], frozen=True):
     width: int
     cell: Callable[[R], Cell]
     """What to show. Called for rows on the screen, and once a record when a filter needs text."""
-    drawn: Callable[[R, int], Cell] | None = None
+    cell_for_width: Callable[[R, int], Cell] | None = None
     """What to show in place of it where that depends on the width the column got."""
     min_width: int = 4  # what it may shrink to; one that grows does so before another is hidden
     grow: int = 0  # its share of the room that is left over
@@ -39,16 +39,20 @@ class Column(FilterColumn, Generic[R], frozen=True):
     sort_reader: Callable[[], Callable[[R], Any]] | None = None
     """Makes what stands in for `sort_key` while a whole table is sorted once: it may remember what
     many records share."""
-    ticks: bool = False  # True if the cell depends on the clock, so that `tick` looks at it again
+    uses_clock: bool = (
+        False  # True if the cell depends on the clock, so that `tick` looks at it again
+    )
     descending_first: bool = False  # True if the first sort by it should put the highest on top
-    shown: bool = True  # False for one to be filtered and sorted by, and shown if it is chosen
-    stays: bool = False  # True for one that can't be hidden, as how bad it is
-    comes_later: bool = False
+    shown_by_default: bool = (
+        True  # False for one to be filtered and sorted by, and shown if it is chosen
+    )
+    always_shown: bool = False  # True for one that can't be hidden, as how bad it is
+    hidden_while_empty: bool = False
     """True if it is left out, whatever room there is, until something is known in it."""
 
 
 class Placed(msgspec.Struct, Generic[R], frozen=True):
-    """A column that is shown: its index among all columns, its left edge and its width."""
+    """A visible column: its index among all columns, its left edge and its width."""
 
     index: int
     column: Column[R]
@@ -71,8 +75,8 @@ def arrange(
     too wide, all shrink towards `min_width`, the one with most to give first; what then is still
     beyond the edge is left out. Room left over goes to the columns that grow, by their shares.
     """
-    later = {index for index in unknown if columns[index].comes_later}
-    kept = [index for index in chosen or usual(columns) if index not in later]
+    later = {index for index in unknown if columns[index].hidden_while_empty}
+    kept = [index for index in chosen or default_columns(columns) if index not in later]
     if _total(columns[index].width for index in kept) > room:
         kept = [index for index in kept if index not in unknown]
 
@@ -83,7 +87,7 @@ def arrange(
         return least(index) if columns[index].grow else max(1, columns[index].width)
 
     def priority(index: int) -> float:
-        return columns[index].priority if columns[index].shown else BY_CHOICE
+        return columns[index].priority if columns[index].shown_by_default else BY_CHOICE
 
     while _total(map(needed, kept)) > room:
         last = max(kept, key=lambda index: (priority(index), kept.index(index)))
@@ -116,9 +120,9 @@ def arrange(
     return tuple(placed)
 
 
-def usual(columns: Sequence[Column[R]]) -> tuple[int, ...]:
+def default_columns(columns: Sequence[Column[R]]) -> tuple[int, ...]:
     """The columns that show where nobody has chosen any."""
-    return tuple(index for index, column in enumerate(columns) if column.shown)
+    return tuple(index for index, column in enumerate(columns) if column.shown_by_default)
 
 
 def _total(widths: Iterable[int]) -> int:

@@ -79,7 +79,7 @@ class TableModel(Generic[R]):
         found = self.records.get(row_id)
         return self._removed.get(row_id) if found is None else found
 
-    def gone_from(self, ids: Set[str]) -> set[str]:
+    def missing_ids(self, ids: Set[str]) -> set[str]:
         """Those that are tombstones or have no record."""
         lost = set(filterfalse(self.records.__contains__, ids))
         return lost | (ids & self.tombstones.keys()) if self.tombstones else lost
@@ -102,16 +102,16 @@ class TableModel(Generic[R]):
         return {row_id: note for row_id, note in tombstones.items() if note is not None}
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         """How many new rows would be shown after a release."""
         new = [row_id for row_id, is_new in self._stirred.items() if is_new]
         return len(self.filter.select(self.read, new))
 
     @property
-    def pending(self) -> bool:
+    def has_held_back_changes(self) -> bool:
         return bool(self._removed or self._stirred or self.tombstones)
 
-    def position(self, row_id: str, ids: list[str] | None = None) -> int | None:
+    def index_of(self, row_id: str, ids: list[str] | None = None) -> int | None:
         """The place of a row in the list that is shown, or in another in the same order."""
         ids = self.shown if ids is None else ids
         if self.sort_column is None:
@@ -132,7 +132,9 @@ class TableModel(Generic[R]):
                 if self._search_text is not None:
                     text = self._search_text(record)
                 else:
-                    looked_at = (one for one in self.columns if one.shown and not one.ticks)
+                    looked_at = (
+                        one for one in self.columns if one.shown_by_default and not one.uses_clock
+                    )
                     text = "\n".join(one.cell(record).text for one in looked_at)
                 texts[row_id] = text.casefold()
             return list(map(texts.__getitem__, ids))
@@ -189,7 +191,7 @@ class TableModel(Generic[R]):
 
     def refilter(self, wanted: Filter) -> Steps:
         """Shows what `wanted` lets through; brings frozen rows up to date too."""
-        return self._anew(in_order=not self.pending, filter=wanted)
+        return self._anew(in_order=not self.has_held_back_changes, filter=wanted)
 
     def warm(self) -> Steps:
         """Reads the text of all rows, so that the first filter finds it ready."""
@@ -303,7 +305,7 @@ class TableModel(Generic[R]):
 
     def _without(self, ids: list[str], out: Iterable[str]) -> list[str]:
         """`ids` without those of `out` that are in it; the same list if there are none."""
-        places = [at for i in out if (at := self.position(i, ids)) is not None]
+        places = [at for i in out if (at := self.index_of(i, ids)) is not None]
         left = ids.copy() if places else ids
         for at in sorted(places, reverse=True):
             del left[at]

@@ -134,20 +134,20 @@ class TablePainter(Generic[R]):
         unknown = {
             index
             for index, column in enumerate(model.columns)
-            if column.priority and not column.ticks and index != model.sort_column
-            if sample or column.comes_later
+            if column.priority and not column.uses_clock and index != model.sort_column
+            if sample or column.hidden_while_empty
             if all(column.cell(record).text.strip() == signs.missing for record in sample)
         }
-        self._awaits = any(model.columns[index].comes_later for index in unknown)
-        self.places = arrange(model.columns, self._room, unknown, self._view.columns)
+        self._awaits = any(model.columns[index].hidden_while_empty for index in unknown)
+        self.places = arrange(model.columns, self._room, unknown, self._view.chosen_columns)
         self.laid_out.clear()
 
-    def read_again(self, row_ids: Iterable[str]) -> None:
+    def reread_rows(self, row_ids: Iterable[str]) -> None:
         """Read the cells of these rows again, also where their record is the same object."""
         for row_id in row_ids:
             self.laid_out.pop(row_id, None)
 
-    def renew(self) -> None:
+    def reread_all(self) -> None:
         """Read all cells on the screen again; show a column in which something is known now."""
         self.laid_out.clear()
         if self._awaits:
@@ -188,9 +188,9 @@ class TablePainter(Generic[R]):
         start = max(0, min(ceil(top * room / last_top), furthest))
         return range(1 + start, 1 + start + length)
 
-    def tick(self) -> None:
+    def update_clock_cells(self) -> None:
         """Read the cells on the screen again that depend on the clock."""
-        ticking = [index for index, place in enumerate(self.places) if place.column.ticks]
+        ticking = [index for index, place in enumerate(self.places) if place.column.uses_clock]
         if not ticking:
             return
         for row_id, row in self.laid_out.items():
@@ -220,7 +220,7 @@ class TablePainter(Generic[R]):
                     row = lay_out_row(record, self.places)
                 laid = row.pieces
                 rows[row_id] = row
-            has_cursor = index == view.cursor_at
+            has_cursor = index == view.cursor_index
             is_band = has_cursor and not view.thin
             is_marked = row_id in view.marks
             lines.append(RowLook(laid, has_cursor, is_marked, is_band, tombstone is not None))
@@ -354,7 +354,9 @@ class TablePainter(Generic[R]):
 def lay_out(record: R, place: Placed[R]) -> tuple[Piece, SafeText]:
     """Return a record's cell, cut and padded to its place, and its text as long as it is."""
     column = place.column
-    cell = column.drawn(record, place.width) if column.drawn else column.cell(record)
+    cell = (
+        column.cell_for_width(record, place.width) if column.cell_for_width else column.cell(record)
+    )
     text = fit(cell.text, place.width, column.align)
     return Piece(place.x, place.width, text, cell.tone), cell.text
 

@@ -23,7 +23,7 @@ from agentco_tui.system.background import at_once, in_slices
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.row_filter import NOTHING, Filter, parse
 from agentco_tui.widgets.table import paint
-from agentco_tui.widgets.table.layout import Column, R, usual
+from agentco_tui.widgets.table.layout import Column, R, default_columns
 from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell, TonedWidget
@@ -49,7 +49,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         def __init__(self, table: RecordTable[Any]) -> None:
             super().__init__()
             self.table = table
-            self.row_id = table.view.cursor or ""  # the row with the cursor, if there is one
+            self.row_id = table.viewport.cursor or ""  # the row with the cursor, if there is one
 
     class CursorMoved(TableMessage):
         """The cursor is on another record now, or on none."""
@@ -73,12 +73,12 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         """
         super().__init__()
         key, descending = sort or (None, False)
-        self.rows = TableModel(columns, search_text, _index(columns, key), descending)
+        self.model = TableModel(columns, search_text, _index(columns, key), descending)
         """The records and their order: to be read; whoever changes them does so here."""
-        self.view = Viewport(self.rows)
+        self.viewport = Viewport(self.model)
         self.idle = asyncio.Event()  # set while no work is done in slices
         self.idle.set()
-        self._painter = paint.TablePainter(self.rows, self.view, self._text_instead)
+        self._painter = paint.TablePainter(self.model, self.viewport, self._text_instead)
         self.empty_text = plain("loading…")  # stands there while there are no rows
         self._cursor_told: str | None = None
         self._filtered_at = 0.0
@@ -89,7 +89,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         several turns of the event loop (sorted and filtered, too), and `WorkDone` says when they
         are; what is done to the table before that finishes it first.
         """
-        self._do(self.rows.load(rows))
+        self._do(self.model.load(rows))
 
     def apply(
         self,
@@ -102,35 +102,35 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         show what is derived from other records.
         """
         changed = tuple(changed)
-        self._painter.read_again(row_id for row_id, _ in changed)
-        self._do(self.rows.apply((*added, *changed), removed))
+        self._painter.reread_rows(row_id for row_id, _ in changed)
+        self._do(self.model.apply((*added, *changed), removed))
 
-    def tick(self) -> None:
+    def update_clock_cells(self) -> None:
         """Repaints the cells on the screen whose text the clock has changed."""
-        self._painter.tick()
+        self._painter.update_clock_cells()
         self._sync()
-        model = self.rows
-        ticks = any(model.columns[index].ticks for index in model.filter.columns)
+        model = self.model
+        ticks = any(model.columns[index].uses_clock for index in model.filter.columns)
         if ticks and not model.frozen and monotonic() - self._filtered_at > _FILTER_AGES:
             self._filtered_at = monotonic()
             self._do(model.refilter(model.filter))
 
-    def renew(self) -> None:
+    def reread_cells(self) -> None:
         """Looks again at all cells on the screen: what they take from elsewhere has changed."""
-        self._painter.renew()
+        self._painter.reread_all()
         self._sync()
 
     def set_state(self, empty_text: SafeText, *, stale: bool = False) -> None:
         """Says what the rows are worth: dimmed if `stale`; the text is shown if there are none."""
-        if (empty_text, stale) != (self.empty_text, self.view.stale):
-            if stale is not self.view.stale:
+        if (empty_text, stale) != (self.empty_text, self.viewport.stale):
+            if stale is not self.viewport.stale:
                 self._painter.forget()
-            self.empty_text, self.view.stale = empty_text, stale
+            self.empty_text, self.viewport.stale = empty_text, stale
             self._sync()
 
     def _text_instead(self) -> SafeText:
-        if self.rows.records and self.rows.filter:
-            typed = safe(self.rows.filter.text, 60)
+        if self.model.records and self.model.filter:
+            typed = safe(self.model.filter.text, 60)
             return plain(f"no row matches {typed}, esc clears the filter")
         return self.empty_text
 
@@ -139,75 +139,80 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
     @property
     def columns_shown(self) -> tuple[int, ...]:
         """By their index, in their order, whether there is room for all of them or not."""
-        return self.view.columns or usual(self.rows.columns)
+        return self.viewport.chosen_columns or default_columns(self.model.columns)
 
     def show_columns(self, keys: Sequence[str]) -> None:
-        """Shows these columns in this order, behind those that stay; as usual if none is known."""
-        columns = self.rows.columns
+        """Shows these columns in this order, behind those that are always shown.
+
+        Shows the default columns if none of the keys is known.
+        """
+        columns = self.model.columns
         wanted = [at for key in keys for at, one in enumerate(columns) if one.key == key]
-        staying = [at for at, one in enumerate(columns) if one.stays]
+        staying = [at for at, one in enumerate(columns) if one.always_shown]
         chosen = tuple(dict.fromkeys((*staying, *wanted)))
-        self.view.columns = chosen if wanted and chosen != usual(columns) else ()
+        self.viewport.chosen_columns = (
+            chosen if wanted and chosen != default_columns(columns) else ()
+        )
         self._painter.rearrange()
         self._sync()
 
     @property
     def sort(self) -> tuple[str | None, bool]:
         """The key of the column sorted by, and whether the highest comes first."""
-        column = self.rows.sort_column
-        return (None if column is None else self.rows.columns[column].key), self.rows.descending
+        column = self.model.sort_column
+        return (None if column is None else self.model.columns[column].key), self.model.descending
 
     def sort_by(self, key: str | None, descending: bool | None = None) -> None:
         """Sorts by a column, in its usual direction if none is given; None is order of arrival."""
-        index = _index(self.rows.columns, key)
+        index = _index(self.model.columns, key)
         if descending is None:
-            descending = index is not None and self.rows.columns[index].descending_first
-        self._do(self.rows.sort(index, descending), asked=True)
+            descending = index is not None and self.model.columns[index].descending_first
+        self._do(self.model.sort(index, descending), asked=True)
 
     def cycle_sort(self) -> None:
-        self.finish()
-        now, shown = self.rows.sort_column, self.columns_shown
+        self.finish_work()
+        now, shown = self.model.sort_column, self.columns_shown
         at = shown.index(now) + 1 if now in shown else 0
-        for column in map(self.rows.columns.__getitem__, shown[at:] + shown[:at]):
+        for column in map(self.model.columns.__getitem__, shown[at:] + shown[:at]):
             if column.sort_key:
                 self.sort_by(column.key)
                 break
 
     def reverse_sort(self) -> None:
-        self.finish()
+        self.finish_work()
         self.sort_by(self.sort[0], not self.sort[1])
 
     def set_filter(self, text: str) -> SafeText | None:
         """Shows only what matches; all, and says what is wrong, if that can't be told."""
-        wanted = parse(text, self.rows.columns)
+        wanted = parse(text, self.model.columns)
         self._filtered_at = monotonic()
         if isinstance(wanted, Filter):
-            self._do(self.rows.refilter(wanted), asked=True)
+            self._do(self.model.refilter(wanted), asked=True)
             return None
-        if self.rows.filter:
-            self._do(self.rows.refilter(NOTHING), asked=True)
+        if self.model.filter:
+            self._do(self.model.refilter(NOTHING), asked=True)
         return wanted
 
     def warm_filter(self) -> None:
         """Reads the text of all rows while nothing else is to do."""
-        self._do(self.rows.warm())
+        self._do(self.model.warm())
 
     def freeze(self) -> None:
         """From now on the order stands still, until the release."""
-        self.finish()
-        self.rows.frozen = True
+        self.finish_work()
+        self.model.frozen = True
 
     def release(self) -> None:
         """Ends the freeze, with new rows in, tombstones gone, all in order."""
-        if self.rows.frozen or self.rows.pending:
-            self._do(self.rows.release())
+        if self.model.frozen or self.model.has_held_back_changes:
+            self._do(self.model.release())
 
     def set_tombstone(self, row_id: str, note: Cell) -> None:
         """Says what became of a row, shown in its place until the release."""
-        self.finish()
-        self.rows.tombstones[row_id], place = note, self.rows.position(row_id)
+        self.finish_work()
+        self.model.tombstones[row_id], place = note, self.model.index_of(row_id)
         # A set of hundreds says so of each; only what can be seen has to be drawn.
-        if place is not None and self.view.shows(place):
+        if place is not None and self.viewport.shows_row(place):
             self._sync()
 
     def annotate(self, annotations: Mapping[str, Cell]) -> None:
@@ -215,13 +220,13 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
 
         Ids without a row are kept: the row may come, or come back.
         """
-        if annotations != self.view.annotations:
-            self.view.annotations = dict(annotations)
+        if annotations != self.viewport.annotations:
+            self.viewport.annotations = dict(annotations)
             self._sync()
 
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
         """Takes the steps after those of the work before; none has begun to run yet."""
-        self.finish()
+        self.finish_work()
         self._work = work = self._worked_off(steps, asked)
         for taken, _ in enumerate(work):
             if taken >= _AT_ONCE and self.is_running:
@@ -230,19 +235,19 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
                 return
 
     def _worked_off(self, steps: Steps, asked: bool) -> Generator[None, None, None]:
-        before = self.rows.shown
+        before = self.model.shown
         yield from steps
-        if asked or not before or self.view.opening:
+        if asked or not before or self.viewport.is_opening:
             self._painter.rearrange()  # cells may tell more in another order
         if not self.idle.is_set():
             self.idle.set()
             self.post_message(self.WorkDone(self))
-        self.view.follow(before)
-        if self.view.marks:
-            self.mark(self.rows.gone_from(self.view.marks.keys()), False)
+        self.viewport.follow_records(before)
+        if self.viewport.marks:
+            self.mark(self.model.missing_ids(self.viewport.marks.keys()), False)
         self._sync()
 
-    def finish(self) -> None:
+    def finish_work(self) -> None:
         """Takes at once what steps are left: something else is about to happen."""
         if not self.idle.is_set():
             at_once(self._work)
@@ -250,58 +255,58 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
     # ---- cursor and marks
 
     def move_cursor_to(self, row_id: str) -> bool:
-        self.finish()
-        place = self.rows.position(row_id)
+        self.finish_work()
+        place = self.model.index_of(row_id)
         if place is not None:
             self._move_to(place)
         return place is not None
 
     @property
     def cursor_line(self) -> int:
-        return 1 + self.view.cursor_at - self.view.top
+        return 1 + self.viewport.cursor_index - self.viewport.top
 
     def _move_to(self, place: int) -> None:
-        self.finish()
-        self.view.move_to(place)
+        self.finish_work()
+        self.viewport.move_cursor(place)
         self._sync()
 
     def action_move(self, rows: int) -> None:
-        self.finish()  # which may give the cursor's record another place
-        self._move_to(self.view.cursor_at + rows)
+        self.finish_work()  # which may give the cursor's record another place
+        self._move_to(self.viewport.cursor_index + rows)
 
     def action_page(self, pages: int) -> None:
-        self.finish()
-        step = max(1, self.view.height - 1) * pages
-        self.view.scroll_to(self.view.top + step)
-        self._move_to(self.view.cursor_at + step)
+        self.finish_work()
+        step = max(1, self.viewport.height - 1) * pages
+        self.viewport.scroll_to(self.viewport.top + step)
+        self._move_to(self.viewport.cursor_index + step)
 
     def action_first(self) -> None:
         """The cursor on the first row; from now on the top of the list stays in view."""
         self._move_to(0)
-        self.view.touched = False
+        self.viewport.user_has_moved = False
 
     def action_last(self) -> None:
-        self.finish()
-        self._move_to(len(self.rows.shown) - 1)
+        self.finish_work()
+        self._move_to(len(self.model.shown) - 1)
 
     def action_open(self) -> None:
-        if self.view.cursor is not None:
+        if self.viewport.cursor is not None:
             self.post_message(self.Opened(self))
 
     @property
     def marked(self) -> tuple[str, ...]:
         """In the order they were marked."""
-        return tuple(self.view.marks)
+        return tuple(self.viewport.marks)
 
     def mark(self, ids: Iterable[str], wanted: bool = True) -> None:
         """Marks these records, or takes their marks away; ids that have none, and tombstones, are
         passed over.
         """
-        view, before, asked = self.view, len(self.view.marks), dict.fromkeys(ids)
-        gone = self.rows.gone_from(asked.keys()) if wanted else asked.keys() - view.marks.keys()
+        view, before, asked = self.viewport, len(self.viewport.marks), dict.fromkeys(ids)
+        gone = self.model.missing_ids(asked.keys()) if wanted else asked.keys() - view.marks.keys()
         for row_id in asked:
             if row_id not in gone:
-                view.marked_last = row_id
+                view.last_marked = row_id
                 if wanted:
                     view.marks[row_id] = None
                 else:
@@ -310,39 +315,39 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
             self._sync()
 
     def action_toggle_mark(self) -> None:
-        row_id = self.view.cursor
+        row_id = self.viewport.cursor
         if row_id is not None:
-            self.mark([row_id], row_id not in self.view.marks)
+            self.mark([row_id], row_id not in self.viewport.marks)
             self.action_move(1)
 
     def action_mark_range(self) -> None:
         """Marks the rows shown from the one marked last to the cursor, in either direction."""
-        self.finish()
-        last, cursor = self.view.marked_last or self.view.cursor, self.view.cursor_at
-        place = None if last is None else self.rows.position(last)
+        self.finish_work()
+        last, cursor = self.viewport.last_marked or self.viewport.cursor, self.viewport.cursor_index
+        place = None if last is None else self.model.index_of(last)
         if place is not None:
-            self.mark(self.rows.shown[min(place, cursor) : max(place, cursor) + 1])
+            self.mark(self.model.shown[min(place, cursor) : max(place, cursor) + 1])
 
     def action_mark_all_shown(self) -> None:
-        self.finish()
-        self.mark(self.rows.shown)
+        self.finish_work()
+        self.mark(self.model.shown)
 
     def on_click(self, event: events.Click) -> None:
         """A row: the cursor goes there, or it is opened. A title: sorts. The scroll bar: goes."""
-        self.finish()
-        view, at = self.view, self.view.top + event.y - 1
+        self.finish_work()
+        view, at = self.viewport, self.viewport.top + event.y - 1
         if event.y == 0:
             for place in self._painter.places:
                 if not place.x <= event.x - paint.GUTTER <= place.x + place.width:
                     continue
-                if place.index == self.rows.sort_column:
+                if place.index == self.model.sort_column:
                     self.reverse_sort()
                 elif place.column.sort_key is not None:
                     self.sort_by(place.column.key)
-        elif event.x == self.size.width - 1 and view.last_top:
-            self._scroll_view((event.y - 1) * view.last_top // max(1, view.height - 1))
-        elif at < len(self.rows.shown):
-            if at == view.cursor_at and view.touched:
+        elif event.x == self.size.width - 1 and view.max_top:
+            self._scroll_view((event.y - 1) * view.max_top // max(1, view.height - 1))
+        elif at < len(self.model.shown):
+            if at == view.cursor_index and view.user_has_moved:
                 self.action_open()
             else:
                 self._move_to(at)
@@ -353,19 +358,19 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         """The view moves, the cursor stays with its record."""
         event.stop()
         rows = _WHEEL if isinstance(event, events.MouseScrollDown) else -_WHEEL
-        self._scroll_view(self.view.top + rows)
+        self._scroll_view(self.viewport.top + rows)
 
     def _scroll_view(self, top: int) -> None:
-        self.finish()
-        self.view.scroll_to(top)
+        self.finish_work()
+        self.viewport.scroll_to(top)
         self._sync()
 
     # ---- painting
 
     def _sync(self) -> None:
         """Asks for a repaint of what looks different now, and of nothing else."""
-        if self.view.cursor != self._cursor_told:
-            self._cursor_told = self.view.cursor
+        if self.viewport.cursor != self._cursor_told:
+            self._cursor_told = self.viewport.cursor
             self.post_message(self.CursorMoved(self))
         if regions := self._look_again():
             self.refresh(*regions)
@@ -376,7 +381,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
             self._painter.size = Size(0, 0)  # fitted as soon as there is something to draw on
             return []
         if self._painter.size != self.size:
-            self.view.fit(max(0, self.size.height - 1))
+            self.viewport.resize(max(0, self.size.height - 1))
             self._painter.forget()
         return self._painter.update(self.size)
 
