@@ -16,7 +16,8 @@ from agentco_tui.api.transport import Transport
 from agentco_tui.app import DashboardApp
 from agentco_tui.cli.dashboard import THREAD_SLICE, known_place
 from agentco_tui.config import Settings
-from agentco_tui.live.replay import Player, ReplayClock, ReplayPoller
+from agentco_tui.live.replay_clock import ReplayClock
+from agentco_tui.live.replay_poller import RecordedPlatform, ReplayPoller
 from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.screens.replay_screen import ReplayScreen
 from agentco_tui.system.state_folder import JOURNAL_FILE, made_state_folder
@@ -43,7 +44,7 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Replay
         KeyInUse(ApiKey(secrets.token_hex(20))),
         attempts=1,
         clock=clock.time,
-        replay=Player(recording, clock).answer,
+        replay=RecordedPlatform(recording, clock).answer,
     )
     workspace = Workspace(
         settings,

@@ -175,7 +175,7 @@ class Clock:
         """`skew` returns the seconds by which the platform is ahead of the `machine`'s clock."""
         self._skew = skew
         self.machine = machine
-        self._told = 0.0  # what `now` returned last
+        self._last_returned = 0.0  # by `now`
 
     def monotonic(self) -> float:
         """Seconds on a clock that never jumps and doesn't stand still in a sleep."""
@@ -188,9 +188,9 @@ class Clock:
         if skew is not None and abs(skew) >= SKEW_THAT_MATTERS:
             now += skew
         # The skew is measured to half a second only: a small jump back would make ages shrink.
-        if not 0 < self._told - now < SKEW_ERROR:
-            self._told = now
-        return self._told
+        if not 0 < self._last_returned - now < SKEW_ERROR:
+            self._last_returned = now
+        return self._last_returned
 
 
 def began_at(freshness: Freshness, clock: Clock) -> float:

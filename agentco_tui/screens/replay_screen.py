@@ -12,7 +12,8 @@ from textual.binding import BindingType
 from agentco_tui.keys.commands import COMMANDS, shown_key
 from agentco_tui.keys.places import Place
 from agentco_tui.live.insight import Level
-from agentco_tui.live.replay import SPEEDS, ReplayClock, ReplayPoller
+from agentco_tui.live.replay_clock import SPEEDS, ReplayClock
+from agentco_tui.live.replay_poller import ReplayPoller
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_context import DashboardContext
@@ -152,7 +153,7 @@ class TimeWords:
         self._frame.prompt.hint(plain("enter goes there, esc leaves it"))
 
     async def entered(self, text: str) -> None:
-        at = self._frame.clock.meant(text.strip())
+        at = self._frame.clock.parse_time(text.strip())
         if at is None:
             words = f"{safe(text, 40)} is no time of the recording: 03:12, +5m or -1h"
             self._frame.prompt.hint(plain(words), bad=True)

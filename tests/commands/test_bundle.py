@@ -22,7 +22,8 @@ from agentco_tui.api.recording import Recording
 from agentco_tui.api.recording_format import Recorded
 from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.fetch import fetch
-from agentco_tui.live.replay import Player, ReplayClock
+from agentco_tui.live.replay_clock import ReplayClock
+from agentco_tui.live.replay_poller import RecordedPlatform
 from agentco_tui.live.store import Store
 from agentco_tui.reading.json_body import parse_json
 from tests.commands.conftest import Command
@@ -179,7 +180,7 @@ def test_nobody_is_named_in_any_shape_and_it_replays(
         assert f":{platform.port}" not in told
         # Read again it is what it was: as many records, of the same states and sums.
         clock = ReplayClock(recording)
-        assert abs(clock.told(recording.ends) - platform.world.time()) < 5
+        assert abs(clock.platform_time(recording.ends) - platform.world.time()) < 5
         read = asyncio.run(replayed(recording))
         for kind, count in asyncio.run(replayed(recording, platform)).items():
             assert read[kind] == count, kind
@@ -191,7 +192,7 @@ async def replayed(
     """What is read of each feed that tells nothing of names; of a platform, if one is given."""
     clock = ReplayClock(recording)
     clock.set(at=recording.ends, paused=True)
-    replay = None if platform else Player(recording, clock).answer
+    replay = None if platform else RecordedPlatform(recording, clock).answer
     base = BaseUrl.parse(platform.base_url if platform else recording.about.base_url)
     key = ApiKey(platform.full_key if platform else "none-at-all")
     store = Store()

@@ -13,7 +13,7 @@ from agentco_tui.commands.replay_command import settings_for, start_recording
 from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.replay import ReplayPoller
+from agentco_tui.live.replay_poller import ReplayPoller
 from agentco_tui.screens.replay_screen import MOVING, ReplayScreen
 from tests.platform import EmbeddedPlatform
 from tests.screens import harness
@@ -256,7 +256,7 @@ async def test_what_was_not_asked_for_long_is_told_as_old(
         assert known[FeedName.AGENTS].phase is Phase.STALE
         assert known[FeedName.PENDING].phase is Phase.LIVE
         await s.go("agents")
-        await s.sees("nothing newer is in the recording", "1 h old")
+        await s.sees("the recording has nothing newer", "1 h old")
 
 
 def test_its_keys_are_those_of_no_other_command() -> None:
