@@ -44,11 +44,12 @@ from agentco_tui.live.due_times import DueTimes
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, alert_level, is_failing, task_level, waiting_since
 from agentco_tui.live.log_findings import AT_WORK, LogFindings, Repeated
+from agentco_tui.live.queue_tracker import QueueTracker
 from agentco_tui.live.sorted_keys import SortedKeys
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.live.status_counts import StatusCounts
 from agentco_tui.live.store import Change
-from agentco_tui.live.waiting_queue import WaitingQueue, agent_id_of
+from agentco_tui.live.waiting_queue import agent_id_of
 from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Task
 from agentco_tui.model.period import HOUR
 from agentco_tui.system.background import in_slices
@@ -90,13 +91,13 @@ class NeedsModel:
         `decided_tasks` returns the tasks of decisions that are not known to be done: their needs
         come first.
         """
-        self.queue = WaitingQueue()
+        self.tracker = QueueTracker(outlook.store, scope)  # the history takes its counts from it
+        self.queue = self.tracker.queue
         self.agents = AgentCounts()
         self.statuses = StatusCounts(outlook.store)
         self.levels = Counter[Level]()
         """How many needs there are; tasks that are alike count each, what is snoozed does not."""
-        self.money_levels = Counter[Level]()
-        """How many of them are about budgets."""
+        self.money_levels = Counter[Level]()  # of needs that are about budgets
         self.shown: list[Need] = []
         """The list as the user sees it: the worst first, tasks that are alike as one need, and
         what is snoozed at the end."""
@@ -119,9 +120,9 @@ class NeedsModel:
         self._now = -inf
         self._is_ours = of_company(self._store, None)
         self._has_agents = False
-        # The counts that changes go to: others than those shown while all is computed again.
-        self._next_queue = self.queue
+        # The count that changes go to: another than that shown while all is computed again.
         self._next_agents = self.agents
+        self._queue_changes = self.tracker.follow()
         # What is still to be taken in.
         self._changes: deque[tuple[FeedName, Iterator[str]]] = deque()
         self._stale: dict[Topic, None] = {}
@@ -220,7 +221,8 @@ class NeedsModel:
         self._needs = {}
         self._keys_by_topic = {}
         self._counts = Counter()
-        self._next_queue = WaitingQueue(self._scope)
+        if self.tracker.queue.scope == self._scope:
+            self._queue_changes.owners.update(self.tracker.queue.waiting_by_owner)
         for feed in (FeedName.AGENTS, *(each for each in FEEDS if each is not FeedName.AGENTS)):
             self._changes.append((feed, iter(tuple(self._store.collections[feed].records))))
 
@@ -245,20 +247,18 @@ class NeedsModel:
             # Until agents are known, an alert about any of them may be ours.
             self._has_agents = has_agents
             self._stale |= dict.fromkeys(self._alerts.ids_by_topic)
-        for scope, owner_id in self._next_queue.changed_owners:
+        yield from self.tracker.steps()
+        for scope, owner_id in self._queue_changes.owners:
             self._stale[scope, owner_id] = None
             if scope is BudgetScope.AGENT:
                 self._task_needs.note_agent(owner_id)
                 self._critical_task_needs.note_agent(owner_id)
-        self._next_queue.changed_owners.clear()
+        self._queue_changes.owners.clear()
 
     def _take_record(self, feed: FeedName, record_id: str) -> None:
         """Take in what the store has under this id now, which may be nothing."""
         match feed:
-            case FeedName.PENDING:
-                self._next_queue.update(record_id, self._store.pending.get(record_id))
-                self._mark_stuck_stale(record_id)
-            case FeedName.TASKS:
+            case FeedName.PENDING | FeedName.TASKS:
                 self._mark_stuck_stale(record_id)
             case FeedName.AGENTS:
                 self._take_agent(record_id)
@@ -283,7 +283,6 @@ class NeedsModel:
         company_id = self._next_agents.company_of(agent_id)
         if company_id == company_before:
             return
-        self._next_queue.set_company(agent_id, company_id)
         if self._scope is not None:
             self._stale |= dict.fromkeys((NeedKind.FAILURES, each) for each in self._log.failures)
 
@@ -362,7 +361,7 @@ class NeedsModel:
                 subject.level = max(subject.level, level)
                 subject.alerts.append(alert)
         is_need = subject.budget is not None or bool(subject.alerts)
-        waiting = self._next_queue.waiting_by_owner[scope, subject_id]
+        waiting = self.tracker.queue.waiting_by_owner[scope, subject_id]
         stuck: list[StuckTask] = []
         if scope is BudgetScope.AGENT:
             stuck, stuck_changes_at = self._stuck_tasks(subject_id, now)
@@ -429,7 +428,7 @@ class NeedsModel:
     def _publish(self, now: float) -> None:
         self._now = now
         self.agents = self._next_agents
-        self.queue = self._next_queue
+        self.queue = self.tracker.queue
         self.queue.settle()
         self._find_snoozed(now)
         self._count_levels(now)
@@ -472,13 +471,14 @@ class NeedsModel:
         if known is not None:
             return known
         kind, _, task_id = key.partition(":")
-        task = self._next_queue.task(task_id) if kind == NeedKind.TASK else None
+        queue = self.tracker.queue
+        task = queue.task(task_id) if kind == NeedKind.TASK else None
         if task is None:
             return None
         level = task_level(task, now, self._outlook.limits)
         if level < Level.WARNING:
             return None
-        return need_of_task(self._next_queue, level, task)
+        return need_of_task(queue, level, task)
 
     def _update_task_needs(self, task_needs: TaskNeeds, most: int) -> None:
         prefix = f"{NeedKind.TASK}:"

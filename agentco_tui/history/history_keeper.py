@@ -20,15 +20,18 @@ from agentco_tui.live.backfill import entries_within
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.log_reader import ends
 from agentco_tui.live.poller import Poller
+from agentco_tui.live.queue_tracker import QueueTracker
 from agentco_tui.model import Activity, Listing
 
 
 class HistoryKeeper:
     """Writes what one poller reads to one history. Call `start` once, then `run`."""
 
-    def __init__(self, history: History, poller: Poller) -> None:
+    def __init__(self, history: History, poller: Poller, tracker: QueueTracker) -> None:
+        """`tracker` counts the tasks that wait in the poller's store."""
         self._history = history
         self._poller = poller
+        self._tracker = tracker
         self._departures: DepartureReader | None = None
 
     async def start(self) -> None:
@@ -42,7 +45,8 @@ class HistoryKeeper:
             poller.store,
             lambda: poller.query,
             poller.clock,
-            on_queue=self._note_departures,
+            self._tracker,
+            on_departures=self._note_departures,
         )
         self._departures = DepartureReader(
             poller.client,

@@ -19,17 +19,19 @@ from agentco_tui.history.observations import (
     BudgetSample,
     Departure,
     Observed,
+    QueueSample,
     QueueSeen,
     Span,
     TaskLife,
 )
-from agentco_tui.history.queue_counts import ALL, QueueCounts
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import SCOPED, Clock, FeedName, Query
 from agentco_tui.live.insight import is_open, waiting_since, waits_for_person
 from agentco_tui.live.log_findings import ENDED
 from agentco_tui.live.names import Names
+from agentco_tui.live.queue_tracker import QueueTracker
 from agentco_tui.live.store import Change, Store
+from agentco_tui.live.waiting_queue import EVERYTHING
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -44,6 +46,8 @@ from agentco_tui.model import (
     TaskState,
 )
 
+ALL: Final = ""
+"""Stands for all companies where the id of one is expected."""
 SHORTEST_GAP: Final = 60.0
 """Seconds without an answer that are a gap, or three intervals of polls if those are longer."""
 OLD_ENTRY: Final = 23 * 3_600.0
@@ -76,16 +80,23 @@ class Sampler:
         store: Store,
         query: Callable[[], Query],
         clock: Clock,
-        on_queue: Callable[[], None] | None = None,
+        tracker: QueueTracker,
+        *,
+        on_departures: Callable[[], None] | None = None,
     ) -> None:
-        """`query` returns what the feeds are asked about now. What the store has already is taken
-        up. `on_queue` is called when tasks have left the queue, or may have.
+        """Take up what the store has already, and follow its changes.
+
+        `query` returns what the feeds are asked about now. `tracker` counts the tasks that wait, in
+        the scope of that query. `on_departures` is called when tasks have left the queue, or may
+        have.
         """
         self._history = history
         self._store = store
         self._query = query
         self._clock = clock
-        self._on_queue = on_queue
+        self._tracker = tracker
+        self._queue_changes = tracker.follow()
+        self._on_departures = on_departures
         self._names = Names(store)
         self._answers = dict[FeedName, _Answer]()  # the last of each
         self._answered_at = dict[FeedName, float]()  # by the freshness of each feed
@@ -102,9 +113,11 @@ class Sampler:
     def _forget_everything(self) -> None:
         self._answered_at.clear()
         self._answers.clear()
-        self._queue = QueueCounts()
-        self._left_queue = set[str]()  # ids of tasks that are missing since the last whole answer
-        self._left_alerts = set[str]()  # the same of alerts
+        self._queue_changes.owners.update(self._tracker.queue.waiting_by_owner)
+        self._queue_changes.departed.clear()
+        self._uncounted = {ALL}  # companies of which a sample of the queue is due
+        self._queue_counts = dict[str, tuple[int, float | None]]()  # the last sample of each
+        self._left_alerts = set[str]()  # ids of alerts that are missing since the last whole answer
         self._log = LogCounts()
         self._log_scope: str | None = None  # None: the spans of the log are not written yet
         self._log_gaps = set[str]()  # ids of the marks for gaps
@@ -126,13 +139,9 @@ class Sampler:
             self._history.observe(self._log_change(change, at))
             return
         records = self._store.collections[feed].records
-        if feed is FeedName.PENDING:
-            self._history.observe(self._queue_change(change, records, self._scope(feed)))
         if feed is FeedName.COMPANIES:
             # Each has a count, also if it never had a task.
-            self._queue.changed.update(change.added)
-        if feed is FeedName.AGENTS:
-            self._history.observe(self._agents_change(change, self._scope(FeedName.PENDING)))
+            self._uncounted.update(change.added)
         if feed is FeedName.ALERTS:
             self._history.observe(self._alerts_change(change, records, at))
         elif change.added or change.changed:
@@ -167,40 +176,6 @@ class Sampler:
                 yield observed
                 observed = Observed()
         yield observed
-
-    def _queue_change(
-        self, change: Change, records: Mapping[str, Record], scope: str
-    ) -> Iterator[Observed]:
-        """Count what came into the queue and what left it."""
-        for number, key in enumerate((*change.added, *change.changed)):
-            if number % _STEP == 0:
-                yield Observed()
-            task = records.get(key)
-            if isinstance(task, Task) and waits_for_person(task):
-                self._put_into_queue(task, scope)
-                self._left_queue.discard(key)
-            elif self._queue.drop(key):
-                self._left_queue.add(key)
-        for number, key in enumerate(change.removed):
-            if number % _STEP == 0:
-                yield Observed()
-            if self._queue.drop(key):
-                self._left_queue.add(key)
-
-    def _agents_change(self, change: Change, scope: str) -> Iterator[Observed]:
-        """Move tasks to another company whose agent is now known to belong to it."""
-        for number, agent in enumerate((*change.added, *change.changed, *change.removed)):
-            if number % _STEP == 0:
-                yield Observed()
-            for key in self._queue.tasks_of_agent(agent):
-                task = self._store.pending.get(key)
-                if task is not None:
-                    self._put_into_queue(task, scope)
-
-    def _put_into_queue(self, task: Task, scope: str) -> None:
-        """A task that names no company is taken to be of the one in scope, where it is listed."""
-        company = _id(self._names.company_of(task)) or scope
-        self._queue.put(task.id, company, _id(task.agent), waiting_since(task))
 
     def _alerts_change(
         self, change: Change, records: Mapping[str, Record], at: float
@@ -311,32 +286,67 @@ class Sampler:
             self._history.hand(Observed(seen=[(feed, scope, answer.span)]))
 
     def _queue_answer(self, answer: _Answer, *, is_owner_known: bool) -> Iterator[Observed]:
-        """Figures that changed, and the tasks that are missing. `is_owner_known` says whether the
-        agents are known, by which tasks belong to companies.
-        """
-        scope, (after, at), _ = answer
-        observed = Observed(seen=[(FeedName.PENDING, scope, answer.span)])
-        self._add_queue_samples(observed, scope, at, is_owner_known=is_owner_known)
-        missing = [task for task in self._left_queue if task not in self._queue]
-        self._left_queue.clear()
-        if answer.follows_another:
-            observed.departures = [Departure(task, at, after) for task in missing]
-        else:
-            observed.queue = QueueSeen(at, scope, self._queue.ids())
-        yield observed
-        if self._on_queue is not None and (observed.departures or observed.queue is not None):
-            self._on_queue()
+        """The counts of the queue that changed, and the tasks that left it.
 
-    def _add_queue_samples(
-        self, observed: Observed, scope: str, at: float, *, is_owner_known: bool
-    ) -> None:
-        queue = self._queue
-        due = {scope} & queue.changed
-        if not scope and (is_owner_known or not queue.without_company):
-            due |= queue.changed
-        for company in due:
-            sample = queue.take_sample(company, at)
-            observed.samples.append((FeedName.PENDING, company, "", sample))
+        `is_owner_known` says whether the agents are known, by which tasks belong to companies.
+        """
+        for _ in self._tracker.steps():
+            yield Observed()
+        scope = answer.scope
+        after, at = answer.span
+        observed = Observed(seen=[(FeedName.PENDING, scope, answer.span)])
+        queue = self._tracker.queue
+        if (queue.scope or ALL) != scope:
+            # Another company has come into scope since the answer: the counts are not of it.
+            yield observed
+            return
+        for company in self._companies_due(scope, is_owner_known=is_owner_known):
+            sample = self._queue_sample(company, at)
+            counts = (sample.waiting, sample.oldest)
+            if self._queue_counts.get(company) != counts:
+                self._queue_counts[company] = counts
+                observed.samples.append((FeedName.PENDING, company, "", sample))
+        departed = self._queue_changes.departed
+        if answer.follows_another:
+            observed.departures = [Departure(task, at, after) for task in departed]
+        else:
+            observed.queue = QueueSeen(at, scope, queue.ids())
+        departed.clear()
+        yield observed
+        may_have_departed = observed.departures or observed.queue is not None
+        if self._on_departures is not None and may_have_departed:
+            self._on_departures()
+
+    def _companies_due(self, scope: str, *, is_owner_known: bool) -> set[str]:
+        """The companies of which a sample of the queue is due, `ALL` among them.
+
+        They are those whose tasks have changed since their last sample. No company has a count
+        before it is known whose the tasks are, except the one in scope: a task that names none is
+        taken to be of that one, because its list has it.
+        """
+        owners = self._queue_changes.owners
+        for owner in owners:
+            owner_scope, company = owner
+            if owner == EVERYTHING:
+                self._uncounted |= {scope, ALL}
+            elif owner_scope is BudgetScope.COMPANY and company:
+                self._uncounted.add(company)
+        owners.clear()
+        due = {scope} & self._uncounted
+        if not scope:
+            without_company = self._tracker.queue.waiting_by_owner[BudgetScope.COMPANY, ""]
+            if is_owner_known or not without_company:
+                due |= self._uncounted
+        self._uncounted -= due
+        return due
+
+    def _queue_sample(self, company: str, at: float) -> QueueSample:
+        """How many tasks of a company wait at a time, or of all companies, and since when."""
+        queue = self._tracker.queue
+        if company == (queue.scope or ALL):
+            return QueueSample(at, queue.waiting_by_owner[EVERYTHING], queue.oldest_now())
+        owner = (BudgetScope.COMPANY, company)
+        return QueueSample(at, queue.waiting_by_owner[owner], queue.oldest_of(owner))
 
     def _alerts_answer(self, answer: _Answer, *, is_whole: bool) -> Iterator[Observed]:
         scope, (_, at), _ = answer

@@ -1,4 +1,8 @@
-"""The tasks that wait for the user: counted once, as changes come, for every screen and command."""
+"""The queue: the tasks that wait for the user, counted by owner, urgency and time.
+
+`QueueTracker` feeds it with what changes in the store. The needs, the screens, `metrics` and the
+history all take their counts from it.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ class WaitingQueue:
         """Grows with every task that is added to the queue or leaves it."""
         self.waiting_by_owner = Counter[Owner]()
         self.changed_owners: set[Owner] = set()
-        """Owners whose count or oldest wait changed; whoever handles them clears the set."""
+        """Owners whose count or oldest wait changed; the `QueueTracker` clears the set."""
         self._tasks: dict[str, Task] = {}  # all that wait, of whatever company
         self._company_by_agent: dict[str, str] = {}
         self._tasks_by_agent: dict[str, dict[str, None]] = {}
@@ -55,12 +59,24 @@ class WaitingQueue:
         self._by_urgency = tuple(SortedKeys[tuple[float, str]]() for _ in _URGENCIES)
         self._waits_by_owner: dict[Owner, _Minimum] = {}
 
+    def __contains__(self, task_id: object) -> bool:
+        """Whether a task of this id waits, of whatever company."""
+        return task_id in self._tasks
+
+    def ids(self) -> frozenset[str]:
+        """The ids of all tasks that wait, of whatever company."""
+        return frozenset(self._tasks)
+
     def settle(self) -> None:
         """All changes up to now are taken in: let `count` and `oldest` show them."""
         self.count = self.waiting_by_owner[EVERYTHING]
+        self.oldest = self.oldest_now()
+
+    def oldest_now(self) -> float | None:
+        """As `oldest`, but of all changes up to now, not only up to the last `settle`."""
         first = [key for tasks in self._by_urgency for key in tasks.slice(0, 1)]
         since = min(first, default=(inf, ""))[0]
-        self.oldest = None if since == inf else since
+        return None if since == inf else since
 
     def oldest_of(self, owner: Owner) -> float | None:
         """Since when the oldest task of an owner waits; None if that is not known."""

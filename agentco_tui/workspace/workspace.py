@@ -132,7 +132,7 @@ class Workspace:
         await asyncio.sleep(after)
         async with asyncio.TaskGroup() as work:
             if remembers:
-                keeper = HistoryKeeper(history, self.poller)
+                keeper = HistoryKeeper(history, self.poller, self.needs.tracker)
                 await keeper.start()
                 work.create_task(keeper.run(), name="departures")
             await self.outlook.run()

@@ -21,6 +21,7 @@ from agentco_tui.history.reader import Reader
 from agentco_tui.history.sampler import Sampler
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.poller import Poller
+from agentco_tui.live.queue_tracker import QueueTracker
 from agentco_tui.live.store import Store
 from agentco_tui.model import BudgetScope, TaskState
 from tests.demo.conftest import NOW
@@ -91,7 +92,8 @@ async def test_the_sums_of_the_past_go_on_in_those_that_are_polled(tmp_path: Pat
         remember_past(path, platform.world, platform.base_url)
         history = History(path, "demo", str(address))
         poller = Poller(open_client(address, KeyInUse(key)), Store(), Clock())
-        Sampler(history, poller.store, lambda: poller.query, poller.clock)
+        tracker = QueueTracker(poller.store, lambda: poller.query.company)
+        Sampler(history, poller.store, lambda: poller.query, poller.clock, tracker)
         async with poller.client:
             await poller.read_again(FeedName.COMPANY_BUDGETS)
         (company, *_) = platform.world.state.companies

@@ -11,6 +11,7 @@ from agentco_tui.history.departures import GATHER
 from agentco_tui.history.history import History
 from agentco_tui.history.history_keeper import HistoryKeeper
 from agentco_tui.history.observations import TaskLife
+from agentco_tui.live.queue_tracker import QueueTracker
 from tests.live.stage import Stage, stage
 from tests.platform import EmbeddedPlatform, decide_elsewhere
 
@@ -32,7 +33,8 @@ def reads_of_all_tasks(platform: EmbeddedPlatform) -> int:
 @asynccontextmanager
 async def remembering(history: History, on: Stage) -> AsyncIterator[None]:
     """What the stage's poller reads is remembered."""
-    keeper = HistoryKeeper(history, on.poller)
+    tracker = QueueTracker(on.store, lambda: on.poller.query.company)
+    keeper = HistoryKeeper(history, on.poller, tracker)
     await keeper.start()
     work = asyncio.ensure_future(keeper.run())
     try:

@@ -21,6 +21,7 @@ from agentco_tui.history.reader import Reader
 from agentco_tui.history.sampler import Sampler
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Query
 from agentco_tui.live.log_findings import told_state
+from agentco_tui.live.queue_tracker import QueueTracker
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import (
     Activity,
@@ -69,7 +70,8 @@ class Watched:
     def __init__(self, path: Path, store: Store | None = None) -> None:
         self.path, self.store, self.clock, self.query = path, store or Store(), Hand(), Query()
         self.history = History(path, "prod", "https://p.example")
-        Sampler(self.history, self.store, lambda: self.query, self.clock)
+        tracker = QueueTracker(self.store, lambda: self.query.company)
+        Sampler(self.history, self.store, lambda: self.query, self.clock, tracker)
 
     def answer(self, feed: FeedName, *records: Record, after: float = 5.0, **about: Any) -> None:
         """A poll has brought these."""
@@ -142,7 +144,8 @@ async def test_what_a_platform_answers_is_remembered(
     path = tmp_path / "history.sqlite3"
     async with stage(platform) as on:
         history = History(path, "prod", platform.base_url)
-        Sampler(history, on.store, lambda: on.poller.query, on.hours)
+        tracker = QueueTracker(on.store, lambda: on.poller.query.company)
+        Sampler(history, on.store, lambda: on.poller.query, on.hours, tracker)
         on.poller.poll_now()
         await on.settled()
         history.close(60)
