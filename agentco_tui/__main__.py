@@ -7,10 +7,10 @@ import sys
 def main() -> int:
     """The command `agentco-tui`; returns the exit code."""
     if "_ARGCOMPLETE" in os.environ:
-        # Somebody waits at TAB: nothing of the dashboard is imported.
-        from agentco_tui.commands.completion import answer
+        # The shell waits for completions after TAB, so nothing of the dashboard is imported.
+        from agentco_tui.commands.completion import complete_line
 
-        answer()
+        complete_line()
     from agentco_tui.cli import main as command_line
 
     return command_line.main()

@@ -35,8 +35,8 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (help: {self.prog} --help)")
 
 
-def command_line() -> argparse.ArgumentParser:
-    """What reads all that the grammar has."""
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
     parser = _made(_Parser, DASHBOARD, prog=PROG, usage=f"{PROG} [flags] [command]")
     parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     parser.set_defaults(command=None)
@@ -59,7 +59,7 @@ def parse(argv: Sequence[str]) -> dict[str, Any]:
     after what prints help or the version.
     """
     _refuse_flags(argv)
-    found, extra = command_line().parse_known_args(argv)
+    found, extra = build_parser().parse_known_args(argv)
     if extra:
         raise UsageError(f"unknown argument: {safe(extra[0], 60)} (help: {PROG} --help)")
     if found.command == "version":

@@ -105,11 +105,11 @@ def run_dashboard(
 def _complain_of_unsettled(dashboard: DashboardContext) -> None:
     """Say what was sent and is not settled; the dashboard is gone from the terminal."""
     # Only a dashboard that ends needs these.
-    from agentco_tui.commands.command_output import complain  # noqa: PLC0415
-    from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415
+    from agentco_tui.commands.command_output import print_to_stderr  # noqa: PLC0415
+    from agentco_tui.commands.journal_command import unsettled_report  # noqa: PLC0415
 
     with suppress(OSError):
-        complain(*leaving(dashboard.services.journal, time.time()))
+        print_to_stderr(*unsettled_report(dashboard.services.journal, time.time()))
 
 
 def known_place(name: str | None) -> Place:

@@ -18,10 +18,10 @@ from typing import Final
 from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError, parse
 from agentco_tui.cli.launch import launch_dashboards, launch_replay
-from agentco_tui.commands.command_output import Exit, OutputError, complain, write
+from agentco_tui.commands.command_output import Exit, OutputError, print_to_stderr, write_stdout
 from agentco_tui.commands.user_prompt import ask
 from agentco_tui.config import (
-    Given,
+    Arguments,
     NothingSetError,
     SettingsError,
     ViewSettings,
@@ -54,18 +54,18 @@ _BY_HAND = """\
 """
 
 
-def run(argv: list[str], given: Given, env: Mapping[str, str]) -> int:
-    """Run what the arguments ask for; returns the exit code. `given` was parsed from `argv`."""
+def run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Run what the arguments ask for; returns the exit code. `arguments` was parsed from `argv`."""
     try:
-        code = _run(argv, given, env)
-        write("")
+        code = _run(argv, arguments, env)
+        write_stdout("")
     except (UsageError, AtomicWriteError) as error:
         return report_usage(str(error))
     except SettingsError as error:
-        complain(*map(str, error.problems))
+        print_to_stderr(*map(str, error.problems))
         return Exit.USAGE
     except ApiError as error:
-        complain(str(error))
+        print_to_stderr(str(error))
         return Exit.NO_ANSWER
     except BrokenPipeError:
         # The reader (`head`, a closed pager) has what it wanted.
@@ -73,7 +73,7 @@ def run(argv: list[str], given: Given, env: Mapping[str, str]) -> int:
         return Exit.OK
     except OutputError as error:
         drop_stdout()
-        complain(str(error))
+        print_to_stderr(str(error))
         return Exit.FAILED
     except EOFError:  # the end of input at a question
         return Exit.USAGE
@@ -85,7 +85,7 @@ def run(argv: list[str], given: Given, env: Mapping[str, str]) -> int:
         from agentco_tui.terminal.crash import Crash
 
         # What and where, without the error's own text, which may quote anything.
-        complain(
+        print_to_stderr(
             f"stopped by an error in the program: {Crash((error,)).summary()}",
             "to report it, run it again with --log-file FILE: the details are written there",
         )
@@ -95,52 +95,52 @@ def run(argv: list[str], given: Given, env: Mapping[str, str]) -> int:
 
 def report_usage(problem: str) -> int:
     """Print what is wrong with the arguments; returns the exit code."""
-    complain(problem)
+    print_to_stderr(problem)
     return Exit.USAGE
 
 
-def _run(argv: list[str], given: Given, env: Mapping[str, str]) -> int:
+def _run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
     if not logging.getLogger().handlers:
         # Else Python puts warnings that nobody handles on the terminal.
         logging.getLogger().addHandler(logging.NullHandler())
-    command: str | None = given["command"]
+    command: str | None = arguments["command"]
     if command == "config":
         from agentco_tui.commands import config
 
-        return config.run(given, env, _wrong_in_views)
+        return config.run(arguments, env, _wrong_in_views)
     if command not in (None, "demo", "replay"):
         module = import_module(f"agentco_tui.commands.{MODULES.get(command, command)}")
-        code: int = module.run(given, env)
+        code: int = module.run(arguments, env)
         return code
-    if command == "demo" and given["serve"]:
+    if command == "demo" and arguments["serve"]:
         from agentco_tui.commands import demo
 
-        return demo.serve(given)
+        return demo.serve(arguments)
     if command == "replay":
         from agentco_tui.commands import replay_command
 
-        return replay_command.run(given, env, launch_replay)
-    if given.get("plain"):
+        return replay_command.run(arguments, env, launch_replay)
+    if arguments.get("plain"):
         from agentco_tui.commands import plain
 
-        return plain.run(given, env)
+        return plain.run(arguments, env)
     if refusal := check(env).refusal:
-        complain(refusal)
+        print_to_stderr(refusal)
         return Exit.USAGE
     if command == "demo":
         from agentco_tui.commands import demo
 
-        return demo.run(given, env, partial(launch_dashboards, given, env))
+        return demo.run(arguments, env, partial(launch_dashboards, arguments, env))
     try:
-        settings = (load_any if given.get("all_profiles") else load)(given, env)
+        settings = (load_any if arguments.get("all_profiles") else load)(arguments, env)
     except NothingSetError:
         return _welcome(argv, env)
-    return launch_dashboards(given, env, settings)
+    return launch_dashboards(arguments, env, settings)
 
 
 def _welcome(argv: list[str], env: Mapping[str, str]) -> int:
     """Say how to start, and do what the user chooses; returns the exit code."""
-    write(f"{_WELCOME}\n")
+    write_stdout(f"{_WELCOME}\n")
     choice = ""
     while choice not in ("d", "l", "e", "q"):
         choice = ask("d, l, e or q, then enter:").lower()
@@ -149,7 +149,7 @@ def _welcome(argv: list[str], env: Mapping[str, str]) -> int:
     if choice == "l":
         return _run_more(argv, "login", env)
     if choice == "e":
-        write(_BY_HAND)
+        write_stdout(_BY_HAND)
     return Exit.USAGE
 
 

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.command_log import logged
-from agentco_tui.config import Given, Settings, SettingsError, Switch
+from agentco_tui.commands.command_log import log_to_file
+from agentco_tui.config import Arguments, Settings, SettingsError, Switch
 from agentco_tui.config.resolve import load, of_profile, reread
 from agentco_tui.system.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
@@ -36,7 +36,10 @@ THIN_FRAME_RATE = "8"  # pictures a second on a slow line
 
 
 def launch_dashboards(
-    given: Given, env: Mapping[str, str], settings: Settings, history_path: Path | None = None
+    arguments: Arguments,
+    env: Mapping[str, str],
+    settings: Settings,
+    history_path: Path | None = None,
 ) -> int:
     """Run a dashboard, and each that it switches to, until the user leaves; returns the exit code.
 
@@ -44,21 +47,21 @@ def launch_dashboards(
     """
     first_profile = settings.profile
     previous = settings
-    switch = Switch("") if given.get("all_profiles") else None
+    switch = Switch("") if arguments.get("all_profiles") else None
     while True:
         is_new_profile = switch is not None and switch.profile != "" and switch.failure is None
         try:
             if switch is not None and is_new_profile:
-                settings = load(*of_profile(switch.profile, first_profile, given, env))
+                settings = load(*of_profile(switch.profile, first_profile, arguments, env))
             key = None if settings.key is None else KeyInUse(settings.key)
-            arguments = of_profile(settings.profile, first_profile, given, env)
+            profile_arguments = of_profile(settings.profile, first_profile, arguments, env)
             result = launch_dashboard(
                 settings,
                 key,
-                given.get("record"),
+                arguments.get("record"),
                 history_path,
                 begun_by=switch,
-                reread=partial(_reread, arguments),
+                reread=partial(_reread, profile_arguments),
             )
         except (SettingsError, CredentialError) as error:
             if switch is None or not is_new_profile:
@@ -92,7 +95,7 @@ def launch_dashboard(
     from agentco_tui.api.prefetch import Prefetch  # noqa: PLC0415 (only for a dashboard)
 
     with ExitStack() as ending:
-        ending.enter_context(logged(settings, key))
+        ending.enter_context(log_to_file(settings, key))
         recorder: Recorder | None = None
         if record_to is not None:
             from agentco_tui.commands.replay_command import start_recording  # noqa: PLC0415
@@ -129,7 +132,7 @@ def launch_replay(settings: Settings, recording: Recording) -> int:
     settings = _prepare_terminal(settings)
     from agentco_tui.cli.replay_dashboard import run_replay  # noqa: PLC0415 (takes long)
 
-    with logged(settings):
+    with log_to_file(settings):
         return run_replay(settings, recording)
 
 
@@ -161,10 +164,10 @@ def _with_available_colours(settings: Settings) -> Settings:
 
 
 def _reread(
-    arguments: tuple[Given, Mapping[str, str]], settings: Settings
+    profile_arguments: tuple[Arguments, Mapping[str, str]], settings: Settings
 ) -> tuple[Settings, list[str]]:
     """As `config.resolve.reread`, for this terminal's colours."""
-    changed, postponed = reread(settings, *arguments)
+    changed, postponed = reread(settings, *profile_arguments)
     return _with_available_colours(changed), postponed
 
 

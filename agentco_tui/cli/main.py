@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     _prepare_output()
     try:
-        given = parse(words)
+        arguments = parse(words)
     except SystemExit as shown:  # help, a page of the manual, or the version
         return shown.code if isinstance(shown.code, int) else int(shown.code is not None)
     except UsageError as error:
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     from agentco_tui.cli.dispatch import run
 
-    return run(words, given, os.environ)
+    return run(words, arguments, os.environ)
 
 
 def _prepare_output() -> None:

@@ -1,4 +1,8 @@
-"""The log file of `--log-file`, in lines of text or of JSON, without any API key."""
+"""Writes the log of a command or a dashboard to the file of `--log-file`.
+
+A line is plain text or, with `--log-json`, a JSON object. A `KeyFilter` removes the API key from
+every line.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +20,22 @@ from agentco_tui.config import Settings, SettingsError
 from agentco_tui.text import safe_block
 
 _EXPECTED = (BrokenPipeError, OutputError, SettingsError)
-"""Errors that the program reports in a sentence, so their traceback is not logged."""
+"""Errors that the program reports in one sentence; their tracebacks are not logged."""
 
 
 class _TextFormatter(logging.Formatter):
-    """Formats an entry as text, in which no control characters reach the log."""
+    """Formats a log record as text without control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         return safe_block(super().format(record))
 
 
 class _JsonFormatter(logging.Formatter):
-    """Formats an entry as a JSON object.
+    """Formats a log record as a JSON object.
 
-    Its `words` are the message's template, without the arguments filled in: they quote nothing
-    that the platform sent.
+    The field `words` is the message's template without its arguments, so it quotes nothing that the
+    platform sent. `KeyFilter` adds `words` to each record; the transport adds `about`, the facts of
+    a request.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -48,11 +53,11 @@ class _JsonFormatter(logging.Formatter):
 
 
 @contextmanager
-def logged(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
+def log_to_file(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
     """Log to the file that the settings name, if any, including tracebacks of unexpected errors.
 
-    `key` is the key to keep out of the log if it can be replaced while the program runs; otherwise
-    the settings' key is. Raises UsageError if the file cannot be written.
+    `key` is removed from the log. It is passed if the program can replace its key while it runs;
+    the default is the settings' key. Raises UsageError if the file cannot be written.
     """
     if settings.log_file is None:
         yield

@@ -1,4 +1,8 @@
-"""Exit codes, results on standard output and complaints on standard error, cleaned."""
+"""The exit codes of the commands, and the functions with which they write to stdout and stderr.
+
+Results go to standard output, errors and notices to standard error. All printed text is cleaned by
+`safe`, which removes control characters and escape sequences: it may come from the platform.
+"""
 
 from __future__ import annotations
 
@@ -11,47 +15,51 @@ from agentco_tui.text import safe
 
 
 class Exit(IntEnum):
-    """Exit codes. `status` has the same numbers with the meanings of monitoring plugins."""
+    """The exit codes of all commands but `status`, which has those of monitoring plugins."""
 
     OK = 0
     FAILED = 1  # an unexpected error; the log holds the traceback
     USAGE = 2  # the arguments or the settings cannot be used
-    NO_ANSWER = 3  # the platform did not give all that was requested
-    INTERRUPTED = 130
+    NO_ANSWER = 3  # the platform did not send everything that was requested
+    INTERRUPTED = 130  # by ctrl+c
 
 
 class OutputError(Exception):
-    """Standard output cannot be written; `str()` says why."""
+    """Standard output cannot be written; the message says why."""
 
 
-def say(*lines: str) -> None:
-    """Write lines to standard output, each cleaned, so they may hold text from the platform.
+def print_lines(*lines: str) -> None:
+    """Clean the lines and write them to standard output.
 
-    Raises BrokenPipeError if the reader has gone, OutputError for any other reason.
+    Raises BrokenPipeError if the reader has closed the pipe, and OutputError for any other failure.
     """
-    write("".join(f"{safe(line, 100_000)}\n" for line in lines))
+    write_stdout("".join(f"{safe(line, 100_000)}\n" for line in lines))
 
 
-def say_json(value: object) -> None:
-    """Write a JSON value as one line to standard output. A Decimal is written as a float.
+def print_json(value: object) -> None:
+    """Write a JSON value as one line to standard output; a Decimal is written as a float.
 
-    All characters outside ASCII are escaped, so a terminal can show the line safely. Raises as
-    `say` does.
+    All characters outside ASCII are escaped, so that the line is safe on a terminal. Raises the
+    errors of `print_lines`.
     """
-    write(json.dumps(value, default=float) + "\n")
+    write_stdout(json.dumps(value, default=float) + "\n")
 
 
 def error_json(error: ApiError | None) -> dict[str, object]:
-    """An error for scripts: {"error": kind, "http_status": int|null, "text": str}, or all null."""
+    """The JSON fields that describe an error; each is null if there is none.
+
+    They are {"error": str, "http_status": int|null, "text": str}.
+    """
     if error is None:
         return {"error": None, "http_status": None, "text": None}
     return {"error": error.kind, "http_status": error.status, "text": safe(str(error))}
 
 
-def write(text: str | bytes) -> None:
-    """Write clean text, or bytes unchanged, to standard output and flush it. Raises as `say` does.
+def write_stdout(text: str | bytes) -> None:
+    """Write text that is clean already, or bytes unchanged, to standard output, and flush it.
 
-    Empty text only flushes. Without a standard output nothing is written.
+    Empty text only flushes. Nothing is written if the process has no standard output. Raises the
+    errors of `print_lines`.
     """
     if sys.stdout is None:
         return
@@ -67,7 +75,7 @@ def write(text: str | bytes) -> None:
         raise OutputError(f"the output cannot be written: {error.strerror}") from None
 
 
-def complain(*lines: str) -> None:
-    """Write lines about what went wrong to standard error, each cleaned."""
+def print_to_stderr(*lines: str) -> None:
+    """Clean lines and write them to standard error: errors, and notices that are no results."""
     for line in lines:
         print(f"agentco-tui: {safe(line, 10_000)}", file=sys.stderr, flush=True)

@@ -1,6 +1,7 @@
-"""`agentco-tui completion SHELL`, and what TAB can bring where it is read.
+"""`agentco-tui completion SHELL`, and the answers to the shell when the user presses TAB.
 
-Whoever presses TAB waits, so little is imported here, and the platform is never asked.
+The user waits for the answer, so little is imported here and no request is sent to the platform:
+the names of companies and agents come from the history file. The package argcomplete does the rest.
 """
 
 from __future__ import annotations
@@ -16,57 +17,71 @@ from argcomplete import autocomplete
 from argcomplete.completers import BaseCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
-from agentco_tui.cli.arguments import command_line
+from agentco_tui.cli.arguments import build_parser
 from agentco_tui.cli.grammar import COMMANDS, PROG
 from agentco_tui.cli.manual import TOPICS
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
 
 if TYPE_CHECKING:
-    from agentco_tui.config import Given
+    from agentco_tui.config import Arguments
 
 
-def run(given: Given, _env: Mapping[str, str]) -> int:
-    """Print what the shell is to read."""
-    print(shellcode([PROG], shell=given["shell"]))
+def run(arguments: Arguments, _env: Mapping[str, str]) -> int:
+    """Print the script that the user's shell has to read."""
+    print(shellcode([PROG], shell=arguments["shell"]))
     return 0
 
 
-def answer() -> None:
-    """Tell the shell what its line can become, and end the program."""
+def complete_line() -> None:
+    """Print the possible completions of the shell's current line, and end the program."""
     autocomplete(
-        command_line(),
+        build_parser(),
         always_complete_options=False,
-        validator=lambda found, typed: found.casefold().startswith(typed.casefold()),
-        default_completer=_Values(),
+        validator=_begins_with,
+        default_completer=_ArgumentCompleter(),
     )
 
 
-class _Values(BaseCompleter):
-    """What a flag or a word of a command can be, as far as that is known."""
+def _begins_with(completion: str, typed: str) -> bool:
+    return completion.casefold().startswith(typed.casefold())
+
+
+class _ArgumentCompleter(BaseCompleter):
+    """Lists the known values of a flag or of a positional argument; argcomplete calls it."""
 
     def __call__(
         self, *, prefix: str, action: Action, parsed_args: Namespace, **_: object
     ) -> Iterable[str]:
-        kind = getattr(parsed_args, "what", "") if action.dest == "id" else action.dest
+        kind = action.dest
+        if kind == "id":
+            # `get agent ID`: the word before says which kind of id it is.
+            kind = getattr(parsed_args, "what", "")
         if kind in ("company", "agent"):
-            return _seen(kind, getattr(parsed_args, "profile", None))
+            return _names_in_history(kind, getattr(parsed_args, "profile", None))
         if kind in ("profile", "theme"):
             from agentco_tui.config import resolve, validators  # noqa: PLC0415 (slow)
 
             file = resolve.Resolver(vars(parsed_args), os.environ, with_profile=False).file
-            return file.profiles if kind == "profile" else (*validators.THEMES, *file.themes)
+            if kind == "profile":
+                return file.profiles
+            return (*validators.THEMES, *file.themes)
         if action.metavar in ("FILE", "PATH"):
             return FilesCompleter()(prefix)
-        return (*COMMANDS, *TOPICS) if action.metavar == "TOPIC" else ()
+        if action.metavar == "TOPIC":
+            return (*COMMANDS, *TOPICS)
+        return ()
 
 
-def _seen(kind: str, profile: str | None) -> Mapping[str, str]:
-    """Names, and the ids behind them, that the history has of a profile, else of all."""
-    about = kind, profile or os.environ.get("AGENTCO_PROFILE")
+def _names_in_history(kind: str, profile: str | None) -> Mapping[str, str]:
+    """The ids of the companies or agents in the history, by name; empty if it can't be read.
+
+    Without a profile, in the argument or the environment, they are those of all platforms.
+    """
+    parameters = (kind, profile or os.environ.get("AGENTCO_PROFILE"))
     path = (state_folder() / HISTORY_FILE).as_uri()
-    known = """SELECT name, key FROM subject WHERE kind = ?1 AND name > '' AND (?2 IS NULL
+    query = """SELECT name, key FROM subject WHERE kind = ?1 AND name > '' AND (?2 IS NULL
         OR platform IN (SELECT platform FROM viewer WHERE profile = ?2))"""
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as file:
-        rows = file.execute(known, about)
+        rows = file.execute(query, parameters)
         return {name: key for name, key in rows if f"{name}{key}".isprintable()}
     return {}

@@ -1,4 +1,7 @@
-"""`agentco-tui config`: where the config file is, what is wrong, what counts, and a first file."""
+"""`agentco-tui config`: shows and checks the settings, and writes a first config file.
+
+`Resolver` finds the effective value and the source of every setting; `DECLARED` lists the settings.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from agentco_tui.commands.command_output import Exit, complain, say, say_json
-from agentco_tui.config import Given, Problem, ViewSettings
+from agentco_tui.commands.command_output import Exit, print_json, print_lines, print_to_stderr
+from agentco_tui.config import Arguments, Problem, ViewSettings
 from agentco_tui.config.commented import commented_config
 from agentco_tui.config.declaration import PROFILE, DeclaredSetting
 from agentco_tui.config.file import KEY_SOURCES
@@ -20,32 +23,37 @@ from agentco_tui.keys.commands import COMMANDS, UNBOUND, keys_of
 from agentco_tui.system.state_folder import write_private
 
 FindMistakesInViews = Callable[[Sequence[ViewSettings]], list[tuple[str, str]]]
-"""Returns what is wrong with views: each setting by its full name, and why. `screens` has the lists
-that views are of, and commands don't import it."""
+"""Returns the mistakes in saved views: the full name of a setting, and what is wrong with it.
+
+It is passed in, because only `screens` knows the columns of a view, and commands don't import that.
+"""
 Row = dict[str, str | None]
-"""A setting for `config show`: name, value and source as texts; a value of None is not set."""
+"""A setting for `config show`: "name", "value" (None if it is not set) and "source"."""
 _MASKED: Final = "****"
-"""Shown for an API key, which reveals neither its length nor a part of it."""
+"""Shown in place of the API key; it reveals neither the key's length nor a part of it."""
 
 
-def run(given: Given, env: Mapping[str, str], find_mistakes_in_views: FindMistakesInViews) -> Exit:
-    """Run one of `config path|check|show|keys|init`; 2 if it found a problem.
+def run(
+    arguments: Arguments, env: Mapping[str, str], find_mistakes_in_views: FindMistakesInViews
+) -> Exit:
+    """Run `config path`, `check`, `show`, `keys` or `init`; exit code 2 if there is a problem.
 
-    JSON of `path`: {"path": str, "source": str, "exists": bool}, of `check`: {"path", "exists":
-    bool, "problems": [{"file", "line", "setting", "text"}]}, of `show`: {"config": str,
-    "settings": [{"name", "value", "source"}], "problems": as above}; values are texts, null where
-    nothing is set; of `keys`: {"config": str, "keys": [{"name", "keys": [str], "does"}],
-    "problems"}.
+    With `--json` they print:
+    path: {"path": str, "source": str, "exists": bool}
+    check: {"path": str, "exists": bool, "problems": [{"file", "line", "setting", "text"}]}
+    show: {"config": str, "settings": [{"name", "value", "source"}], "problems": [...]}
+    keys: {"config": str, "keys": [{"name", "keys": [str], "does"}], "problems": [...]}
+    A value is a string, or null if the setting is not set.
     """
-    action: str = given["what"]
+    action: str = arguments["what"]
     if action == "init":
-        file, _ = config_path(given, env)
+        file, _ = config_path(arguments, env)
         begin_config(file)
-        say(f"{file} is written, with every setting commented out")
+        print_lines(f"{file} is written, with every setting commented out")
         return Exit.OK
     if action == "path":
-        return _run_path(given, env)
-    resolved = Resolver(given, env)
+        return _run_path(arguments, env)
+    resolved = Resolver(arguments, env)
     rows = _setting_rows(resolved)
     resolved.check_all()
     if action == "check":
@@ -53,43 +61,44 @@ def run(given: Given, env: Mapping[str, str], find_mistakes_in_views: FindMistak
         for setting, reason in find_mistakes_in_views(resolved.file.views):
             resolved.problems.append(resolved.file.problem(setting, reason))
     problems = _sorted_problems(resolved)
-    if given["json"]:
+    if arguments["json"]:
         problem_rows = [_problem_row(problem) for problem in problems]
-        say_json({**_as_json(action, resolved, rows), "problems": problem_rows})
+        print_json({**_as_json(action, resolved, rows), "problems": problem_rows})
     elif action == "check":
         _say_check(resolved, problems)
     elif action == "keys":
         for row in _key_rows(resolved.file.keys):
-            say(f"{row['name']:<20}  {' '.join(row['keys']) or 'no key':<16}  {row['does']}")
-        complain(*map(str, problems))
+            keys = " ".join(row["keys"]) or "no key"
+            print_lines(f"{row['name']:<20}  {keys:<16}  {row['does']}")
+        print_to_stderr(*map(str, problems))
     else:
         _say_settings(resolved, rows)
-        complain(*map(str, problems))
+        print_to_stderr(*map(str, problems))
     return Exit.USAGE if problems else Exit.OK
 
 
 def begin_config(file: Path, profile_lines: Sequence[str] = ()) -> None:
-    """Write a config file with all settings commented out except the lines of a profile, if any.
+    """Write a config file with the lines of a profile, if any, and all settings commented out.
 
-    Raises AtomicWriteError, also where there is a file already.
+    Raises AtomicWriteError, also if the file exists.
     """
     write_private(file, commented_config(profile_lines).encode(), replace=False)
 
 
-def _run_path(given: Given, env: Mapping[str, str]) -> Exit:
-    file, source = config_path(given, env)
-    if given["json"]:
-        say_json({"path": str(file), "source": source, "exists": file.exists()})
+def _run_path(arguments: Arguments, env: Mapping[str, str]) -> Exit:
+    file, source = config_path(arguments, env)
+    if arguments["json"]:
+        print_json({"path": str(file), "source": source, "exists": file.exists()})
         return Exit.OK
     # Nothing else on stdout, so that `$EDITOR "$(agentco-tui config path)"` works.
-    say(str(file))
+    print_lines(str(file))
     if not file.exists():
-        complain("this file does not exist yet")
+        print_to_stderr("this file does not exist yet")
     return Exit.OK
 
 
 def _sorted_problems(resolved: Resolver) -> list[Problem]:
-    """Return each problem once, in the order of lines, with what the profile in use lacks."""
+    """Return each problem once, sorted by line, then the required settings that are missing."""
     problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
     if resolved.entry:
         # Without a profile, the file need not hold an address and a key.
@@ -113,22 +122,25 @@ def _problem_row(problem: Problem) -> dict[str, Any]:
 def _say_check(resolved: Resolver, problems: Sequence[Problem]) -> None:
     """Print the problems on stdout, because they are what the user asked for."""
     if problems:
-        say(*map(str, problems))
+        print_lines(*map(str, problems))
         return
-    state = "nothing is wrong" if resolved.file.exists else "does not exist, and need not"
-    say(f"{resolved.path}: {state}")
+    if resolved.file.exists:
+        print_lines(f"{resolved.path}: nothing is wrong")
+    else:
+        print_lines(f"{resolved.path}: does not exist, and need not")
 
 
 def _say_settings(resolved: Resolver, rows: Sequence[Row]) -> None:
-    say(f"config file: {resolved.path}{'' if resolved.file.exists else ' (does not exist)'}")
+    existence = "" if resolved.file.exists else " (does not exist)"
+    print_lines(f"config file: {resolved.path}{existence}")
     widest = max(len(row["name"] or "") for row in rows)
     for row in rows:
         value = "not set" if row["value"] is None else row["value"]
-        say(f"{row['name']:<{widest}}  {value}  ({row['source']})")
+        print_lines(f"{row['name']:<{widest}}  {value}  ({row['source']})")
 
 
 def _key_rows(rebound: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return each binding with the keys that it has now."""
+    """Return the name, the keys and the purpose of each key binding, with the keys of `rebound`."""
     return [
         {"name": command.id, "keys": list(keys_of(command.id, rebound)), "does": command.tooltip}
         for command in COMMANDS
@@ -139,7 +151,8 @@ def _key_rows(rebound: Mapping[str, str]) -> list[dict[str, Any]]:
 def _setting_rows(resolved: Resolver) -> list[Row]:
     """Return every setting with its value and source.
 
-    Of a mapping, of `[keys]`, and of tables whose names the user chooses, only what the file has.
+    Field mappings, `[keys]`, and tables whose names the user chooses are listed only as far as the
+    config file sets them.
     """
     rows: list[Row] = []
     for declared in DECLARED:
@@ -170,11 +183,13 @@ def _value_of(declared: DeclaredSetting, resolved: Resolver) -> object:
     if declared.name == "base_url":
         return resolved.base_url
     value = resolved.values[declared.field]
-    return value if declared.group is None else getattr(value, declared.name)
+    if declared.group is None:
+        return value
+    return getattr(value, declared.name)
 
 
 def _api_key_row(resolved: Resolver) -> Row:
-    """Return where the key comes from, not the setting's value, which could be a key itself."""
+    """Return where the key comes from; never the setting's value, which could be the key."""
     location = resolved.key_location
     if location is None:
         return _row("api_key", None, "not set")
@@ -185,7 +200,8 @@ def _binding_rows(resolved: Resolver) -> list[Row]:
     rows = []
     for binding, keys in resolved.file.keys.items():
         name = f"keys.{binding}"
-        rows.append(_row(name, "no key" if keys == UNBOUND else keys, resolved.sources[name]))
+        shown_keys = "no key" if keys == UNBOUND else keys
+        rows.append(_row(name, shown_keys, resolved.sources[name]))
     return rows
 
 
@@ -200,7 +216,7 @@ def _nested_rows(name: str, value: object, source: str) -> list[Row]:
 
 
 def _repeated_rows(resolved: Resolver) -> list[Row]:
-    """Return the settings of the views and of the user's own commands."""
+    """Return the settings in `[views.NAME]` and `[commands.NAME]` that the config file sets."""
     repeated = [declared for declared in DECLARED if declared.is_repeated]
     rows = []
     for table in dict.fromkeys(declared.tables[0] for declared in repeated):

@@ -1,7 +1,8 @@
-"""The simulated past of a demo's world, written to the demo's history.
+"""Writes a simulated past of the demo's world to a history file.
 
-It ends in the state that the world starts with, and money is spent and entries are logged at the
-rates that the world goes on with.
+A `World` is the simulated platform: companies, agents, tasks and budgets. The history is the
+dashboard's SQLite file of what it observed, from which trends and forecasts are made. The past ends
+in the state in which the world starts, at the rates of spending and logging that follow.
 """
 
 from __future__ import annotations
@@ -32,13 +33,19 @@ from agentco_tui.model.period import HOUR
 from agentco_tui.text import safe
 
 Sample = tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]
+"""The feed (a list that is read from the platform), the id of the owner, the unit of the sums, and
+the observed figures."""
 UNIT = "USD?"
-"""Dollars by assumption, because answers in the plain shape do not name the unit."""
+"""Assumed dollars, because the demo's answers do not name a unit."""
 _MONTH = 30 * DAY
-_MANY_AGENTS = 100  # with more agents than this the past is coarser
+_MANY_AGENTS = 100
+"""With more agents than this, the samples are further apart."""
 _LOG_DAYS = 5
+"""Days at the end of the past whose log entries are counted."""
 _QUEUE_DAYS = 5
+"""Days at the end of the past with samples of the waiting tasks."""
 _ENTRIES_PER_FAILURE = 22
+"""One log entry in so many reports a failure."""
 _STATES = {
     "completed": TaskState.DONE,
     "failed": TaskState.FAILED,
@@ -47,45 +54,54 @@ _STATES = {
 }
 
 
-def remember_past(path: Path, world: World, address: str) -> None:
-    """Write the past of a world into the history of the demo at an address. Raises HistoryError."""
+def write_past(path: Path, world: World, address: str) -> None:
+    """Write the past of a world to a history file, for the platform at an address.
+
+    Raises HistoryError.
+    """
     history = History(path, "demo", str(BaseUrl.parse(address)))
     try:
-        for observed in past_of(world):
+        for observed in past_observations(world):
             history.write([observed])
     finally:
         history.close()
 
 
-def past_of(world: World) -> Iterator[Observed]:
+def past_observations(world: World) -> Iterator[Observed]:
     """The past of a world as a dashboard would have observed it, some thousand rows at a time."""
     with world.locked() as state:
-        lives = [_life(state, task_id) for task_id in state.tasks if task_id not in state.pending]
+        lives = [_task_life(state, task_id) for task_id in state.tasks if task_id not in state.pending]
         agents = list(state.agents.values())
         companies = list(state.companies.values())
-        queue = _queue(state)
+        queue = _queue_samples(state)
     yield Observed(lives=lives)
     has_many_agents = len(agents) > _MANY_AGENTS
-    times = _times(state, every=12 * HOUR if has_many_agents else 2 * HOUR)
-    log_begin = state.start - (1 if has_many_agents else _LOG_DAYS) * DAY
+    if has_many_agents:
+        sample_every = 12 * HOUR
+        log_days = 1
+    else:
+        sample_every = 2 * HOUR
+        log_days = _LOG_DAYS
+    times = _sample_times(state, every=sample_every)
+    log_begin = state.start - log_days * DAY
     log_times = [at for at in times if at - HOUR >= log_begin]
-    # The id of the whole is "".
+    # "" is the owner of the sum of all companies.
     totals = {owner: [0] * len(times) for owner in ("", *state.companies)}
     for agent in agents:
-        sums = _spent(state, agent, times)
+        sums = _spent_by_time(state, agent, times)
         for owner in ("", agent.company.id):
             totals[owner] = [
                 total + spent for total, spent in zip(totals[owner], sums, strict=True)
             ]
         yield Observed(
-            samples=_samples(FeedName.AGENT_BUDGETS, agent.id, agent.limit, times, sums),
-            counts=_entries(state, agent, log_times),
+            samples=_budget_samples(FeedName.AGENT_BUDGETS, agent.id, agent.limit, times, sums),
+            counts=_entry_counts(state, agent, log_times),
         )
     limits = {company.id: company.limit for company in companies}
     limits[""] = sum(limit or 0 for limit in limits.values()) or None
     for owner, sums in totals.items():
         feed = FeedName.COMPANY_BUDGETS if owner else FeedName.BUDGET
-        yield Observed(samples=_samples(feed, owner, limits[owner], times, sums))
+        yield Observed(samples=_budget_samples(feed, owner, limits[owner], times, sums))
     spans: dict[FeedName, Span] = {
         FeedName.BUDGET: (times[0], state.start),
         FeedName.COMPANY_BUDGETS: (times[0], state.start),
@@ -96,10 +112,11 @@ def past_of(world: World) -> Iterator[Observed]:
     yield Observed(samples=queue, seen=[(feed, "", span) for feed, span in spans.items()])
 
 
-def _times(state: WorldState, every: float) -> list[float]:
-    """The times of the samples, oldest first, from the beginning of the previous period on.
+def _sample_times(state: WorldState, every: float) -> list[float]:
+    """The times of the samples, in seconds since 1970, oldest first.
 
-    They are `every` seconds apart, and an hour apart in the last days.
+    They begin a month before the current budget period, `every` seconds apart, and are an hour
+    apart in the last days.
     """
     times: list[float] = []
     at = state.period_start - _MONTH
@@ -111,7 +128,7 @@ def _times(state: WorldState, every: float) -> list[float]:
 
 
 def _stopped_at(state: WorldState, agent: DemoAgent) -> float:
-    """When an agent was stopped by its budget; the world's start if it was not."""
+    """When an agent reached its limit and was paused; the world's start if it was not."""
     if agent.status != "paused":
         return state.start
     alerts = [alert for alert in state.alerts.values() if alert.agent is agent]
@@ -119,8 +136,8 @@ def _stopped_at(state: WorldState, agent: DemoAgent) -> float:
     return min(stops, default=state.start)
 
 
-def _spent(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> list[int]:
-    """What an agent had spent in the current period by each time, in micro-dollars."""
+def _spent_by_time(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> list[int]:
+    """What an agent had spent in its budget period at each time, in micro-dollars."""
     random = stream(state.seed, "past", agent.id)
     stopped_at = _stopped_at(state, agent)
     weights: list[float] = []
@@ -136,15 +153,15 @@ def _spent(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> list[
 
 
 def _distribute(total: float, weights: Sequence[float]) -> list[int]:
-    """The running sums of a total that is distributed by weight."""
+    """The running sums of a total that is divided in proportion to weights."""
     running_weights = list(accumulate(weights))
     if not running_weights:
         return []
-    whole = running_weights[-1] or 1
-    return [round(total * weight / whole) for weight in running_weights]
+    sum_of_weights = running_weights[-1] or 1
+    return [round(total * weight / sum_of_weights) for weight in running_weights]
 
 
-def _samples(
+def _budget_samples(
     feed: FeedName, owner: str, limit: int | None, times: Sequence[float], sums: Sequence[int]
 ) -> list[Sample]:
     """A sample of a budget for each time; the limit and the sums are in micro-dollars."""
@@ -155,10 +172,10 @@ def _samples(
     ]
 
 
-def _entries(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> list[Counted]:
-    """How many entries an agent logged in the hours that end at these times.
+def _entry_counts(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> list[Counted]:
+    """The number of entries that an agent logged in each hour that ends at one of the times.
 
-    All entries of an hour are counted in the minute in its middle.
+    The entries of an hour are counted in its middle minute.
     """
     random = stream(state.seed, "entries", agent.id)
     stopped_at = _stopped_at(state, agent)
@@ -181,10 +198,10 @@ def _entries(state: WorldState, agent: DemoAgent, times: Sequence[float]) -> lis
     return counts
 
 
-def _queue(state: WorldState) -> list[Sample]:
-    """The length of the queue at each hour, of the whole and of each company.
+def _queue_samples(state: WorldState) -> list[Sample]:
+    """How many tasks waited for approval at each hour, in all and in each company.
 
-    It is as long as at the start, or a little shorter.
+    It is the number at the world's start, or a little less.
     """
     random = stream(state.seed, "queue")
     samples: list[Sample] = []
@@ -194,16 +211,20 @@ def _queue(state: WorldState) -> list[Sample]:
         created_by_owner[task.agent.company.id].append(task.created)
     for hours_ago in range(24 * _QUEUE_DAYS, -1, -1):
         at = state.start - hours_ago * HOUR
-        share = random.uniform(0.6, 1.0) if hours_ago else 1.0
+        share = random.uniform(0.6, 1.0)
+        if hours_ago == 0:
+            share = 1.0
         for owner, times in created_by_owner.items():
-            oldest = at - (state.start - min(times)) * share if times else None
+            oldest = None
+            if times:
+                oldest = at - (state.start - min(times)) * share
             sample = QueueSample(at, round(len(times) * share), oldest)
             samples.append((FeedName.PENDING, owner, "", sample))
     return samples
 
 
-def _life(state: WorldState, task_id: str) -> TaskLife:
-    """What the history keeps of a task that was decided."""
+def _task_life(state: WorldState, task_id: str) -> TaskLife:
+    """The history's record of a task that was decided."""
     task = state.tasks[task_id]
     return TaskLife(
         id=task.id,

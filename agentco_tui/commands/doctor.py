@@ -1,4 +1,8 @@
-"""`agentco-tui doctor`: which reads are answered, how fast, and what the key and terminal allow."""
+"""`agentco-tui doctor`: reports what works: settings, requests, API key, clock and terminal.
+
+It sends every kind of read request once (`doctor_reads`) and never a write. Whether the key may
+write is taken from the journal, the file in which earlier changes and their outcomes are recorded.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,12 @@ from agentco_tui.actions.journal_lines import histories, seconds_of
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.errors import KeyRejected, NotAllowed
 from agentco_tui.api.origin import platform_of
-from agentco_tui.commands.command_output import Exit, error_json, say, say_json
+from agentco_tui.commands.command_context import command_context
+from agentco_tui.commands.command_output import Exit, error_json, print_json, print_lines
 from agentco_tui.commands.doctor_fields import examine_fields
-from agentco_tui.commands.doctor_reads import ReadResult, examine
+from agentco_tui.commands.doctor_reads import ReadResult, examine_reads
 from agentco_tui.commands.doctor_terminal import describe_terminal
-from agentco_tui.commands.running import running
-from agentco_tui.config import Given, Settings
+from agentco_tui.config import Arguments, Settings
 from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS
 from agentco_tui.model import Moment
@@ -30,56 +34,62 @@ if TYPE_CHECKING:
     from agentco_tui.api.measurements import Measurements
     from agentco_tui.commands.doctor_bundle import Bundle
 
-WRITES = {
+WRITE_OPERATIONS = {
     command.verb: command.operation
     for command in COMMANDS
     if command.operation is not None and command.verb is not None
 }
-"""Write operations by their verb. Doctor never tries one, because it would change something."""
+"""The API operation of each kind of change: {"approve": "POST /api/…"}.
+
+Doctor never sends one, because it would change something.
+"""
 NEVER_WRITTEN = "not known: never done from here"
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
-    """Print a report; 0 if every read that was sent was answered, else 3. Changes nothing."""
-    with running(given, env) as settings:
-        if given["fields"]:
-            return asyncio.run(examine_fields(settings, as_json=given["json"]))
-        as_lines = not given["json"]
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Print a report; returns 0 if every request that was sent was answered, else 3."""
+    with command_context(arguments, env) as settings:
+        if arguments["fields"]:
+            return asyncio.run(examine_fields(settings, as_json=arguments["json"]))
+        as_lines = not arguments["json"]
+        # `check` finds out what the terminal can do.
         terminal = describe_terminal(check(env), env)
         if as_lines:
-            say(*_settings_lines(settings, terminal), "", "reads:")
+            print_lines(*_settings_lines(settings, terminal), "", "reads:")
         bundle: Bundle | None = None
-        if given["bundle"]:
+        if arguments["bundle"]:
             # Imported only here, because few runs write a bundle.
             from agentco_tui.commands.doctor_bundle import Bundle  # noqa: PLC0415
 
-            bundle = Bundle(given["bundle"], settings)
+            bundle = Bundle(arguments["bundle"], settings)
         recorder = None if bundle is None else bundle.recorder
-        reads, measured, log_lacks = asyncio.run(examine(settings, recorder, as_lines=as_lines))
+        reads, measured, log_lacks = asyncio.run(
+            examine_reads(settings, recorder, as_lines=as_lines)
+        )
         report = _as_json(settings, reads, measured, terminal)
         bundle_lines = [] if bundle is None else ["", *bundle.finish()]
         answered = all(read.answered for read in reads if read.note is None)
         if as_lines:
-            lines = conclusions(reads, measured, written_before(settings))
+            lines = conclusion_lines(reads, measured, last_write_permissions(settings))
             if log_lacks:
-                lacks = ", ".join(log_lacks)
-                lines.append(f"{signs.warning} of the activity log it gives: {lacks}")
-            say("", *lines, *bundle_lines)
+                limitations = ", ".join(log_lacks)
+                lines.append(f"{signs.warning} limits of the activity log: {limitations}")
+            print_lines("", *lines, *bundle_lines)
         else:
-            say_json({"ok": answered, **report, "log_lacks": log_lacks})
+            print_json({"ok": answered, **report, "log_lacks": log_lacks})
         return Exit.OK if answered else Exit.NO_ANSWER
 
 
-def written_before(settings: Settings) -> dict[str, tuple[str, str | None]]:
-    """By operation, whether its last write from here was "allowed" or "denied", and its time.
+def last_write_permissions(settings: Settings) -> dict[str, tuple[str, str | None]]:
+    """For each operation in the journal: ("allowed" or "denied", the time of its last outcome).
 
-    It comes from the journal, and the key may have changed since then.
+    The API key may have changed since then.
     """
     last_writes: dict[str, tuple[str, str | None]] = {}
     origin = platform_of(str(settings.base_url))
     with suppress(OSError), (state_folder() / "journal.jsonl").open("rb") as file:
         for attempt, outcomes in histories(file):
-            operation = WRITES.get(attempt.verb)
+            operation = WRITE_OPERATIONS.get(attempt.verb)
             if operation is None or not outcomes:
                 continue
             if attempt.profile != settings.profile or platform_of(attempt.origin) != origin:
@@ -93,7 +103,7 @@ def written_before(settings: Settings) -> dict[str, tuple[str, str | None]]:
 
 
 def _settings_lines(settings: Settings, terminal: Mapping[str, Any]) -> list[str]:
-    """The settings in effect and the terminal, a line each, with hints below."""
+    """Lines about the settings in effect and the terminal, followed by hints."""
     sources = settings.sources
     config = str(settings.config_path)
     if settings.config_path is None or not settings.config_path.exists():
@@ -104,7 +114,7 @@ def _settings_lines(settings: Settings, terminal: Mapping[str, Any]) -> list[str
         f"profile     {settings.profile} ({sources.get('profile', 'default')})",
         f"config      {config}",
         f"platform    {settings.base_url} ({sources.get('base_url', 'default')})",
-        f"line        {_connection_words(settings)}",
+        f"connection  {_connection_words(settings)}",
         f"key         {_key_words(settings)}",
         f"writing     {writing}",
         f"terminal    {', '.join(_terminal_facts(terminal))}",
@@ -130,18 +140,21 @@ def _connection_words(settings: Settings) -> str:
 
 
 def _key_words(settings: Settings) -> str:
-    """Where the key comes from, and whether a dashboard that runs can read a changed one."""
+    """Where the key comes from, and whether a running dashboard can read it again."""
     words = f"from {settings.key_source}"
     location = settings.key_location
     if location is None:
         return words
     if location.can_change:
         return f"{words}, which the dashboard can read again"
-    return f"{words}, read at the start only"
+    return f"{words}, read only at the start"
 
 
 def _terminal_facts(terminal: Mapping[str, Any]) -> list[str]:
-    colours = figures.count(terminal["colours"]) if terminal["colours"] else "no"
+    """The terminal in a few words; `terminal` is what `describe_terminal` returns."""
+    colours = "no"
+    if terminal["colours"]:
+        colours = figures.count(terminal["colours"])
     facts = [
         terminal["term"] or "TERM is not set",
         f"{terminal['columns']}x{terminal['rows']}",
@@ -155,14 +168,14 @@ def _terminal_facts(terminal: Mapping[str, Any]) -> list[str]:
     return facts
 
 
-def conclusions(
+def conclusion_lines(
     reads: Sequence[ReadResult],
     measured: Measurements,
     written: Mapping[str, tuple[str, str | None]],
 ) -> list[str]:
-    """What the reads show of the key and the platform, a line each.
+    """Lines about what the key may do, how fast the platform is, and how far its clock is off.
 
-    `written` has the last writes, as of `written_before`.
+    `written` is what `last_write_permissions` returns.
     """
     answered = sum(read.answered for read in reads)
     sent = sum(read.note is None for read in reads)
@@ -171,12 +184,14 @@ def conclusions(
         lines.append(f"{signs.critical} the key is not accepted")
     else:
         lines += _permission_lines(reads)
-        lines.append(f"writes were not tried ({len(set(WRITES.values()))} operations)")
-        for verb, operation in WRITES.items():
+        lines.append(f"writes were not tried ({len(set(WRITE_OPERATIONS.values()))} operations)")
+        for verb, operation in WRITE_OPERATIONS.items():
             permission, written_at = written.get(operation, (NEVER_WRITTEN, None))
+            line = f"  {verb:<15} {permission}"
             at = None if written_at is None else seconds_of(written_at)
-            since = "" if at is None else f", as of {figures.moment(Moment(at=at))}"
-            lines.append(f"  {verb:<15} {permission}{since}")
+            if at is not None:
+                line = f"{line}, as of {figures.moment(Moment(at=at))}"
+            lines.append(line)
     if measured.smoothed_latency is not None:
         latency = figures.duration(measured.smoothed_latency)
         lines.append(f"the platform answers within {latency}")
@@ -185,7 +200,7 @@ def conclusions(
 
 
 def _clock_line(skew: float | None) -> str:
-    """How the platform's clock differs from this machine's; `skew` in seconds, None if unknown."""
+    """How far the platform's clock is off; `skew` in seconds, None if it sent no time."""
     if skew is None:
         return "the platform does not send its time"
     if abs(skew) < SKEW_THAT_MATTERS:
@@ -198,7 +213,7 @@ def _clock_line(skew: float | None) -> str:
 
 
 def _permission_lines(reads: Sequence[ReadResult]) -> list[str]:
-    """What the reads show of what the key may read; a read that failed shows nothing."""
+    """Lines about what the key may read; a failed read leaves that unknown."""
     sent = [read for read in reads if read.note is None]
     denied = [read.operation for read in sent if isinstance(read.error, NotAllowed)]
     answered = sum(read.answered for read in sent)
@@ -209,10 +224,10 @@ def _permission_lines(reads: Sequence[ReadResult]) -> list[str]:
     if unknown and not (answered or denied):
         lines.append(f"{signs.unknown} what the key may read is not known: no read was answered")
     elif unknown:
-        others = "1 read that" if unknown == 1 else f"{unknown} reads that"
-        lines.append(f"{signs.unknown} whether the key may make {others} failed is not known")
+        failed = "1 read that" if unknown == 1 else f"{unknown} reads that"
+        lines.append(f"{signs.unknown} whether the key may make {failed} failed is not known")
     elif answered and not denied:
-        lines.append("the key may read everything that was asked")
+        lines.append("the key may read everything that was requested")
     return lines
 
 
@@ -222,12 +237,12 @@ def _as_json(
     measured: Measurements,
     terminal: Mapping[str, Any],
 ) -> dict[str, object]:
-    """The report for scripts."""
-    permissions = dict.fromkeys(WRITES.values(), "not tried")
+    """The report for scripts, as docs/scripts.md describes it."""
+    permissions = dict.fromkeys(WRITE_OPERATIONS.values(), "not tried")
     permissions |= {read.operation: _permission(read) for read in reads}
     last_writes = {
         operation: {"told": permission, "time": written_at}
-        for operation, (permission, written_at) in written_before(settings).items()
+        for operation, (permission, written_at) in last_write_permissions(settings).items()
     }
     return {
         "version": __version__,
@@ -247,7 +262,7 @@ def _as_json(
                 "answered": read.answered,
                 "note": read.note,
                 "seconds": _rounded(read.seconds),
-                **read.seen,
+                **read.facts,
                 **error_json(read.error),
             }
             for read in reads

@@ -1,4 +1,7 @@
-"""The bundle of `agentco-tui doctor --bundle`: a recording for a bug report, without names."""
+"""`agentco-tui doctor --bundle FILE`: a recording for a bug report, with pseudonyms for all names.
+
+A recording is a file of the platform's answers, which `agentco-tui replay` shows on the dashboard.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ from agentco_tui.text import safe
 _LOG_FIELDS: Final = (
     *("time", "level", "logger", "words", "request", "target", "status", "outcome", "seconds"),
 )
-"""Fields of a log entry that the bundle's log has; the message may quote anything."""
+"""Fields of a log entry that are copied into the bundle; the message may quote anything."""
 _LOG_LINES: Final = 1_000
-"""Lines at the end of the log that a bundle has."""
+"""So many lines at the end of the log are copied into the bundle."""
 
 
 class Bundle:
-    """A recording in which pseudonyms replace names and texts."""
+    """Records answers with pseudonyms in place of names and texts."""
 
     def __init__(self, file: str, settings: Settings) -> None:
         """Begin to record. Raises UsageError if the file cannot be written."""
@@ -36,7 +39,7 @@ class Bundle:
         self.recorder: Recorder = start_recording(file, masked, key, alter=self._pseudonyms.alter)
 
     def finish(self) -> list[str]:
-        """Write the rest of the recording, and its log; returns lines about them."""
+        """Complete the recording and write its log; returns lines about them for the user."""
         self.recorder.close(60.0)
         path = safe(str(self.recorder.path), 200)
         if self.recorder.trouble is not None:
@@ -52,7 +55,7 @@ class Bundle:
         return lines
 
     def _write_log(self, log: Path) -> str:
-        """Write the end of a JSON log without its messages; a sentence that says where."""
+        """Write the end of a JSON log without its messages; returns a sentence about it."""
         bundle = self.recorder.path
         path = bundle.with_name(f"{bundle.name}.log")
         try:
@@ -66,14 +69,14 @@ class Bundle:
 
     def _without_names(self, entry: dict[str, Any]) -> dict[str, Any]:
         """A log entry without its message, and with pseudonyms in its request target."""
-        kept = {name: value for name, value in entry.items() if name in _LOG_FIELDS}
-        if "target" in kept:
-            kept["target"] = self._pseudonyms.target(kept["target"])
-        return kept
+        fields = {name: value for name, value in entry.items() if name in _LOG_FIELDS}
+        if "target" in fields:
+            fields["target"] = self._pseudonyms.target(fields["target"])
+        return fields
 
 
 def _mapped_words(settings: Settings) -> list[str]:
-    """The field names and status words of the profile's mapping, which a bundle keeps."""
+    """The field names and status words that the profile maps, which are not replaced."""
     mapped = settings.mapping.told
     words = [name for names_by_field in mapped.fields.values() for name in names_by_field.values()]
     words += [word for status_words in mapped.status.values() for word in status_words]

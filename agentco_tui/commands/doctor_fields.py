@@ -1,4 +1,9 @@
-"""`agentco-tui doctor --fields`: which fields of the platform's records are read, and how."""
+"""`agentco-tui doctor --fields`: which fields of the platform's records are read, and how.
+
+For fields that are not read it prints lines for the config file, where a profile can map a field of
+ours to the path of one of the platform's. `reading.field_report` makes the report on one kind of
+record (company, agent, task, …).
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,8 @@ from msgspec.structs import asdict
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, KeyRejected, Unreachable, Unreadable
-from agentco_tui.commands.command_output import Exit, error_json, say, say_json
-from agentco_tui.commands.running import connected
+from agentco_tui.commands.command_context import connected_client
+from agentco_tui.commands.command_output import Exit, error_json, print_json, print_lines
 from agentco_tui.config import Settings
 from agentco_tui.model import format as figures
 from agentco_tui.reading.field_meanings import MEANINGS
@@ -24,29 +29,27 @@ from agentco_tui.workspace.named_records import company_id_or_words
 
 
 async def examine_fields(settings: Settings, *, as_json: bool) -> int:
-    """Read one page of each kind, and print its fields. Changes nothing.
+    """Read one page of each kind of record, and print its fields.
 
     Returns 0 if every kind was read, else 3.
     """
     report_by_kind: dict[str, object] = {}
     failed = False
-    async with connected(settings) as client:
+    async with connected_client(settings) as client:
         company = await company_id_or_words(settings, client)
         for name, kind in mappable().items():
-            has_company = name in ("agent", "task", "agent_budget")
-            report, failure = await _read_fields(
-                client, name, kind, company if has_company else None
-            )
+            scope = company if name in ("agent", "task", "agent_budget") else None
+            report, failure = await _read_fields(client, name, kind, scope)
             failed = failed or failure is not None
             report_by_kind[name] = _fields_as_json(report, failure)
             if not as_json:
-                say(*_field_lines(name, settings.profile, report, failure), "")
+                print_lines(*_field_lines(name, settings.profile, report, failure), "")
             if isinstance(failure, Unreachable | KeyRejected):
                 break
     if as_json:
-        say_json({"kinds": report_by_kind})
+        print_json({"kinds": report_by_kind})
     else:
-        say(
+        print_lines(
             "Lines under [profiles.…] can be pasted into the config file. Those that begin with #"
             " name the most similar field; check them first."
         )
@@ -58,7 +61,7 @@ async def _read_fields(
 ) -> tuple[FieldReport | None, ApiError | None]:
     """The report on the fields of a kind, and the error if its page cannot be read.
 
-    There are both for an answer in which no record was found.
+    Both are returned for an answer in which no record was recognised.
     """
     params = () if company is None else (("company_id", str(company)),)
     bodies: list[Any] = []
@@ -76,27 +79,31 @@ async def _read_fields(
 def _report_of(
     kind: Kind[Any], mapping: ProfileMapping, bodies: list[Any], body: Any
 ) -> FieldReport:
-    """The report on the fields of a body, which is appended to `bodies` in case this fails."""
+    """The report on the fields of a body.
+
+    The body is appended to `bodies`, so that the caller has it if this fails.
+    """
     bodies.append(body)
     return report_fields(kind, body, mapping)
 
 
 def _fields_as_json(report: FieldReport | None, failure: ApiError | None) -> dict[str, object]:
+    """The report on a kind for scripts."""
     entries: dict[str, object] = {}
     if failure is not None:
         entries["error"] = error_json(failure)
     if report is not None:
         entries |= asdict(report)
-        entries["read"] = {each.field: asdict(each) for each in report.read}
-        entries["unread"] = [asdict(each) for each in report.unread]
-        entries["unmatched"] = [asdict(each) for each in report.unmatched]
+        entries["read"] = {field.field: asdict(field) for field in report.read}
+        entries["unread"] = [asdict(field) for field in report.unread]
+        entries["unmatched"] = [asdict(field) for field in report.unmatched]
     return entries
 
 
 def _field_lines(
     kind: str, profile: str, report: FieldReport | None, failure: ApiError | None
 ) -> list[str]:
-    """The fields that are read of a kind, and lines for the config file that map the others."""
+    """Lines about the fields of a kind that are read, and config lines that map the others."""
     title = f"{kind} ({PATHS[kind]})"
     if report is None:
         return [f"{signs.warning} {title}: {failure}"]
@@ -105,9 +112,9 @@ def _field_lines(
         lines.append(f"{signs.warning} {title}: {failure}")
     else:
         lines.append(f"{title}, {_records_words(report)}")
-    for each in report.read:
-        unit = f", {each.unit}" if each.unit else ""
-        lines.append(f"  {fit(SafeText(each.field), 15)} {each.name}{unit}: {each.sample}")
+    for read in report.read:
+        unit = f", {read.unit}" if read.unit else ""
+        lines.append(f"  {fit(SafeText(read.field), 15)} {read.name}{unit}: {read.sample}")
     for risk in report.risks:
         lines.append(f"  {signs.warning} {risk}")
     for wrong in report.unmatched:
@@ -135,16 +142,16 @@ def _records_words(report: FieldReport) -> str:
 
 
 def _mapping_lines(kind: str, report: FieldReport) -> list[str]:
-    """A line for each field that is not read: proposals first, hints as comments after them."""
+    """A config line for each field that is not read: proposals first, then hints as comments."""
     lines: list[str] = []
-    for each in sorted(report.unread, key=lambda each: not each.proposed):
-        if each.similar is None:
-            lines.append(f"# {_toml_text(each.path)}: {each.sample}")
+    for unread in sorted(report.unread, key=lambda field: not field.proposed):
+        if unread.similar is None:
+            lines.append(f"# {_toml_text(unread.path)}: {unread.sample}")
             continue
-        line = f"{each.similar} = {_toml_text(each.path)}"
-        if not each.proposed:
+        line = f"{unread.similar} = {_toml_text(unread.path)}"
+        if not unread.proposed:
             line = f"# {line}"
-        lines.append(f"{line}  # {each.sample}: {MEANINGS[kind][each.similar]}?")
+        lines.append(f"{line}  # {unread.sample}: {MEANINGS[kind][unread.similar]}?")
     return lines
 
 
@@ -157,5 +164,7 @@ def _toml_text(text: str) -> str:
 
 def _toml_key(name: str) -> str:
     """A TOML key, quoted if it has to be."""
-    is_bare = all(char.isascii() and (char.isalnum() or char in "-_") for char in name) and name
-    return name if is_bare else json.dumps(name, ensure_ascii=False)
+    can_be_bare = name != "" and all(
+        char.isascii() and (char.isalnum() or char in "-_") for char in name
+    )
+    return name if can_be_bare else json.dumps(name, ensure_ascii=False)

@@ -1,4 +1,7 @@
-"""The reads of `agentco-tui doctor`: each read operation once, and how it went."""
+"""Sends each read request of the API once, for `agentco-tui doctor` and `login`, and reports on it.
+
+`login` tries a new key with it, with a time limit for each answer.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agentco_tui.api.errors import ApiError, Broken, KeyRejected, TimedOut, Unreachable
-from agentco_tui.commands.command_output import say
-from agentco_tui.commands.running import connected
+from agentco_tui.commands.command_context import connected_client
+from agentco_tui.commands.command_output import print_lines
 from agentco_tui.config import Settings
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
 from agentco_tui.live.fetch import fetch, of_all_companies
@@ -29,16 +32,20 @@ if TYPE_CHECKING:
 _LOG_ENTRIES: Final = 100
 """Entries of the activity log to request."""
 Request = Callable[[str], Awaitable[object]]
-"""Sends a request about the record with an id; "" for a request without one."""
+"""Sends a request about the record with the id that it gets; "" for a request without an id."""
 
 
 class ReadResult(NamedTuple):
-    """How one operation went."""
+    """The result of one read request."""
 
-    operation: str  # method and path
-    note: SafeText | None  # why it was not sent; None if it was
-    seconds: float | None  # until the answer with all its pages was complete
-    seen: Mapping[str, Any]
+    operation: str
+    """Method and path: "GET /api/tasks"."""
+    note: SafeText | None
+    """Why the request was not sent; None if it was."""
+    seconds: float | None
+    """Until all pages of the answer had arrived."""
+    facts: Mapping[str, Any]
+    """What the answer consists of, as `_answer_facts` returns it."""
     error: ApiError | None
 
     @property
@@ -47,6 +54,8 @@ class ReadResult(NamedTuple):
 
 
 class _Operation(NamedTuple):
+    """A read operation of the API, and how it is sent."""
+
     path: str
     request: Request | None  # None if doctor never sends it
     kind: str = ""  # of the records in the answer, or of the record with the id in the path
@@ -56,23 +65,24 @@ class _Operation(NamedTuple):
         return "/:id" in self.path
 
 
-async def examine(
+async def examine_reads(
     settings: Settings,
     recorder: Recorder | None,
     *,
     as_lines: bool,
     answer_within: float | None = None,
 ) -> tuple[list[ReadResult], Measurements, list[SafeText]]:
-    """Send every read request once, and print a line for each with `as_lines`.
+    """Send every read request once; with `as_lines`, print a line about each.
 
-    Returns the results, what the connection measured, and the limitations of the activity log. A
-    read about one record takes the first record of the list that was read before. `answer_within`
-    limits the seconds of each read; after the first that takes longer no other is sent.
+    Returns the results, what the connection measured (latency and clock skew), and the limitations
+    of the activity log. A request about one record is about the first of the list that was read
+    before. `answer_within` is the time limit of each request in seconds: after the first that takes
+    longer, no other is sent.
     """
-    async with connected(settings) as client:
+    async with connected_client(settings) as client:
         client.transport.recorder = recorder
         company: str | None = None
-        # A bundle covers all companies, because it replaces their ids.
+        # A bundle is of all companies, because it replaces their ids.
         if recorder is None:
             company = await company_id_or_words(settings, client)
         examination = _Examination(client, company, answer_within)
@@ -85,24 +95,25 @@ async def examine(
                         ActivityFilter(company=company), examination.log, _LOG_ENTRIES
                     )
         if recorder is not None and any(read.answered for read in examination.reads):
-            await _record_dashboard_reads(client)
+            await _send_dashboard_reads(client)
         return examination.reads, client.transport.measured, log_reader.told()
 
 
-async def _record_dashboard_reads(client: Client) -> None:
-    """Send the requests of the dashboard, so that a replay of the bundle can show its screens."""
+async def _send_dashboard_reads(client: Client) -> None:
+    """Send the dashboard's requests, so that the recording can be shown on the dashboard."""
     for feed in FeedName:
         with suppress(ApiError):
             await fetch(feed, client, Store(), Query())
 
 
 class _Examination:
-    """Sends the read requests in turn, and keeps the results."""
+    """Sends the read requests one after the other, and holds the results."""
 
     def __init__(self, client: Client, company: str | None, answer_within: float | None) -> None:
         self.reads: list[ReadResult] = []
         self.log: Listing[Activity] = Listing(records=())
-        self.is_cut_short = False  # whether the platform is too slow for more requests
+        self.is_cut_short = False
+        """Whether the platform is too slow for more requests."""
         self._client = client
         self._company = company
         self._answer_within = answer_within
@@ -116,7 +127,7 @@ class _Examination:
             read = await self._read(operation)
             self.reads.append(read)
             if as_lines:
-                say(read_line(read))
+                print_lines(result_line(read))
             if isinstance(read.error, Unreachable | KeyRejected):
                 return
             if self._answer_within is not None and isinstance(read.error, TimedOut | Broken):
@@ -149,15 +160,15 @@ class _Examination:
         )
 
     async def _read(self, operation: _Operation) -> ReadResult:
-        """Send one request and time it; a note instead if it is never sent or has no id."""
+        """Send one request and time it; returns a note if it can't or must not be sent."""
         name = f"GET /api{operation.path}"
         record_id = self._id_by_kind.get(operation.kind)
         if operation.request is None:
-            note = plain("not asked: some platforms log who exports")
-            return ReadResult(name, note, None, _seen(None), None)
+            note = plain("not sent: some platforms log who exports")
+            return ReadResult(name, note, None, _answer_facts(None), None)
         if operation.needs_id and record_id is None:
-            note = plain(f"not asked: no {operation.kind} is known")
-            return ReadResult(name, note, None, _seen(None), None)
+            note = plain(f"not sent: no {operation.kind} is known")
+            return ReadResult(name, note, None, _answer_facts(None), None)
         answer: object = None
         failure: ApiError | None = None
         began = time.monotonic()
@@ -171,19 +182,22 @@ class _Examination:
             failure = TimedOut(plain(words), path=f"/api{operation.path}")
         seconds = time.monotonic() - began
         if isinstance(answer, Listing):
-            self._keep(operation.kind, answer)
-        return ReadResult(name, None, seconds, _seen(answer), failure)
+            self._remember(operation.kind, answer)
+        return ReadResult(name, None, seconds, _answer_facts(answer), failure)
 
-    def _keep(self, kind: str, listing: Listing[Any]) -> None:
-        """Keep the log, or the id of a list's first record for the read of a single one."""
+    def _remember(self, kind: str, listing: Listing[Any]) -> None:
+        """Remember the log, or the id of a list's first record for the request about one record."""
         if kind == "log":
             self.log = listing
         elif listing.records:
             self._id_by_kind.setdefault(kind, listing.records[0].id)
 
 
-def _seen(answer: object) -> dict[str, Any]:
-    """What an answer consists of; None is what it does not have."""
+def _answer_facts(answer: object) -> dict[str, Any]:
+    """The shape of an answer, and how many records and pages it has; None for what it lacks.
+
+    `unread` counts records that could not be read; `capped` says that there are more than we read.
+    """
     records: int | None = 1
     if answer is None:
         records = None
@@ -200,24 +214,25 @@ def _seen(answer: object) -> dict[str, Any]:
     }
 
 
-def read_line(read: ReadResult) -> str:
-    """A line that says how a read went."""
+def result_line(read: ReadResult) -> str:
+    """A line about the result of a request, for the user."""
     name = f"{read.operation:<29}"
     if read.note is not None:
         return f"{signs.unknown} {name} {read.note}"
     seconds = f"{figures.duration(read.seconds):>8}"
     if read.error is not None:
         return f"{signs.critical} {name} {seconds}  {read.error}"
-    records = read.seen["records"]
-    unread = read.seen["unread"]
-    facts = ["1 record" if records == 1 else f"{figures.count(records)} records"]
-    if read.seen["pages"] > 1:
-        facts.append(f"{read.seen['pages']} pages")
-    if read.seen["capped"]:
-        facts.append("cut at the cap: there are more")
-    if read.seen["shape"]:
-        facts.append(f"shape {read.seen['shape']}")
+    facts = read.facts
+    records = facts["records"]
+    unread = facts["unread"]
+    words = ["1 record" if records == 1 else f"{figures.count(records)} records"]
+    if facts["pages"] > 1:
+        words.append(f"{facts['pages']} pages")
+    if facts["capped"]:
+        words.append("there are more than were read")
+    if facts["shape"]:
+        words.append(f"shape {facts['shape']}")
     if unread:
-        facts.append(f"{figures.count(unread)} could not be read")
+        words.append(f"{figures.count(unread)} could not be read")
     mark = signs.warning if unread else signs.good
-    return f"{mark} {name} {seconds}  {', '.join(facts)}"
+    return f"{mark} {name} {seconds}  {', '.join(words)}"

@@ -1,4 +1,7 @@
-"""The terminal as the dashboard would find it, for `agentco-tui doctor`."""
+"""Describes for `agentco-tui doctor` what the user's terminal can do for the dashboard.
+
+`Fitness` has the figures that were found: size, colours, encoding, and a reason to refuse.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _SSH_VARIABLES: Final = ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT")
 
 
 def describe_terminal(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
-    """What the terminal can do, with `hints`: sentences that the user can act on."""
+    """What the terminal can do, for the JSON report; `hints` are sentences for the user."""
     multiplexer = _multiplexer(env)
     clipboard_tools = [command[0] for command in tools(env)]
     return {
@@ -29,7 +32,7 @@ def describe_terminal(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any
 
 
 def _multiplexer(env: Mapping[str, str]) -> str | None:
-    """The terminal multiplexer, tmux or GNU screen; None without one."""
+    """The terminal multiplexer, "tmux" or "screen" (GNU screen); None without one."""
     if env.get("TMUX"):
         return "tmux"
     if env.get("STY"):
@@ -46,7 +49,7 @@ def _hints(fitness: Fitness, env: Mapping[str, str], multiplexer: str | None) ->
             "signs are drawn in ASCII: set a locale with UTF-8 (LANG, LC_ALL) for the others"
         )
     if "NO_COLOR" in env:
-        hints.append("NO_COLOR is set: there are no colours, and signs show the same")
+        hints.append("NO_COLOR is set: there are no colours, but signs have the same meaning")
     if 0 < fitness.colours <= 16 and fitness.term != "linux":
         hints.append("16 colours: if the terminal has more, set TERM=xterm-256color")
     if multiplexer == "tmux":
@@ -55,7 +58,7 @@ def _hints(fitness: Fitness, env: Mapping[str, str], multiplexer: str | None) ->
             " unless allow-passthrough on is set (tmux show -g; tmux show -gw)"
         )
         if not fitness.term.startswith(("tmux", "screen")):
-            hints.append(f"inside tmux TERM should be tmux-256color, and is {fitness.term}")
+            hints.append(f"inside tmux, TERM should be tmux-256color; it is {fitness.term}")
     if multiplexer == "screen":
-        hints.append("screen passes copied text on in pieces, which not every terminal accepts")
+        hints.append("GNU screen splits copied text into pieces, which not all terminals accept")
     return hints

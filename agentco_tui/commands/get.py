@@ -1,4 +1,9 @@
-"""`agentco-tui get`: prints records as JSON, as CSV or as a table (`docs/records.md`)."""
+"""`agentco-tui get`: prints records as JSON, as CSV or as a table (`docs/records.md`).
+
+Records come from feeds. A feed is one list that is read from the platform, such as the pending
+tasks; the workspace's poller reads it into the store. `get_selection` selects by the flags, and
+`record_export` converts records to JSON and CSV.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,15 @@ from msgspec.structs import replace
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
 from agentco_tui.attention.needs import of_company
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.command_output import Exit, complain, say, say_json, write
+from agentco_tui.commands.command_context import command_context
+from agentco_tui.commands.command_output import (
+    Exit,
+    print_json,
+    print_lines,
+    print_to_stderr,
+    write_stdout,
+)
+from agentco_tui.commands.command_workspace import open_workspace
 from agentco_tui.commands.get_selection import (
     ALL,
     WAITING,
@@ -24,9 +37,7 @@ from agentco_tui.commands.get_selection import (
     with_id_or_name,
     with_status,
 )
-from agentco_tui.commands.running import running
-from agentco_tui.commands.with_workspace import opened
-from agentco_tui.config import Given, Settings
+from agentco_tui.config import Arguments, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
@@ -50,7 +61,7 @@ FEEDS: Final[Mapping[str, tuple[FeedName, ...]]] = {
     "budget": (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS),
     "activity": (FeedName.ACTIVITY,),
 }
-"""The feeds that the records of a kind come from."""
+"""The feeds with the records of each kind. The steps of a trace are in none."""
 TABLE_FIELDS: Final = {
     "company": "id name status agent_count task_count pending_count created",
     "agent": "id name role company status trust budget_remaining tasks_completed",
@@ -60,7 +71,7 @@ TABLE_FIELDS: Final = {
     "activity": "at severity text agent company",
     "step": "depth kind name status duration_seconds text",
 }
-"""The fields that are the columns of a table."""
+"""The columns of the table for each kind of record."""
 ALIASES: Final = {
     "name": "agent of",
     "title": "task",
@@ -75,12 +86,12 @@ ALIASES: Final = {
     "remaining": "left",
     "scope": "kind",
 }
-"""The names that a filter on the screens has for a field, if they are others."""
+"""Other names of a field in a filter: those that its column has on the dashboard."""
 _RANK_BY_FIELD: Final[Mapping[str, Callable[[str], float | None]]] = {
     "priority": rank_of_priority,
     "severity": LEVEL_WORDS.get,
 }
-"""Orders the words of a field, so that a filter can compare them."""
+"""For fields whose words have an order: the rank of a word, so that a filter can use > and <."""
 _COLUMN_KINDS: Final = {
     Moment: ColumnKind.SECONDS,
     Money: ColumnKind.NUMBER,
@@ -88,77 +99,77 @@ _COLUMN_KINDS: Final = {
     int: ColumnKind.NUMBER,
     float: ColumnKind.NUMBER,
 }
-"""What a filter takes the values of a type for; any other type is text."""
+"""How a filter compares the values of a type; those of any other type are text."""
 _SHARES: Final = ("share", "warn_at", "threshold")
-"""Fields whose values are shares, which a filter compares with percentages."""
+"""Fields whose values are shares of 1, which a filter compares with percentages."""
 
 
 Row: TypeAlias = tuple[Record, dict[str, object]]
-"""A record and its fields as `as_json` makes them."""
+"""A record and its fields as `as_json` returns them."""
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
-    """Print the records that were asked for; the exit code.
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Print the requested records; returns the exit code.
 
-    0; 2 if the arguments contradict each other or no record has the id or name; 3 if the platform
-    did not send all of it. Records that were read are printed even then.
+    0; 3 if not all of them could be read, and those that could be are printed. Raises UsageError if
+    arguments contradict each other, or no record has the id or name.
     """
-    what = given["what"]
+    what = arguments["what"]
     takes_id = what in ("company", "agent", "task", "trace")
-    if takes_id and given["id"] is None:
+    if takes_id and arguments["id"] is None:
         raise UsageError(f"get {what} needs an id")
-    if not takes_id and given["id"] is not None:
+    if not takes_id and arguments["id"] is not None:
         raise UsageError(f"get {what} takes no id")
-    formats = [flag for flag in ("json", "csv", "table") if given[flag]]
+    formats = [flag for flag in ("json", "csv", "table") if arguments[flag]]
     if len(formats) > 1:
-        raise UsageError("--json, --csv and --table are three forms: choose one")
-    refuse_flags(given)
-    with running(given, env) as settings:
-        return asyncio.run(_get(settings, given))
+        raise UsageError("--json, --csv and --table exclude each other: choose one")
+    refuse_flags(arguments)
+    with command_context(arguments, env) as settings:
+        return asyncio.run(_get(settings, arguments))
 
 
-async def _get(settings: Settings, given: Given) -> int:
-    """Read, select and print the records; the exit code as of `run`."""
-    what = given["what"]
+async def _get(settings: Settings, arguments: Arguments) -> int:
+    """Read, select and print the records; returns the exit code as `run` does."""
+    what = arguments["what"]
     kind = _kind_of(what)
-    async with opened(replace(settings, history=False)) as workspace:
+    async with open_workspace(replace(settings, history=False)) as workspace:
         company_id = workspace.poller.query.company
         agent_id: str | None = None
-        if given["agent"] is not None:
-            agent_id = await agent_id_of(given["agent"], workspace.client, company_id)
+        if arguments["agent"] is not None:
+            agent_id = await agent_id_of(arguments["agent"], workspace.client, company_id)
         log = FilteredLog(
             workspace.client,
             workspace.clock,
-            ActivityFilter(company=company_id, agent=agent_id, limit=given["limit"]),
+            ActivityFilter(company=company_id, agent=agent_id, limit=arguments["limit"]),
             workspace.names,
         )
         records: list[Any]
         if what == "trace":
-            records = await _steps(workspace, given["id"])
+            records = await _read_steps(workspace, arguments["id"])
             code = Exit.OK
         else:
             if kind != "company":
                 # The names of companies and agents are printed next to their ids.
                 name_feeds = NAMES - set(FEEDS[kind])
                 await asyncio.gather(*map(workspace.poller.read_again, name_feeds))
-            records, code = await _read(workspace, kind, given, log)
-    if given["id"] is not None and what != "trace":
+            records, code = await _read_records(workspace, kind, arguments, log)
+    if arguments["id"] is not None and what != "trace":
         if not records:
             return Exit.NO_ANSWER
-        _print_one(given, kind, records[0], workspace.names)
+        _print_one(arguments, kind, records[0], workspace.names)
         return code
     if agent_id is not None:
         records = of_agent(records, agent_id)
-    status = given["status"] or (WAITING if kind == "task" else ALL)
+    status = arguments["status"] or (WAITING if kind == "task" else ALL)
     records = with_status(records, kind, status)
     rows = [(record, as_json(record, workspace.names)) for record in records]
-    rows = _filtered(rows, kind, given["filter"] or "", workspace.clock.now())
-    _print_list(given, kind, rows[: given["limit"]], workspace.names)
+    rows = _filtered(rows, kind, arguments["filter"] or "", workspace.clock.now())
+    _print_list(arguments, kind, rows[: arguments["limit"]], workspace.names)
     return code
 
 
 def _kind_of(what: str) -> str:
-    """The kind of the records that an argument such as "agents" or "trace" asks for."""
+    """The kind of the records that `get WHAT` prints: "agent" for "agents", "step" for "trace"."""
     if what == "companies":
         return "company"
     if what == "trace":
@@ -166,12 +177,12 @@ def _kind_of(what: str) -> str:
     return what.removesuffix("s")
 
 
-async def _steps(workspace: Workspace, task_id: str) -> list[Any]:
-    """The steps of a task's trace. Raises UsageError if no list has the task, and ApiError."""
+async def _read_steps(workspace: Workspace, task_id: str) -> list[Any]:
+    """The steps of a task's trace. Raises UsageError if the task does not exist, and ApiError."""
     try:
         return list((await workspace.client.task_trace(task_id)).steps)
     except (Invalid, NotFound, NotSent):
-        # A task may have no trace.
+        # A task that exists may have no trace: then the platform's error is the right one.
         for feed in FEEDS["task"]:
             freshness = await workspace.poller.read_again(feed)
             collection = workspace.store.collections[feed]
@@ -181,21 +192,22 @@ async def _steps(workspace: Workspace, task_id: str) -> list[Any]:
         raise unknown_id("task", task_id, ()) from None
 
 
-async def _read(
-    workspace: Workspace, kind: str, given: Given, log: FilteredLog
+async def _read_records(
+    workspace: Workspace, kind: str, arguments: Arguments, log: FilteredLog
 ) -> tuple[list[Any], Exit]:
-    """The records of a kind in scope, or the one with the wanted id or name, and the exit code.
+    """Read the records of a kind in the company in scope, or only the one that was asked for.
 
-    No record and NO_ANSWER, with the reason on stderr, if the wanted one may be among those that
-    could not be read. Raises UsageError if it is in no list, or if several have the name.
+    Returns them with the exit code. If the single record may be among those that could not be read,
+    it returns none and NO_ANSWER, and prints the reason on stderr. Raises UsageError if no record
+    has the id or name, or several do.
     """
-    wanted = given["id"]
+    wanted = arguments["id"]
     code = Exit.OK
     is_whole = True
     records: list[Any] = []
-    for feed in _feeds(kind, given):
+    for feed in _feeds(kind, arguments):
         collection, failure = await _read_feed(workspace, feed, log)
-        _complain_about_gaps(feed, collection.listing, failure)
+        _print_gaps(feed, collection.listing, failure)
         if failure is not None:
             code = Exit.NO_ANSWER
         is_whole = is_whole and failure is None and collection.listing.whole
@@ -217,33 +229,33 @@ async def _read(
     if is_whole:
         raise unknown_id(kind, wanted, records)
     if code is Exit.OK and kind in ("company", "agent"):
-        return [await _ask_for_one(workspace, kind, wanted, records)], code
-    complain(f"no {kind} that was read has the id or name {safe(wanted)}")
+        return [await _request_one(workspace, kind, wanted, records)], code
+    print_to_stderr(f"no {kind} that was read has the id or name {safe(wanted)}")
     return [], Exit.NO_ANSWER
 
 
 async def _read_feed(
     workspace: Workspace, feed: FeedName, log: FilteredLog
 ) -> tuple[Collection[Any] | FilteredLog, ApiError | None]:
-    """Read a feed once; its records so far, and the error if the read failed."""
+    """Read a feed once; returns its records, and the error if the read failed."""
     if feed is FeedName.ACTIVITY:
         return log, await _failure_of(log)
     freshness = await workspace.poller.read_again(feed)
     return workspace.store.collections[feed], freshness.failure
 
 
-def _complain_about_gaps(feed: FeedName, listing: Listing[Any], failure: ApiError | None) -> None:
-    """Write to stderr what was not read of a feed."""
+def _print_gaps(feed: FeedName, listing: Listing[Any], failure: ApiError | None) -> None:
+    """Print to stderr what could not be read of a feed."""
     if failure is not None:
-        complain(f"{feed}: {failure}")
+        print_to_stderr(f"{feed}: {failure}")
     if listing.unread:
-        complain(f"{feed}: {listing.unread} could not be read")
+        print_to_stderr(f"{feed}: {listing.unread} could not be read")
     if listing.capped or listing.more:
-        complain(f"{feed}: there are more than were read")
+        print_to_stderr(f"{feed}: there are more than were read")
 
 
 async def _failure_of(log: FilteredLog) -> ApiError | None:
-    """Read the log once; the error if that fails."""
+    """Read the log once; returns the error if that fails."""
     try:
         await log.read()
     except ApiError as error:
@@ -251,27 +263,34 @@ async def _failure_of(log: FilteredLog) -> ApiError | None:
     return None
 
 
-async def _ask_for_one(
+async def _request_one(
     workspace: Workspace, kind: str, wanted: str, records: Sequence[Any]
 ) -> Record:
-    """A record that a list may lack because it isn't whole. Raises UsageError and ApiError."""
+    """Request a single company or agent, if its list was incomplete.
+
+    `records` are those of the list, for the error message. Raises UsageError and ApiError.
+    """
     client = workspace.client
     try:
-        return await (client.company(wanted) if kind == "company" else client.agent(wanted))
+        if kind == "company":
+            return await client.company(wanted)
+        return await client.agent(wanted)
     except (Invalid, NotFound, NotSent):
         raise unknown_id(kind, wanted, records) from None
 
 
-def _feeds(kind: str, given: Given) -> Sequence[FeedName]:
-    """The feeds to read.
+def _feeds(kind: str, arguments: Arguments) -> Sequence[FeedName]:
+    """The feeds to read for the arguments.
 
-    A list of tasks comes from one feed, the pending tasks or all; a single task is looked for in
-    both.
+    A list of tasks comes from one feed, that of the pending tasks or that of all. A single task may
+    be in either.
     """
-    if kind != "task" or given["id"] is not None:
+    if kind != "task" or arguments["id"] is not None:
         return FEEDS[kind]
-    wants_pending = fold_word(given["status"] or WAITING) == WAITING
-    return (FeedName.PENDING if wants_pending else FeedName.TASKS,)
+    status = arguments["status"] or WAITING
+    if fold_word(status) == WAITING:
+        return (FeedName.PENDING,)
+    return (FeedName.TASKS,)
 
 
 def _filtered(rows: Sequence[Row], kind: str, words: str, now: float) -> list[Row]:
@@ -282,7 +301,7 @@ def _filtered(rows: Sequence[Row], kind: str, words: str, now: float) -> list[Ro
     fields = _filter_columns(kind, now)
 
     def read(row_numbers: list[str], column: int | None, as_text: bool) -> list[Any]:
-        """The values of a column in some rows; None for the text of all columns of the table."""
+        """The values of a column in some rows; for None the text of all columns of the table."""
         chosen = [rows[int(number)] for number in row_numbers]
         if column is not None and not as_text:
             value_of = fields[column].filter_value
@@ -303,7 +322,7 @@ def _filtered(rows: Sequence[Row], kind: str, words: str, now: float) -> list[Ro
 
 
 def _filter_columns(kind: str, now: float) -> list[FilterColumn]:
-    """A column for each field of a kind; moments are compared by their age at `now`."""
+    """A filter column for each field of a kind; times are compared by their age at `now`."""
     filter_columns: list[FilterColumn] = []
     for name, (field, value_type) in columns(kind).items():
         column_kind = _COLUMN_KINDS.get(value_type, ColumnKind.TEXT)
@@ -323,7 +342,7 @@ def _filter_columns(kind: str, now: float) -> list[FilterColumn]:
 
 
 def _compared_value(field: str, now: float, row: Row) -> Any:
-    """The value of a field that a filter compares: an age in seconds, an amount, or itself."""
+    """A field's value for a filter: an age in seconds for a time, the amount for a sum."""
     record = row[0]
     value = getattr(record, field, None)
     if field == "waiting_since" and isinstance(record, Task):
@@ -335,21 +354,21 @@ def _compared_value(field: str, now: float, row: Row) -> Any:
     return value
 
 
-def _print_one(given: Given, kind: str, record: Record, names: Names) -> None:
+def _print_one(arguments: Arguments, kind: str, record: Record, names: Names) -> None:
     """Print a single record in the requested format; by default a line for each field."""
-    if given["json"]:
-        say_json(as_json(record, names))
-    elif given["csv"]:
+    if arguments["json"]:
+        print_json(as_json(record, names))
+    elif arguments["csv"]:
         _print_csv(kind, [record], names)
     else:
-        say(*lines_of(record, names))
+        print_lines(*field_lines(record, names))
 
 
-def _print_list(given: Given, kind: str, rows: Sequence[Row], names: Names) -> None:
+def _print_list(arguments: Arguments, kind: str, rows: Sequence[Row], names: Names) -> None:
     """Print a list in the requested format; by default a table."""
-    if given["json"]:
-        say_json([values for _, values in rows])
-    elif given["csv"]:
+    if arguments["json"]:
+        print_json([values for _, values in rows])
+    elif arguments["csv"]:
         _print_csv(kind, [record for record, _ in rows], names)
     else:
         _print_table(kind, rows)
@@ -358,7 +377,7 @@ def _print_list(given: Given, kind: str, rows: Sequence[Row], names: Names) -> N
 def _print_csv(kind: str, records: Iterable[Record], names: Names) -> None:
     lines = [csv_row(flat_names(kind))]
     lines += [csv_row(flat(record, names).values()) for record in records]
-    write("".join(lines))
+    write_stdout("".join(lines))
 
 
 def _print_table(kind: str, rows: Sequence[Row]) -> None:
@@ -367,11 +386,11 @@ def _print_table(kind: str, rows: Sequence[Row]) -> None:
     for _, values in rows:
         table.append([safe(text_of(values[field]), 60) for field in fields])
     widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
-    say(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
+    print_lines(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
 
 
-def lines_of(record: Record, names: Names) -> Iterable[str]:
-    """The fields of a record that have a value, a line each."""
+def field_lines(record: Record, names: Names) -> Iterable[str]:
+    """A line for each field of a record that has a value."""
     cells = {name: text for name, text in flat(record, names).items() if text}
     name_width = max(map(len, cells))
     return (f"{name:{name_width}}  {text}" for name, text in cells.items())

@@ -1,4 +1,8 @@
-"""Which flags apply to which kinds of `agentco-tui get`, and which records they select."""
+"""Selects records for `agentco-tui get`: by status, agent, id or name.
+
+Which flags apply to which records is a table here, too. A record's kind is "company", "agent",
+"task", "step" (of a task's trace), "budget", "alert" or "activity".
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.config import Given
+from agentco_tui.config import Arguments
 from agentco_tui.config.validators import nearest
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import AgentState, Alert, Record, Ref, Severity, Task, TaskState
@@ -26,37 +30,37 @@ APPLIES: Final[Mapping[str, tuple[str, ...]]] = {
     "filter": ("companies", "agents", "tasks", "budget", "alerts", "activity", "trace"),
     "limit": ("companies", "agents", "tasks", "budget", "alerts", "activity", "trace"),
 }
-"""For each flag that selects records, the arguments of `get` whose records have that field."""
+"""For each flag that selects records: the words after `get` that it can be used with."""
 ALL: Final = "all"
 """The status that selects every record."""
 WAITING: Final = "pending"
 """The status that selects the tasks that wait for the user, whatever the platform calls it."""
-_MOST_WORDS: Final = 12  # status words that an error lists
+_MOST_WORDS: Final = 12
+"""An error message lists at most so many status words."""
 
 
-def refuse_flags(given: Given) -> None:
-    """Raise UsageError if a flag was given that does not apply to what is asked for."""
-    what = given["what"]
-    for flag, kinds in APPLIES.items():
-        if given.get(flag) is not None and what not in kinds:
+def refuse_flags(arguments: Arguments) -> None:
+    """Raise UsageError for a flag that can't be used with the requested records."""
+    what = arguments["what"]
+    for flag, allowed_with in APPLIES.items():
+        if arguments.get(flag) is not None and what not in allowed_with:
             raise UsageError(
-                f"--{flag} does not apply to get {what}; it applies to {', '.join(kinds)}"
+                f"--{flag} does not apply to get {what}; it applies to {', '.join(allowed_with)}"
             )
 
 
 def with_status(records: Sequence[Record], kind: str, word: str) -> list[Record]:
-    """The records of a kind with that status.
+    """The records of a kind with a status.
 
-    A word selects the records whose own status word it is, in any case and spelling of separators,
-    and those whose state it names. If there is none, it selects those of the state that the word
-    stands for, so that "finished" finds what the platform calls "completed". Raises UsageError for
-    a word that no record has and that stands for no state.
+    The word is compared with the platform's status words, regardless of case and separators, and
+    with our names of states. If no record has it, it is taken for a synonym: "finished" selects
+    tasks that the platform calls "completed". Raises UsageError if it is neither.
     """
     wanted = fold_word(word)
     if wanted == ALL:
         return list(records)
     if kind == "task" and wanted == WAITING:
-        return [record for record in records if _waits(record)]
+        return [record for record in records if _is_waiting(record)]
     selected = [record for record in records if wanted in _status_words(record)]
     if selected:
         return selected
@@ -68,14 +72,14 @@ def with_status(records: Sequence[Record], kind: str, word: str) -> list[Record]
 
 
 def of_agent(records: Iterable[Record], agent_id: str) -> list[Record]:
-    """The records of an agent: the agent itself, its budget, and what names it as its agent."""
+    """The agent itself, its budget, and the records that refer to it as their agent."""
     return [
         record for record in records if record.id == agent_id or _agent_of(record).id == agent_id
     ]
 
 
 def with_id_or_name(records: Iterable[Record], wanted: str) -> list[Record]:
-    """The records with that id, else those with that name in any case."""
+    """The records with this id; if there are none, those with this name, in upper or lower case."""
     records = list(records)
     by_id = [record for record in records if record.id == wanted]
     if by_id:
@@ -85,17 +89,18 @@ def with_id_or_name(records: Iterable[Record], wanted: str) -> list[Record]:
 
 
 def unknown_id(what: str, wanted: str, records: Iterable[Record]) -> UsageError:
-    """The error that no record that was read has this id or name; names the nearest."""
+    """The error for an id or name that no record has; it suggests the most similar name."""
+    if what not in ("company", "agent"):
+        return UsageError(f"no {what} has the id {safe(wanted, 60)}")
+    text = f"no {what} has the name or id {safe(wanted, 60)}"
     names = [name for name in map(_name_of, records) if name]
-    named_by = "name or id" if what in ("company", "agent") else "id"
-    text = f"no {what} has the {named_by} {safe(wanted, 60)}"
-    if names and what in ("company", "agent"):
-        text += f"; the nearest is {nearest(wanted, names)}"
+    if names:
+        text = f"{text}; the nearest is {nearest(wanted, names)}"
     return UsageError(text)
 
 
 def shared_name(wanted: str, records: Sequence[Record]) -> UsageError:
-    """The error that several records have this id or name."""
+    """The error for an id or name that several records have."""
     ids = ", ".join(safe(record.id, 60) for record in records[:5])
     return UsageError(
         f"{len(records)} have the name {safe(wanted, 60)}: say which by its id ({ids})"
@@ -110,23 +115,33 @@ def _agent_of(record: Record) -> Ref:
     return getattr(record, "agent", None) or Ref()
 
 
-def _waits(record: Record) -> bool:
+def _is_waiting(record: Record) -> bool:
     return not isinstance(record, Task) or waits_for_person(record)
 
 
 def _status_words(record: Record) -> set[str]:
-    """The folded words that select a record: its status, its state, and of an alert "open"."""
-    sent = getattr(record, "status", None), getattr(record, "state", None)
-    words = {fold_word(word) for word in sent if word}
+    """The words that select a record, folded to one case and separator.
+
+    They are the platform's status word, our state, and for an alert "open" or "closed".
+    """
+    words = {
+        fold_word(word)
+        for word in (getattr(record, "status", None), getattr(record, "state", None))
+        if word
+    }
     if isinstance(record, Alert):
         words.add("closed" if record.open is False else "open")
     return words
 
 
 def _unknown_status(records: Iterable[Record], word: str) -> str:
-    seen = sorted({each for record in records for each in _status_words(record)})
-    words = ", ".join(map(safe, [*seen[:_MOST_WORDS], ALL]))
-    return f"no status {safe(word, 60)} is known, and no record has it; there are: {words}"
+    """The message for a status that no record has, with the words that records have."""
+    existing_words: set[str] = set()
+    for record in records:
+        existing_words |= _status_words(record)
+    listed = [*sorted(existing_words)[:_MOST_WORDS], ALL]
+    choices = ", ".join(map(safe, listed))
+    return f"no status {safe(word, 60)} is known, and no record has it; there are: {choices}"
 
 
 def _sent_status(record: Record) -> str:
@@ -156,4 +171,7 @@ _STATE_OF: Final[Mapping[str, Callable[[str], object]]] = {
     "budget": _budget_state,
     "alert": alert_open,
 }
-"""What a status word of each kind stands for; None if no platform is known to use the word."""
+"""For each kind of record, a function from a status word to the state that it means.
+
+It returns None for a word that is in no table of known words.
+"""

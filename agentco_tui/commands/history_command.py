@@ -1,4 +1,9 @@
-"""`agentco-tui history`: prints what was observed of a platform, from the history file alone."""
+"""`agentco-tui history`: prints what was observed of a platform, from the history file alone.
+
+The history is an SQLite file that dashboards and `watch` write while they poll: samples of budgets,
+queues and agents, counts of log entries, and the first and last sight of tasks and alerts. Nothing
+is requested from the platform.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agentco_tui.api.origin import platform_of
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.command_output import Exit, complain, say, say_json, write
-from agentco_tui.commands.journal_command import since_when
-from agentco_tui.config import Given, SettingsError
+from agentco_tui.commands.command_output import (
+    Exit,
+    print_json,
+    print_lines,
+    print_to_stderr,
+    write_stdout,
+)
+from agentco_tui.commands.journal_command import parse_since
+from agentco_tui.config import Arguments, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.history.observations import HistoryError
 from agentco_tui.history.reader import IS_FINEST
@@ -31,10 +42,11 @@ TIMES: Final = (
     *("at", "until", "oldest", "waiting_since", "decided", "ended"),
     *("departed", "departed_after"),
 )
-"""Columns that hold seconds since 1970."""
+"""Columns that hold seconds since 1970; they are printed in ISO 8601."""
 SUMS: Final = ("spent", "limit", "trust", "estimate", "cost")
-"""Columns whose numbers are text in the file, because they are exact."""
+"""Columns whose numbers are stored as decimal text, so that they are exact."""
 HEAD: Final = ("at", "what", "company", "agent", "company_name", "agent_name")
+"""Columns at the beginning of a line for the user; the others follow with their names."""
 _SAMPLES: Final = f"""FROM sample JOIN series ON series.id = sample.series
     WHERE platform = :platform AND {IS_FINEST} AND at >= COALESCE((SELECT max(at)
         FROM sample AS held WHERE held.series = series.id AND {IS_FINEST} AND at <= :since),
@@ -59,7 +71,7 @@ ROWS: Final = {
     "seen": """SELECT since AS at, NULLIF(scope, '') AS company, NULL AS agent, feed, until
         FROM seen WHERE platform = :platform AND until >= :since""",
 }
-"""The query for each kind of row. Samples begin with the last one before the time asked for."""
+"""The query for each kind of row. Samples begin with the last one at or before `:since`."""
 _CHOSEN: Final = """SELECT '{0}' AS what, it.*, company.name AS company_name,
     agent.name AS agent_name FROM ({1}) AS it
     LEFT JOIN subject AS agent ON (agent.platform, agent.kind, agent.key)
@@ -68,18 +80,23 @@ _CHOSEN: Final = """SELECT '{0}' AS what, it.*, company.name AS company_name,
         = (:platform, 'company', COALESCE(it.company, agent.company))
     WHERE '{0}' = 'seen' OR ((:agent IS NULL OR it.agent = :agent)
         AND (:company IS NULL OR COALESCE(it.company, agent.company) = :company)) ORDER BY at"""
+"""Selects the rows of one kind for a company and an agent, and adds their names.
+
+Takes the kind (a name in `ROWS`) and its query.
+"""
 
 Row = dict[str, Any]
+"""A row by column, without the columns whose value is unknown."""
 
 
 class _Selection(NamedTuple):
-    """What to print, and of when and whom."""
+    """What to print, and in which format."""
 
     profile: str
-    origin: str | None  # None for all platforms that the profile was used with
+    origin: str | None  # address of the platform; None for all that the profile was used with
     since: float  # in seconds since 1970
     company: str | None  # id or name; None for all
-    agent: str | None
+    agent: str | None  # id or name; None for all
     as_json: bool
     as_csv: bool
 
@@ -88,51 +105,51 @@ class _Selection(NamedTuple):
         return not (self.as_json or self.as_csv)
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
-    """Print what was observed; 0, also if nothing was yet, 1 if the file can't be read.
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Print what was observed; returns 0, or 1 if the file can't be read.
 
-    JSON: a line for each sample, span, count, task and alert, {"what": "budget"|"queue"|"agent"|
-    "activity"|"task"|"alert"|"seen", …}, times in ISO 8601, sums as numbers; unknown values are
-    left out. CSV: the same in columns. For the user: the last day, a line each. Raises UsageError
-    for an unknown name.
+    JSON: an object on each line, {"what": "budget"|"queue"|"agent"|"activity"|"task"|"alert"|
+    "seen", …}, with times in ISO 8601 and sums as numbers, and without unknown values. CSV: the
+    same in columns. Otherwise the last day, in lines for the user. Raises UsageError for an unknown
+    company or agent.
     """
-    if given["json"] and given["csv"]:
-        raise UsageError("--json and --csv are two forms: choose one")
-    resolved = Resolver(given, env)
+    if arguments["json"] and arguments["csv"]:
+        raise UsageError("--json and --csv exclude each other: choose one")
+    resolved = Resolver(arguments, env)
     if resolved.problems:
         raise SettingsError(resolved.problems)
     selection = _Selection(
         profile=resolved.profile,
         origin=None if resolved.base_url is None else str(resolved.base_url),
-        since=_begin(given),
+        since=_begin(arguments),
         company=resolved.values["company"],
-        agent=given["agent"],
-        as_json=given["json"],
-        as_csv=given["csv"],
+        agent=arguments["agent"],
+        as_json=arguments["json"],
+        as_csv=arguments["csv"],
     )
     path = state_folder() / HISTORY_FILE
     try:
-        # SQLite is not imported for any other command.
+        # Imported late, so that nothing else pays for the import of SQLite.
         from agentco_tui.history.database import reading  # noqa: PLC0415
 
         with reading(path) as connection:
             _print_history(connection, selection, path)
     except FileNotFoundError:
         if selection.is_for_user:
-            say(f"nothing was seen yet ({path})")
+            print_lines(f"nothing has been observed yet ({path})")
     except HistoryError as error:
-        complain(str(error))
+        print_to_stderr(str(error))
         return Exit.FAILED
     return Exit.OK
 
 
-def _begin(given: Given) -> float:
-    """The time from which to print, in seconds since 1970. Raises UsageError."""
+def _begin(arguments: Arguments) -> float:
+    """The time from which to print, in seconds since 1970; 0 for everything. Raises UsageError."""
     now = time.time()
-    if given["since"] is not None:
-        return since_when(given["since"], now)
-    prints_all = given["json"] or given["csv"]
-    return 0.0 if prints_all else now - DAY
+    if arguments["since"] is not None:
+        return parse_since(arguments["since"], now)
+    is_for_scripts = arguments["json"] or arguments["csv"]
+    return 0.0 if is_for_scripts else now - DAY
 
 
 def _print_history(connection: sqlite3.Connection, selection: _Selection, path: Path) -> None:
@@ -143,19 +160,19 @@ def _print_history(connection: sqlite3.Connection, selection: _Selection, path: 
             _say_csv(cursors)
         elif selection.as_json:
             for row in _rows(cursors):
-                say_json(row)
+                print_json(row)
         else:
             profile = safe(selection.profile, 40)
-            say(f"{profile}  {safe(origin, 200)}  since {_iso(selection.since)}")
+            print_lines(f"{profile}  {safe(origin, 200)}  since {_iso(selection.since)}")
             for row in _rows(cursors):
-                say(_line(row))
+                print_lines(_line(row))
     if not platforms and selection.is_for_user:
         name = safe(f"{selection.profile} {selection.origin or ''}", 200)
-        say(f"nothing was seen of {name} yet ({path})")
+        print_lines(f"nothing has been observed of {name} yet ({path})")
 
 
 def _platforms(connection: sqlite3.Connection, selection: _Selection) -> list[tuple[int, str]]:
-    """The number and the address of each platform to print."""
+    """The row id and the address of each platform to print."""
     if selection.origin is None:
         sql = "SELECT id, origin FROM platform JOIN viewer ON platform = id WHERE profile = ?"
         parameter = selection.profile
@@ -168,36 +185,37 @@ def _platforms(connection: sqlite3.Connection, selection: _Selection) -> list[tu
 def _query(
     connection: sqlite3.Connection, platform: int, selection: _Selection
 ) -> list[sqlite3.Cursor]:
-    """A cursor for each kind of row. Raises UsageError for a company or agent never seen."""
+    """A cursor for each kind of row. Raises UsageError for an unknown company or agent."""
     parameters = {
         "platform": platform,
         "since": selection.since,
-        "company": _found(connection, platform, "company", selection.company),
-        "agent": _found(connection, platform, "agent", selection.agent),
+        "company": _find_id(connection, platform, "company", selection.company),
+        "agent": _find_id(connection, platform, "agent", selection.agent),
     }
     return [
         connection.execute(_CHOSEN.format(what, rows), parameters) for what, rows in ROWS.items()
     ]
 
 
-def _found(
+def _find_id(
     connection: sqlite3.Connection, platform: int, kind: str, words: str | None
 ) -> str | None:
-    """The id of the company or agent with that id or name. Raises UsageError."""
+    """The id of the company or agent with this id or name; None for None. Raises UsageError."""
     if words is None:
         return None
     query = "SELECT key, name FROM subject WHERE platform = ? AND kind = ?"
     subjects = connection.execute(query, (platform, kind))
-    # `named` compares any record that has an id and a name.
-    found = named(words, (Company(id=key, name=name) for key, name in subjects))
-    if len(found) != 1:
-        how_many = len(found) or "no"
-        raise UsageError(f"{how_many} {kind} that was seen has the name or id {safe(words, 60)}")
-    return found[0].id
+    # `named` compares records of any kind with an id and a name.
+    matches = named(words, (Company(id=key, name=name) for key, name in subjects))
+    if not matches:
+        raise UsageError(f"no {kind} in the history has the name or id {safe(words, 60)}")
+    if len(matches) > 1:
+        raise UsageError(f"{len(matches)} {kind} records have the name {safe(words, 60)}")
+    return matches[0].id
 
 
 def _rows(cursors: Iterable[sqlite3.Cursor]) -> Iterator[Row]:
-    """The rows of each query in turn, by column, without the values that are unknown."""
+    """The rows of each query in turn, without unknown values."""
     for cursor in cursors:
         names = [name for name, *_ in cursor.description]
         for values in cursor:
@@ -209,7 +227,7 @@ def _rows(cursors: Iterable[sqlite3.Cursor]) -> Iterator[Row]:
 
 
 def _value(name: str, value: Any) -> Any:
-    """A column's value as it is printed: times in ISO 8601, sums as numbers."""
+    """Convert a value for printing: a time to ISO 8601, a sum to a number."""
     if name in TIMES:
         return _iso(value)
     if name in SUMS:
@@ -226,7 +244,7 @@ def _cell(value: object) -> SafeText:
 
 
 def _line(row: Row) -> str:
-    """A line for the user: time, kind and owner in columns, then each value with its name."""
+    """A row as a line for the user: time, kind, company, agent, then each value with its name."""
     company = row.get("company_name") or row.get("company", "")
     agent = row.get("agent_name") or row.get("agent", "")
     columns = [fit(safe(cell), 16) for cell in (row["what"], company, agent)]
@@ -236,6 +254,6 @@ def _line(row: Row) -> str:
 
 def _say_csv(cursors: Sequence[sqlite3.Cursor]) -> None:
     columns = dict.fromkeys(name for cursor in cursors for name, *_ in cursor.description)
-    write(csv_row(columns))
+    write_stdout(csv_row(columns))
     for row in _rows(cursors):
-        write(csv_row(_cell(row.get(name, "")) for name in columns))
+        write_stdout(csv_row(_cell(row.get(name, "")) for name in columns))

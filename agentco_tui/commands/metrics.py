@@ -1,8 +1,8 @@
-"""`agentco-tui metrics`: what the dashboard knows, in the OpenMetrics format, for Prometheus.
+"""`agentco-tui metrics`: provides metrics for Prometheus, in the OpenMetrics format.
 
-The format and the server are prometheus_client's, which the extra `metrics` brings. Whatever the
-platform does, what was last known stays, and `agentco_feed_up` and `agentco_feed_age_seconds` say
-how old.
+The format and the HTTP server are those of prometheus_client, which the extra `metrics` installs.
+While the platform does not answer, the last known values stay; `agentco_feed_up` and
+`agentco_feed_age_seconds` say how old they are. `metrics_collector` makes the metrics.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.command_output import Exit, complain, write
-from agentco_tui.commands.with_workspace import run_polling
-from agentco_tui.config import Given
+from agentco_tui.commands.command_output import Exit, print_to_stderr, write_stdout
+from agentco_tui.commands.command_workspace import run_with_polling
+from agentco_tui.config import Arguments
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.workspace.workspace import FIRST_ANSWERS, Workspace
 
@@ -25,51 +25,55 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
-    """Print once, or serve or write until SIGINT, SIGTERM or SIGHUP; 3 if nothing was answered."""
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Print the metrics once, or serve or write them until SIGINT, SIGTERM or SIGHUP.
+
+    Returns the exit code, 3 if they were printed once and no request was answered.
+    """
     if find_spec("prometheus_client") is None:
         raise UsageError(
             "metrics need the library prometheus_client: pip install 'agentco-tui[metrics]'"
         )
-    if given["listen"] and given["textfile"]:
-        raise UsageError("--listen or --textfile, not both")
-    is_endless = given["listen"] is not None or given["textfile"] is not None
-    return run_polling(given, env, partial(_export, given), is_endless=is_endless)
+    if arguments["listen"] and arguments["textfile"]:
+        raise UsageError("--listen and --textfile exclude each other: choose one")
+    is_endless = arguments["listen"] is not None or arguments["textfile"] is not None
+    return run_with_polling(arguments, env, partial(_export, arguments), is_endless=is_endless)
 
 
-async def _export(given: Given, workspace: Workspace) -> int:
+async def _export(arguments: Arguments, workspace: Workspace) -> int:
     """Serve the metrics, or write them to a file, until cancelled; otherwise print them once."""
     from prometheus_client import CollectorRegistry  # noqa: PLC0415 (an extra)
     from prometheus_client.openmetrics.exposition import generate_latest  # noqa: PLC0415
 
-    from agentco_tui.commands.series import WorkspaceCollector  # noqa: PLC0415 (needs the extra)
+    from agentco_tui.commands.metrics_collector import WorkspaceCollector  # noqa: PLC0415 (needs the extra)
 
     registry = CollectorRegistry()
     registry.register(WorkspaceCollector(workspace))
-    if given["listen"] is not None:
-        await _serve(registry, *given["listen"])
+    if arguments["listen"] is not None:
+        await _serve(registry, *arguments["listen"])
     await workspace.first_answers(asyncio.get_running_loop().time() + FIRST_ANSWERS)
     generate = partial(asyncio.to_thread, partial(generate_latest, registry))
-    if given["textfile"] is not None:
+    if arguments["textfile"] is not None:
         return await _write_repeatedly(
-            generate, Path(given["textfile"]), workspace.settings.refresh
+            generate, Path(arguments["textfile"]), workspace.settings.refresh
         )
-    write(await generate())
+    write_stdout(await generate())
     freshness = workspace.store.freshness.values()
-    is_answered = any(each.answered_at is not None for each in freshness)
-    return Exit.OK if is_answered else Exit.NO_ANSWER
+    if any(feed.answered_at is not None for feed in freshness):
+        return Exit.OK
+    return Exit.NO_ANSWER
 
 
 async def _serve(registry: CollectorRegistry, host: str, port: int) -> None:
-    """Serve the metrics over HTTP until cancelled. Raises UsageError if that is impossible."""
+    """Serve the metrics over HTTP until cancelled. Raises UsageError if the port can't be used."""
     from prometheus_client import start_http_server  # noqa: PLC0415 (an extra)
 
     try:
         server, _thread = await asyncio.to_thread(start_http_server, port, host, registry)
     except OSError as error:
-        raise UsageError(f"nothing can be served there: {error.strerror}") from None
+        raise UsageError(f"--listen: {error.strerror}") from None
     shown_host = f"[{host}]" if ":" in host else host
-    complain(f"serving http://{shown_host}:{server.server_port}/metrics")
+    print_to_stderr(f"serving http://{shown_host}:{server.server_port}/metrics")
     await asyncio.get_running_loop().create_future()
 
 
@@ -78,7 +82,7 @@ async def _write_repeatedly(
 ) -> int:
     """Write the metrics to a file every `interval` seconds, until cancelled.
 
-    Returns FAILED if the first attempt fails; later failures are reported, and retried.
+    Returns FAILED if the first attempt fails. Later failures are reported once, and retried.
     """
     is_first = True
     trouble = ""
@@ -86,7 +90,7 @@ async def _write_repeatedly(
         last_trouble = trouble
         trouble = await asyncio.to_thread(_replace_file, path, await generate())
         if trouble != last_trouble:
-            complain(trouble or "it can be written again")
+            print_to_stderr(trouble or f"{path} can be written again")
         if trouble and is_first:
             return Exit.FAILED
         is_first = False

@@ -1,4 +1,7 @@
-"""`agentco-tui --plain`: needs in numbered lines, and a prompt, for screen readers."""
+"""`agentco-tui --plain`: a prompt instead of the dashboard, for screen readers and logs.
+
+It lists what needs the user in numbered lines, and shows, approves and traces a task by its number.
+"""
 
 from __future__ import annotations
 
@@ -14,35 +17,34 @@ from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError
 from agentco_tui.attention.need_words import sentence_of
-from agentco_tui.commands.command_output import Exit, say
-from agentco_tui.commands.get import lines_of
-from agentco_tui.commands.running import running
-from agentco_tui.commands.writing import opened, settled
-from agentco_tui.config import Given, Settings
+from agentco_tui.commands.command_context import command_context
+from agentco_tui.commands.command_output import Exit, print_lines
+from agentco_tui.commands.get import field_lines
+from agentco_tui.commands.writing import open_for_writing, run_write
+from agentco_tui.config import Arguments, Settings
 from agentco_tui.model import Record, Task
 from agentco_tui.workspace.workspace import Workspace
 
 PROMPT = "number, a N approve, t N trace, r refresh, q quit> "
-SENT_AT_ONCE = "a yes is sent at once and can't be taken back"
+SENT_AT_ONCE = "your yes is sent at once and can't be taken back"
 RESULT_TIMEOUT = 60.0
 """Seconds to wait for the result of an approval."""
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
-    """Prompt until `q` or the end of the input; 0.
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Prompt until `q` or the end of the input; returns 0.
 
-    Lines are only printed in reply to one that was typed, so that nothing interrupts a screen
-    reader.
+    Output is only printed in reply to a typed line, so that it does not interrupt a screen reader.
     """
-    with running(given, env) as settings, suppress(EOFError):
+    with command_context(arguments, env) as settings, suppress(EOFError):
         asyncio.run(_prompt_until_quit(settings))
     return Exit.OK
 
 
 async def _prompt_until_quit(settings: Settings) -> None:
-    # The handler of asyncio would only act after the line is typed.
+    # The handler of asyncio would only act after the line has been typed.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    async with opened(settings) as (workspace, services):
+    async with open_for_writing(settings) as (workspace, services):
         typed = "r"
         while typed != "q":
             verb, _, number = typed.rpartition(" ")
@@ -50,18 +52,18 @@ async def _prompt_until_quit(settings: Settings) -> None:
             if typed == "r":
                 await _print_needs(workspace)
             elif verb == "" and record is not None:
-                say(*lines_of(record, workspace.names))
+                print_lines(*field_lines(record, workspace.names))
             elif verb == "a" and isinstance(record, Task):
                 await _approve(record, workspace, services)
             elif verb == "t" and isinstance(record, Task):
                 await _print_trace(record, workspace, services)
             else:
-                say(f"nothing can be done with “{typed}”")
+                print_lines(f"unknown command or number: “{typed}”")
             typed = _line(PROMPT)
 
 
 def _record_at(workspace: Workspace, number: str) -> Record | None:
-    """The record of the need with that number; None if there is none."""
+    """The record behind a number of the printed list; None if there is no such number."""
     needs = workspace.ranked_needs
     if not number.isdecimal() or not 1 <= int(number) <= len(needs):
         return None
@@ -77,23 +79,23 @@ async def _print_needs(workspace: Workspace) -> None:
     now = workspace.clock.now()
     for number, need in enumerate(needs, 1):
         words = sentence_of(need, workspace.names, workspace.outlook, now)
-        say(f"{number}. {need.level.name.lower()}: {words}")
+        print_lines(f"{number}. {need.level.name.lower()}: {words}")
     freshness_by_feed = workspace.store.freshness
-    failures = {str(each.failure) for each in freshness_by_feed.values() if each.failure}
-    say(*sorted(failures), f"{len(needs)} need you, {waiting} tasks wait")
+    failures = {str(feed.failure) for feed in freshness_by_feed.values() if feed.failure}
+    print_lines(*sorted(failures), f"{len(needs)} need you, {waiting} tasks wait")
 
 
 async def _approve(task: Task, workspace: Workspace, services: Services) -> None:
-    """Print the whole task, and approve it after a typed yes.
+    """Print the whole task, and approve it if the user types "yes".
 
-    There is no undo window as in the dashboard: the user could not type `u` while a screen reader
-    reads, and no one types a whole word by mistake. The prompt says that it is sent at once.
+    There is no undo window as on the dashboard: the user could not type `u` while the screen reader
+    reads, and a whole word is not typed by mistake. The prompt says that it is sent at once.
     """
-    say(*lines_of(task, workspace.names))
+    print_lines(*field_lines(task, workspace.names))
     _discard_typed_ahead()
     if _line(f'{SENT_AT_ONCE}; approve "{task.title}"? type yes: ') == "yes":
-        outcome = await settled(Approval(services, task), RESULT_TIMEOUT)
-        say(outcome_sentence(outcome))
+        outcome = await run_write(Approval(services, task), RESULT_TIMEOUT)
+        print_lines(outcome_sentence(outcome))
 
 
 async def _print_trace(task: Task, workspace: Workspace, services: Services) -> None:
@@ -101,16 +103,16 @@ async def _print_trace(task: Task, workspace: Workspace, services: Services) -> 
     try:
         trace = await services.client.task_trace(task.id)
     except ApiError as error:
-        say(str(error))
+        print_lines(str(error))
         return
     for step in trace.steps:
-        say("", *lines_of(step, workspace.names))
+        print_lines("", *field_lines(step, workspace.names))
 
 
 def _discard_typed_ahead() -> None:
-    """Discard the lines that were typed or pasted before the question could be read.
+    """Discard what was typed or pasted before the question was printed.
 
-    Input from a file or a pipe is kept.
+    Input from a file or a pipe is not discarded.
     """
     if sys.stdin.isatty():
         with suppress(termios.error):
@@ -118,5 +120,5 @@ def _discard_typed_ahead() -> None:
 
 
 def _line(prompt: str) -> str:
-    """The line that is typed, in lower case; blocks the event loop. Raises EOFError."""
+    """Read a line and return it in lower case; blocks the event loop. Raises EOFError."""
     return input(prompt).strip().casefold()

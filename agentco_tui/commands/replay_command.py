@@ -1,4 +1,7 @@
-"""`agentco-tui replay FILE`: the dashboard on a recording, and how one is started."""
+"""`agentco-tui replay FILE`: opens the dashboard on a recording of a platform's answers.
+
+`start_recording` begins a recording, for `--record` and `doctor --bundle`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from agentco_tui.api.recorder import Alter, Recorder
 from agentco_tui.api.recording import Recording
 from agentco_tui.api.recording_format import About, RecordingError
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.config import Given, Settings, SettingsError
+from agentco_tui.config import Arguments, Settings, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO
 from agentco_tui.reading.mapping import ProfileMapping
@@ -20,10 +23,10 @@ from agentco_tui.reading.mapping import ProfileMapping
 def start_recording(
     file: str, settings: Settings, key: KeyInUse | None, *, alter: Alter | None = None
 ) -> Recorder:
-    """A recorder that writes the answers to a file, with the settings a replay needs.
+    """A recorder that writes the platform's answers to a file, with the settings for a replay.
 
-    `key` is removed from them, and `alter` is as of `Recorder`. Raises UsageError if the file
-    can't be written.
+    `key` is removed from the answers, and `alter` may change them (see `Recorder`). Raises
+    UsageError if the file can't be written.
     """
     about = About(
         program=__version__,
@@ -41,30 +44,33 @@ def start_recording(
 
 
 def run(
-    given: Given, env: Mapping[str, str], dashboard: Callable[[Settings, Recording], int]
+    arguments: Arguments, env: Mapping[str, str], dashboard: Callable[[Settings, Recording], int]
 ) -> int:
-    """Show a recording; the exit code. It reads no API key and no profile."""
+    """Open `dashboard` on a recording; returns its exit code.
+
+    No API key and no profile is read. Raises UsageError if the file is no recording.
+    """
     try:
-        recording = Recording(Path(given["file"]).expanduser())
-        settings = settings_for(recording.about, given, env)
+        recording = Recording(Path(arguments["file"]).expanduser())
+        settings = replay_settings(recording.about, arguments, env)
     except (RecordingError, RuntimeError) as error:
         raise UsageError(str(error)) from None
     return dashboard(settings, recording)
 
 
-def settings_for(about: About, given: Given, env: Mapping[str, str]) -> Settings:
-    """The settings of the recording, with the user's keys, theme and thresholds.
+def replay_settings(about: About, arguments: Arguments, env: Mapping[str, str]) -> Settings:
+    """The settings of the recording, with the user's key bindings, theme and thresholds.
 
-    Raises SettingsError for the user's settings, RecordingError for those of the recording.
+    Raises SettingsError if the user's settings are wrong, RecordingError if the recording's are.
     """
-    resolved = Resolver(given, env, with_profile=False)
+    resolved = Resolver(arguments, env, with_profile=False)
     if resolved.problems:
         raise SettingsError(resolved.problems)
     try:
         base_url = BaseUrl.parse(about.base_url, allow_http=True)
         mapping = ProfileMapping(about.mapping)
     except (CredentialError, ValueError, KeyError):
-        raise RecordingError("what the recording is of can't be read") from None
+        raise RecordingError("the recording's description of its platform is invalid") from None
     refresh = min(max(REFRESH_FROM, about.refresh), REFRESH_TO)
     values = {
         **resolved.values,

@@ -1,8 +1,12 @@
-"""`agentco-tui status`: checks once what needs the user, and exits as monitoring plugins do.
+"""`agentco-tui status`: checks once what needs the user, and exits like a monitoring plugin.
 
-The worst finding decides: critical before unknown, unknown before warning, warning before ok. Most
-monitoring plugins rank so. A known critical state must not be hidden by a part that could not be
-read, and a part that could not be read may be worse than a warning.
+The worst finding decides: critical, then unknown, then warning, then ok, as in most monitoring
+plugins. A part that could not be read must not hide a known critical state, and it may be worse
+than a warning.
+
+The figures are those of the dashboard: `NeedsModel` ranks what needs the user, the store has the
+records that were read, and `ForecastService` forecasts spending. A feed is one list that is read
+from the platform, such as the pending tasks.
 """
 
 from __future__ import annotations
@@ -18,10 +22,10 @@ from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.attention.need_words import sentence_of
 from agentco_tui.attention.needs import of_company
 from agentco_tui.attention.needs_model import NeedsModel
-from agentco_tui.commands.command_output import error_json, say, say_json
-from agentco_tui.commands.running import running
-from agentco_tui.commands.with_workspace import opened
-from agentco_tui.config import Given, Settings, SettingsError
+from agentco_tui.commands.command_context import command_context
+from agentco_tui.commands.command_output import error_json, print_json, print_lines
+from agentco_tui.commands.command_workspace import open_workspace
+from agentco_tui.config import Arguments, Settings, SettingsError
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, is_open
@@ -34,13 +38,12 @@ from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.workspace.workspace import FIRST_ANSWERS
 
 MAX_SUMS = 3
-"""Companies whose spending the first line shows if the platform sends no total."""
+"""The first line shows the spending of at most so many companies, if there is no total."""
 MAX_FINDINGS = 20
-"""Findings that are printed below the first line; `--json` has all of them."""
-
-_RANK = (Level.OK, Level.WARNING, Level.UNKNOWN, Level.CRITICAL).index
+"""At most so many findings are printed below the first line; `--json` has all of them."""
 EXIT_CODES = {Level.OK: 0, Level.WARNING: 1, Level.CRITICAL: 2, Level.UNKNOWN: 3}
-PARTS: tuple[FeedName, ...] = tuple(
+_RISING_LEVELS = (Level.OK, Level.WARNING, Level.UNKNOWN, Level.CRITICAL)
+CHECKED_FEEDS: tuple[FeedName, ...] = tuple(
     feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY)
 )
 """The feeds that a check reads."""
@@ -50,18 +53,19 @@ class Finding(NamedTuple):
     """A reason for a level other than ok."""
 
     level: Level
-    kind: str  # task, budget, alert or agent; "part" if something could not be read
+    kind: str
+    """What the id is of: task, budget, alert or agent; "part" if a feed could not be read."""
     id: str | None
     text: str
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """The level, its findings (the worst first) and the figures; None if a figure is unknown."""
+    """The result of a check. A figure is None if it is unknown."""
 
     level: Level
     company: str | None = None  # the id of the company that is checked; None for all
     company_name: SafeText | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()  # the worst first
     companies: int | None = None
     agents: int | None = None
     pending: int | None = None
@@ -73,59 +77,59 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     alerts: dict[str, int] | None = None  # open ones by level: critical, warning, info
     budget: Budget | None = None  # the total, or that of the company that is checked
     sums: tuple[tuple[SafeText, Budget], ...] = ()
-    """The budgets that say what is spent in scope, each with the name of its owner."""
+    """The budgets whose spending is shown, each with the name of its owner."""
     failed: Mapping[FeedName, ApiError] = msgspec.field(default_factory=dict)
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
-    """Check once, print, and return 0 if all is well, 1 warning, 2 critical, 3 unknown.
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Check once, print the result, and return 0 for ok, 1 warning, 2 critical, 3 unknown.
 
-    Wrong settings are unknown, because 2 would say that the platform is critical. Their JSON is
+    Wrong settings are unknown, because 2 would mean that the platform is critical. Their JSON is
     {"status": "unknown", "exit_code": 3, "settings": [str]}.
     """
     try:
-        with running(given, env) as settings:
-            judged = asyncio.run(_check(settings))
-            if given["json"]:
-                say_json(_as_json(judged, settings))
+        with command_context(arguments, env) as settings:
+            judgement = asyncio.run(_check(settings))
+            if arguments["json"]:
+                print_json(_as_json(judgement, settings))
             else:
-                _print(judged)
-            return EXIT_CODES[judged.level]
+                _print(judgement)
+            return EXIT_CODES[judgement.level]
     except SettingsError as error:
         problems = [safe(str(problem)) for problem in error.problems]
     code = EXIT_CODES[Level.UNKNOWN]
-    if given["json"]:
-        say_json({"status": "unknown", "exit_code": code, "settings": problems})
+    if arguments["json"]:
+        print_json({"status": "unknown", "exit_code": code, "settings": problems})
     else:
-        say(f"UNKNOWN - the settings cannot be used: {problems[0]}")
-        say(*(f"{signs.unknown} {problem}" for problem in problems[1:]))
+        print_lines(f"UNKNOWN - the settings cannot be used: {problems[0]}")
+        print_lines(*(f"{signs.unknown} {problem}" for problem in problems[1:]))
     return code
 
 
-def _print(judged: Judgement) -> None:
-    """Print the level with the figures, and the worst findings, a line each."""
+def _print(judgement: Judgement) -> None:
+    """Print a line with the level and the figures, and a line for each of the worst findings."""
     mark_by_level = {Level.WARNING: signs.warning, Level.CRITICAL: signs.critical}
-    lines = [f"{judged.level.name} - {headline(judged)}"]
-    for finding in judged.findings[:MAX_FINDINGS]:
+    lines = [f"{judgement.level.name} - {headline(judgement)}"]
+    for finding in judgement.findings[:MAX_FINDINGS]:
         mark = mark_by_level.get(finding.level, signs.unknown)
         lines.append(f"{mark} {finding.text}")
-    more = len(judged.findings) - MAX_FINDINGS
+    more = len(judgement.findings) - MAX_FINDINGS
     if more > 0:
         lines.append(f"{signs.ellipsis} and {more} more")
-    # Monitoring takes what follows a "|" for performance data.
-    say(*(line.replace("|", "/") for line in lines))
+    # Monitoring systems take what follows a "|" for performance data.
+    print_lines(*(line.replace("|", "/") for line in lines))
 
 
 async def _check(settings: Settings) -> Judgement:
-    """Read each part once, and judge by the same rules as the dashboard."""
-    # Monitoring kills a plugin that takes too long, and then has no level at all.
+    """Read each feed once, and judge by the rules of the dashboard."""
+    # A monitoring system kills a plugin that takes too long, and then has no level at all.
     deadline = asyncio.get_running_loop().time() + FIRST_ANSWERS
     has_history = settings.history and (state_folder() / HISTORY_FILE).exists()
-    async with opened(replace(settings, history=has_history)) as workspace:
-        await workspace.first_answers(deadline, PARTS)
+    async with open_workspace(replace(settings, history=has_history)) as workspace:
+        await workspace.first_answers(deadline, CHECKED_FEEDS)
         timed_out = TimedOut(plain(f"no answer within {FIRST_ANSWERS:g} seconds"))
         failed: dict[FeedName, ApiError] = {}
-        for feed in PARTS:
+        for feed in CHECKED_FEEDS:
             freshness = workspace.store.freshness[feed]
             if freshness.answered_at is None:
                 failed[feed] = freshness.failure or timed_out
@@ -141,16 +145,17 @@ def judge(
     company: str | None,
     now: float,
 ) -> Judgement:
-    """The judgement of all companies, or of the one with the id `company`, from refreshed needs.
+    """Judge all companies, or the one with the id `company`, from needs that are up to date.
 
-    `now` is the platform's time. A snoozed need counts as a finding, and is marked as snoozed.
+    `now` is the platform's time in seconds since 1970. `failed` has the feeds that could not be
+    read. A snoozed need counts as a finding, and is marked as snoozed.
     """
     store = outlook.store
     names = Names(store)
     is_in_scope = of_company(store, company)
     findings = _need_findings(outlook, model, names, now)
     findings += _unread_findings(store, failed)
-    findings.sort(key=lambda finding: -_RANK(finding.level))
+    findings.sort(key=lambda finding: _RISING_LEVELS.index(finding.level), reverse=True)
 
     def unless_failed(feed: FeedName, value: int) -> int | None:
         return None if feed in failed else value
@@ -196,7 +201,7 @@ def _need_findings(
 
 
 def _unread_findings(store: Store, failed: Mapping[FeedName, ApiError]) -> list[Finding]:
-    """A finding for each part that was not answered, or of which records could not be read."""
+    """A finding for each feed that was not answered, or with records that could not be read."""
     findings: list[Finding] = []
     for reason, parts in _parts_by_reason(failed):
         findings.append(Finding(Level.UNKNOWN, "part", None, f"{', '.join(parts)}: {reason}"))
@@ -219,50 +224,50 @@ def _count_alerts(outlook: ForecastService, alerts: Iterable[Alert]) -> dict[str
     return {"critical": critical, "warning": warning, "info": len(levels) - critical - warning}
 
 
-def headline(judged: Judgement) -> str:
-    """The figures in words, the same as the dashboard shows.
+def headline(judgement: Judgement) -> str:
+    """The figures in words.
 
-    `5 critical, 2 warning; 37 pending, oldest 3 h; 9 alerts; all companies spent $43 of $90`. A sum
-    always follows the name of its owner.
+    `5 critical, 2 warning; 37 pending, oldest 3 h; 9 alerts; all companies spent $43 of $90`. Each
+    sum has the name of its owner before it.
     """
     parts: list[str] = []
-    if judged.company_name is not None:
-        parts.append(f"only {judged.company_name}")
-    needs = _needs_in_words(judged)
+    if judgement.company_name is not None:
+        parts.append(f"only {judgement.company_name}")
+    needs = _needs_in_words(judgement)
     if needs:
         parts.append(needs)
-    if judged.pending is not None:
-        parts.append(_pending_in_words(judged, judged.pending))
-    if judged.alerts is not None:
-        parts.append(_alerts_in_words(sum(judged.alerts.values())))
-    parts += _sums_in_words(judged.sums)
-    if judged.failed:
-        parts.append(_failures_in_words(judged.failed))
+    if judgement.pending is not None:
+        parts.append(_pending_in_words(judgement, judgement.pending))
+    if judgement.alerts is not None:
+        parts.append(_alerts_in_words(sum(judgement.alerts.values())))
+    parts += _sums_in_words(judgement.sums)
+    if judgement.failed:
+        parts.append(_failures_in_words(judgement.failed))
     return "; ".join(parts)
 
 
-def _count(judged: Judgement, level: Level) -> int:
-    return judged.needs.get(level, 0)
+def _count(judgement: Judgement, level: Level) -> int:
+    return judgement.needs.get(level, 0)
 
 
-def _needs_in_words(judged: Judgement) -> str:
-    """How many needs there are of each level, and how many are snoozed; "" if there are none."""
+def _needs_in_words(judgement: Judgement) -> str:
+    """The number of needs of each level, and of snoozed ones; "" if there are none."""
     counts: list[str] = []
     for level in (Level.CRITICAL, Level.WARNING):
-        count = _count(judged, level)
+        count = _count(judgement, level)
         if count:
             counts.append(f"{count} {level.name.lower()}")
-    if judged.snoozed:
-        counts.append(f"{judged.snoozed} snoozed")
+    if judgement.snoozed:
+        counts.append(f"{judgement.snoozed} snoozed")
     return ", ".join(counts)
 
 
-def _pending_in_words(judged: Judgement, pending: int) -> str:
+def _pending_in_words(judgement: Judgement, pending: int) -> str:
     words = f"{figures.count(pending)} pending"
-    if judged.pending_is_least:
+    if judgement.pending_is_least:
         words = f"at least {words}"
-    if judged.oldest_wait is not None:
-        words = f"{words}, oldest {figures.age(judged.oldest_wait)}"
+    if judgement.oldest_wait is not None:
+        words = f"{words}, oldest {figures.age(judgement.oldest_wait)}"
     return words
 
 
@@ -273,7 +278,7 @@ def _alerts_in_words(count: int) -> str:
 
 
 def _sums_in_words(sums: Sequence[tuple[SafeText, Budget]]) -> list[str]:
-    """What each owner spent, for the first owners only if there are many."""
+    """What each owner has spent; only for the first `MAX_SUMS` owners."""
     words: list[str] = []
     for owner, budget in sums:
         spent = figures.money(budget.spent)
@@ -288,46 +293,46 @@ def _sums_in_words(sums: Sequence[tuple[SafeText, Budget]]) -> list[str]:
 
 
 def _failures_in_words(failed: Mapping[FeedName, ApiError]) -> str:
-    """How many parts could not be read, and the most common reason."""
+    """The number of requests that failed, and the most common reason."""
     reasons = _parts_by_reason(failed)
     most_common, parts = reasons[0]
-    words = f"{len(failed)} of {len(PARTS)} requests without an answer"
+    words = f"{len(failed)} of {len(CHECKED_FEEDS)} requests without an answer"
     if len(reasons) > 1:
         words = f"{words}, {len(parts)} of them"
     return f"{words}: {most_common}"
 
 
 def _parts_by_reason(failed: Mapping[FeedName, ApiError]) -> list[tuple[str, list[FeedName]]]:
-    """Each reason for a missing answer with the parts it concerns; the most common reason first."""
+    """Each reason for a failure with the feeds that failed for it, the most common reason first."""
     parts_by_reason: dict[str, list[FeedName]] = {}
     for feed, error in failed.items():
         parts_by_reason.setdefault(str(error), []).append(feed)
     return sorted(parts_by_reason.items(), key=lambda reason: -len(reason[1]))
 
 
-def _as_json(judged: Judgement, settings: Settings) -> dict[str, object]:
-    """The judgement for scripts; null is a value that the platform did not send."""
-    oldest_seconds = None if judged.oldest_wait is None else round(judged.oldest_wait)
+def _as_json(judgement: Judgement, settings: Settings) -> dict[str, object]:
+    """The judgement for scripts; null is a figure that the platform did not send."""
+    oldest_seconds = None if judgement.oldest_wait is None else round(judgement.oldest_wait)
     return {
-        "status": judged.level.name.lower(),
-        "exit_code": EXIT_CODES[judged.level],
+        "status": judgement.level.name.lower(),
+        "exit_code": EXIT_CODES[judgement.level],
         "profile": settings.profile,
         "base_url": str(settings.base_url),
-        "company": judged.company,
-        "companies": judged.companies,
-        "agents": judged.agents,
+        "company": judgement.company,
+        "companies": judgement.companies,
+        "agents": judgement.agents,
         "pending": {
-            "count": judged.pending,
-            "at_least": judged.pending_is_least,
+            "count": judgement.pending,
+            "at_least": judgement.pending_is_least,
             "oldest_seconds": oldest_seconds,
         },
         "needs": {
-            "critical": _count(judged, Level.CRITICAL),
-            "warning": _count(judged, Level.WARNING),
-            "snoozed": judged.snoozed,
+            "critical": _count(judgement, Level.CRITICAL),
+            "warning": _count(judgement, Level.WARNING),
+            "snoozed": judgement.snoozed,
         },
-        "alerts": judged.alerts,
-        "budget": None if judged.budget is None else _budget_as_json(judged.budget),
+        "alerts": judgement.alerts,
+        "budget": None if judgement.budget is None else _budget_as_json(judgement.budget),
         "sums": [
             {
                 "of": owner,
@@ -335,18 +340,18 @@ def _as_json(judged: Judgement, settings: Settings) -> dict[str, object]:
                 "id": budget.subject or None,
                 **_budget_as_json(budget),
             }
-            for owner, budget in judged.sums
+            for owner, budget in judgement.sums
         ],
         "findings": [
             {"status": level.name.lower(), "kind": kind, "id": record_id, "text": safe(text)}
-            for level, kind, record_id, text in judged.findings
+            for level, kind, record_id, text in judgement.findings
         ],
-        "failed": [{"part": feed, **error_json(error)} for feed, error in judged.failed.items()],
+        "failed": [{"part": feed, **error_json(error)} for feed, error in judgement.failed.items()],
     }
 
 
 def _budget_as_json(budget: Budget) -> dict[str, object]:
-    """The sums of a budget; `derived` names those that the platform did not send."""
+    """The sums of a budget; "derived" names those that were computed from others."""
     amounts: dict[str, object] = {}
     derived: list[str] = []
     currency = None

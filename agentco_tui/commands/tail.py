@@ -1,4 +1,8 @@
-"""`agentco-tui tail`: prints the activity log, oldest first; --follow waits for new entries."""
+"""`agentco-tui tail`: prints the activity log, oldest first; --follow waits for new entries.
+
+`FilteredLog` reads the log of one company or agent, and marks gaps: places where entries may be
+missing because more were logged between two polls than one answer holds.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,9 @@ from agentco_tui.api.errors import (
     NotSent,
     TlsFailure,
 )
-from agentco_tui.commands.command_output import Exit, complain, say, say_json
-from agentco_tui.commands.running import running
-from agentco_tui.config import Given, Settings
+from agentco_tui.commands.command_context import command_context
+from agentco_tui.commands.command_output import Exit, print_json, print_lines, print_to_stderr
+from agentco_tui.config import Arguments, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.live.filtered_log import FilteredLog
@@ -42,24 +46,28 @@ from agentco_tui.workspace.workspace import Workspace
 log = logging.getLogger(__name__)
 
 DEFAULT_LIMIT: Final = 100
-_LASTING: Final = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
-"""Errors that do not go away by waiting: at the first poll they end the command."""
+"""Entries that are requested without --limit."""
+_PERMANENT_ERRORS: Final = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
+"""Errors that waiting does not cure: at the first poll they end the command."""
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
-    """0, 2 if the named company or agent does not exist, or 3 if the platform did not answer.
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Print the log; returns 0, or 3 if the platform did not answer.
 
-    With `follow` it returns only after an error at the first poll.
+    With --follow it returns only after an error at the first poll. Raises SettingsError if the
+    company or agent does not exist.
     """
-    with running(given, env) as settings:
-        return asyncio.run(_tail(settings, given))
+    with command_context(arguments, env) as settings:
+        return asyncio.run(_tail(settings, arguments))
 
 
-async def _tail(settings: Settings, given: Given) -> int:
-    # The names are found with the first poll, which is retried.
+async def _tail(settings: Settings, arguments: Arguments) -> int:
+    # The company and the agent are looked up with the first poll, which is retried.
     reads_only = replace(settings, history=False)
-    async with opened_workspace(reads_only, on_trouble=complain, finds_company=False) as workspace:
-        tail = Tail(workspace, given)
+    async with opened_workspace(
+        reads_only, on_trouble=print_to_stderr, finds_company=False
+    ) as workspace:
+        tail = Tail(workspace, arguments)
         stdout_poll = _poll_of_stdout()
         while True:
             seconds = await tail.print_new()
@@ -71,119 +79,141 @@ async def _tail(settings: Settings, given: Given) -> int:
 
 
 def _poll_of_stdout() -> select.poll:
-    """Reports when the reader of the output has gone, also while there is nothing to write."""
+    """A poll object that reports when the reader of the output has closed the pipe.
+
+    Without it, `tail --follow | head` would only end when the next entry is written.
+    """
     polled = select.poll()
     with suppress(OSError, TypeError, ValueError):
         polled.register(sys.stdout, 0)
     return polled
 
 
-async def do_not_wait() -> bool:
-    """Wait for nothing before a request that fills a gap; True, because it is always wanted."""
+async def never_wait() -> bool:
+    """Allow a request that fills a gap at once; `FilteredLog` calls this before each of them.
+
+    The dashboard waits there until the user is idle. True: the gap is still to be filled.
+    """
     await asyncio.sleep(0)
     return True
 
 
 class Tail:
-    """Prints the entries that each poll of the log brings, and retries failed polls."""
+    """Polls the log, prints the new entries, and retries failed polls."""
 
-    def __init__(self, workspace: Workspace, given: Given) -> None:
+    def __init__(self, workspace: Workspace, arguments: Arguments) -> None:
         self.exit_code = Exit.OK
         self._workspace = workspace
-        self._new_entries = NewEntries(workspace, given["agent"], given["limit"] or DEFAULT_LIMIT)
-        self._follows: bool = given["follow"]
-        self._as_json: bool = given["json"]
-        self._failures = 0  # in a row
-        self._failure_shown = ""
+        self._new_entries = NewEntries(
+            workspace, arguments["agent"], arguments["limit"] or DEFAULT_LIMIT
+        )
+        self._follows: bool = arguments["follow"]
+        self._as_json: bool = arguments["json"]
+        self._failures = 0  # consecutive failed polls
+        self._printed_failure = ""
 
     async def print_new(self) -> float | None:
-        """Poll once and print what is new.
+        """Poll once and print the new entries.
 
-        Returns the seconds until the next poll; None if there is none, with `exit_code` set.
+        Returns the seconds until the next poll; None if the command ends, with `exit_code` set.
         """
         is_first = not self._new_entries.is_answered
         try:
             entries = await self._new_entries.poll()
         except ApiError as error:
-            return self._failed(error)
+            return self._handle_failure(error)
         for entry in entries:
-            self._print(entry)
+            self._print_entry(entry)
         if is_first and not entries:
-            complain(f"there are no entries{self._new_entries.subject}")
+            print_to_stderr(f"there are no entries{self._new_entries.subject}")
         if self._failures:
-            complain("the platform answers again")
+            print_to_stderr("the platform answers again")
         self._failures = 0
-        self._failure_shown = ""
+        self._printed_failure = ""
         return self._workspace.settings.refresh if self._follows else None
 
-    def _failed(self, error: ApiError) -> float | None:
-        is_lasting = not self._new_entries.is_answered and isinstance(error, _LASTING)
-        if is_lasting or not self._follows:
-            complain(str(error))
+    def _handle_failure(self, error: ApiError) -> float | None:
+        """Report a failed poll; returns what `print_new` does."""
+        is_first = not self._new_entries.is_answered
+        if not self._follows or (is_first and isinstance(error, _PERMANENT_ERRORS)):
+            print_to_stderr(str(error))
             self.exit_code = Exit.NO_ANSWER
             return None
-        if str(error) != self._failure_shown:
-            self._failure_shown = str(error)
-            complain(f"{error}; it is asked again and again until it answers")
+        if str(error) != self._printed_failure:
+            self._printed_failure = str(error)
+            print_to_stderr(f"{error}; the request is repeated until it is answered")
         self._failures += 1
         refresh = self._workspace.settings.refresh
         return after_failure(error, self._failures, refresh, Random())  # noqa: S311 (jitter)
 
-    def _print(self, entry: Activity) -> None:
+    def _print_entry(self, entry: Activity) -> None:
         if is_gap(entry):
-            complain(entry.text or MISSING)
+            print_to_stderr(entry.text or MISSING)
         elif self._as_json:
-            say_json(as_json(entry, self._workspace.names))
+            print_json(as_json(entry, self._workspace.names))
         else:
-            say(as_line(entry, self._workspace.names))
+            print_lines(entry_line(entry, self._workspace.names))
 
 
 class NewEntries:
-    """What each poll of the log brings that is new."""
+    """Polls the log, and returns the entries that earlier polls did not have."""
 
     def __init__(self, workspace: Workspace, agent: str | None, limit: int) -> None:
-        """`agent` is the name or id of the agent whose entries are wanted; None for all."""
+        """`agent` is the name or id of an agent; None for all."""
         self.is_answered = False
+        """Whether a poll was answered."""
         self._workspace = workspace
         self._agent = agent
         self._limit = limit
-        self._log: FilteredLog | None = None  # until the company and the agent have been found
-        self._ids_without_names: set[str] = set()  # ids whose names were looked for in vain
+        self._log: FilteredLog | None = None  # None until the company and the agent were looked up
+        self._ids_without_names: set[str] = set()  # ids that are in no list of names
 
     @property
     def subject(self) -> str:
-        """The named agent and company as words: " of agent X of company Y", or ""."""
-        named = (("agent", self._agent), ("company", self._workspace.settings.company))
-        return "".join(f" of {kind} {safe(name, 60)}" for kind, name in named if name)
+        """The agent and the company that were asked for: " of agent X of company Y", or ""."""
+        words = ""
+        if self._agent:
+            words = f" of agent {safe(self._agent, 60)}"
+        company = self._workspace.settings.company
+        if company:
+            words = f"{words} of company {safe(company, 60)}"
+        return words
 
     async def poll(self) -> list[Activity]:
-        """The new entries, oldest first, with a mark where entries may be missing.
+        """The new entries, oldest first, with an entry that marks each gap.
 
-        A poll that reached further back to close a gap also brings older entries, which are not
-        new. Raises SettingsError and ApiError.
+        A poll that reads further back to fill a gap also returns older entries, which are left out.
+        Raises SettingsError and ApiError.
         """
         if self._log is None:
             self._log = await self._open_log()
         log = self._log
-        before = {entry.id for entry in log}
+        ids_before = {entry.id for entry in log}
         await log.read()
-        with suppress(ApiError):  # the gap remains, and is reported
+        with suppress(ApiError):  # then the gap remains, and is reported
             await log.fill_gaps()
         if log.listing.unread:
-            complain(f"{log.listing.unread} entries could not be read")
+            print_to_stderr(f"{log.listing.unread} entries could not be read")
         entries = list(log)
         await self._read_missing_names(entries)
         if not self.is_answered:
             self.is_answered = True
             return entries[-self._limit :]
-        if not before and len(entries) >= self._limit:
-            complain(MISSING)
-        known = (at for at, entry in enumerate(entries) if entry.id in before)
-        newer = entries[next(known, 0) :]
-        return [entry for entry in newer if entry.id not in before]
+        if not ids_before and len(entries) >= self._limit:
+            print_to_stderr(MISSING)
+        # Entries before the first that was there already are older, and not new.
+        first_known = 0
+        for position, entry in enumerate(entries):
+            if entry.id in ids_before:
+                first_known = position
+                break
+        return [entry for entry in entries[first_known:] if entry.id not in ids_before]
 
     async def _open_log(self) -> FilteredLog:
-        """The log of the company and the agent that were named. Raises SettingsError, ApiError."""
+        """Look up the company and the agent, and return their log.
+
+        Raises SettingsError and ApiError.
+        """
         workspace = self._workspace
         company_id = workspace.settings.company
         agent_id = self._agent
@@ -192,37 +222,41 @@ class NewEntries:
             if agent_id is not None:
                 agent_id = await agent_id_of(agent_id, workspace.client, company_id)
         except (NotAllowed, NotFound) as error:
-            complain(f"{error}; so what was named{self.subject} is taken for an id")
+            print_to_stderr(
+                f"{error}; so names can't be looked up, and what was given is used as an id"
+            )
         workspace.set_company(company_id)
         return FilteredLog(
             workspace.client,
             workspace.clock,
             ActivityFilter(company=company_id, agent=agent_id, limit=self._limit),
             workspace.names,
-            wait_until_idle=do_not_wait,
+            wait_until_idle=never_wait,
         )
 
     async def _read_missing_names(self, entries: list[Activity]) -> None:
         """Read the lists of agents and companies if an entry has an id without a name."""
         workspace = self._workspace
-        references = (
-            getattr(entry, field) for entry in entries for field in ("agent", "actor", "company")
-        )
-        unnamed = {
-            reference.id
-            for reference in references
-            if reference is not None and workspace.names.known(reference) is None
-        }
+        unnamed: set[str] = set()
+        for entry in entries:
+            for reference in (entry.agent, entry.actor, entry.company):
+                if reference is None or reference.id is None:
+                    continue
+                if workspace.names.known(reference) is None:
+                    unnamed.add(reference.id)
         if unnamed <= self._ids_without_names:
             return
         self._ids_without_names |= unnamed
         query = Query(company=workspace.poller.query.company)
         for trouble in await read_names(workspace.client, workspace.store, query):
-            log.info("%s", trouble)  # the ids are shown instead
+            log.info("%s", trouble)  # the ids are printed instead
 
 
-def as_line(entry: Activity, names: Names) -> str:
-    """An entry as a line: local time, severity, who and where, what; `~` marks derived values."""
+def entry_line(entry: Activity, names: Names) -> str:
+    """An entry as a line: local time, severity, who and where, what.
+
+    A `~` before the severity marks one that the platform did not send.
+    """
     mark_by_severity = {Severity.WARNING: signs.warning, Severity.CRITICAL: signs.critical}
     mark = mark_by_severity.get(entry.severity, " ")
     if entry.severity_derived:
@@ -231,9 +265,10 @@ def as_line(entry: Activity, names: Names) -> str:
     who_and_where = [doer(entry, names)]
     if entry.company:
         who_and_where.append(names.company(entry.company))
-    known = [name for name in who_and_where if name not in ("", signs.missing)]
-    if known:
-        parts.append(f"{f' {signs.separator} '.join(known)}:")
+    names_to_print = [name for name in who_and_where if name not in ("", signs.missing)]
+    if names_to_print:
+        subject = f" {signs.separator} ".join(names_to_print)
+        parts.append(f"{subject}:")
     parts.append(deed(entry, names))
     if entry.outcome and entry.text:
         parts.append(f"({entry.outcome})")

@@ -1,4 +1,10 @@
-"""`agentco-tui watch`: notifies as the dashboard does, without a screen."""
+"""`agentco-tui watch`: prints a line, and runs a command, for each thing that needs the user.
+
+`Notifier` decides what is worth a notification, by the rules of the dashboard, and `NotifiedFile`
+stores what was notified, so that a restart does not repeat it. `CriticalCommand` runs the user's
+command. A need is one item on the list of what needs the user; a feed is one list that is read from
+the platform.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +19,26 @@ from agentco_tui.attention.critical_command import CriticalCommand
 from agentco_tui.attention.notification_event import NotificationEvent, words_of_events
 from agentco_tui.attention.notified import Notified, NotifiedFile
 from agentco_tui.attention.notifier import Notifier
-from agentco_tui.commands.command_output import complain, say, say_json
-from agentco_tui.commands.with_workspace import run_polling
-from agentco_tui.config import Given
+from agentco_tui.commands.command_output import print_json, print_lines, print_to_stderr
+from agentco_tui.commands.command_workspace import run_with_polling
+from agentco_tui.config import Arguments
 from agentco_tui.model.format import stamp
 from agentco_tui.system.state_folder import NOTIFIED_FILE, state_folder
 from agentco_tui.workspace.workspace import FEEDS, FIRST_ANSWERS, LONGEST_PAUSE, Workspace
 
-SAVE_EVERY: Final = 300.0  # seconds after which needs that still exist are written again
+SAVE_EVERY: Final = 300.0
+"""Seconds after which needs that still exist are saved again, as last seen then."""
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
     """Print a line for each notification until SIGINT, SIGTERM or SIGHUP; returns 0."""
-    return run_polling(given, env, partial(_watch, given, env))
+    return run_with_polling(arguments, env, partial(_watch, arguments, env))
 
 
-async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> int:
+async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Workspace) -> int:
     settings = workspace.settings
-    words = given["on_critical"] or settings.notify.on_critical
-    # As it was given: its id is not known while the platform does not answer.
+    words = arguments["on_critical"] or settings.notify.on_critical
+    # The company as the user wrote it: its id is unknown while the platform does not answer.
     scope = str(settings.company or "")
     path = state_folder() / NOTIFIED_FILE
     memory = NotifiedFile(path, platform_of(workspace.origin), scope, *words)
@@ -40,14 +47,14 @@ async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> 
     notifier = Notifier(workspace.outlook, notify, at_start=True, remembered=remembered)
     about = {"AGENTCO_PROFILE": workspace.profile, "AGENTCO_BASE_URL": workspace.origin}
     command = CriticalCommand({**env, **about}, workspace.key.redact)
-    command.on_trouble = complain
+    command.on_trouble = print_to_stderr
     command.waiting += [NotificationEvent(*fields) for fields in remembered.unsent]
-    complain(f"watching {settings.base_url} ({settings.profile})")
+    print_to_stderr(f"watching {settings.base_url} ({settings.profile})")
     command_runs = _CommandRuns(command, words, notifier, memory, remembered)
     until = asyncio.get_running_loop().time() + FIRST_ANSWERS
     first_answers = asyncio.create_task(workspace.first_answers(until))
     first_answers.add_done_callback(lambda _done: workspace.refresh_soon())
-    first_sight = FirstSight()
+    startup = StartupPhase()
     try:
         async with asyncio.TaskGroup() as running:
             while True:
@@ -60,24 +67,26 @@ async def _watch(given: Given, env: Mapping[str, str], workspace: Workspace) -> 
                     asked_since=workspace.poller.asked_since(),
                     is_complete=is_complete,
                 )
-                about_feeds = [each for each in events if each.kind == "feed"]
-                about_needs = [each for each in events if each.kind != "feed"]
+                about_feeds = [event for event in events if event.kind == "feed"]
+                about_needs = [event for event in events if event.kind != "feed"]
                 for group in (about_needs, about_feeds):
                     if group:
-                        _report(group, words_of_events(group), as_json=given["json"])
+                        _report(group, words_of_events(group), as_json=arguments["json"])
                 freshness = [workspace.store.freshness[feed] for feed in FEEDS]
-                answered = sum(each.answered_at is not None for each in freshness)
-                is_first_sight = first_sight.note_look(answered, is_complete=is_complete)
+                answered = sum(feed.answered_at is not None for feed in freshness)
+                is_startup = startup.is_startup_check(answered, is_complete=is_complete)
                 if events or not command_runs.is_busy:
-                    running.create_task(command_runs.run(events, as_one=is_first_sight))
+                    running.create_task(command_runs.run(events, as_one=is_startup))
     finally:
         first_answers.cancel()
         await command_runs.close()
 
 
-class FirstSight:
-    """Knows which looks may find what was there before `watch` could see it: those at the start,
-    and those after the first answer of a feed, which may come late.
+class StartupPhase:
+    """Tells checks that may find needs from before `watch` started from the others.
+
+    They are the checks until all feeds have been requested, and those after the first answer of a
+    feed, which may come later. What such a check finds is reported to the command all at once.
     """
 
     def __init__(self) -> None:
@@ -85,30 +94,31 @@ class FirstSight:
         self._answered = 0
         self._answered_before = 0
 
-    def note_look(self, answered: int, *, is_complete: bool) -> bool:
-        """Whether this look is such a one; `answered`: how many feeds have ever answered.
+    def is_startup_check(self, answered: int, *, is_complete: bool) -> bool:
+        """Whether the present check is one of them; must be called once for each check.
 
-        An answer may come while the needs are being found, so that only the next look finds what it
-        brought. So two looks count for each first answer.
+        `answered` is the number of feeds that have ever answered; `is_complete` says that all have
+        been requested. An answer may arrive during a check, so that only the next one finds what it
+        contains: therefore two checks count for each first answer.
         """
-        is_first = not self._was_complete or answered > self._answered_before
+        is_startup = not self._was_complete or answered > self._answered_before
         self._was_complete = is_complete
         self._answered_before = self._answered
         self._answered = answered
-        return is_first
+        return is_startup
 
 
 def _report(events: Sequence[NotificationEvent], text: str, *, as_json: bool) -> None:
-    """Print one line for what was found together."""
+    """Print one line about events that were found by the same check."""
     at = stamp(time.time())
     if as_json:
-        say_json({"at": at, "text": text, "causes": [event._asdict() for event in events]})
+        print_json({"at": at, "text": text, "causes": [event._asdict() for event in events]})
     else:
-        say(f"{at} {text}")
+        print_lines(f"{at} {text}")
 
 
 class _CommandRuns:
-    """Runs the command for what `watch` reports, and keeps in a file what it was run for."""
+    """Runs the user's command for events, and saves what it was run for."""
 
     def __init__(
         self,
@@ -132,7 +142,10 @@ class _CommandRuns:
         return self._under_way > 0
 
     async def run(self, events: Sequence[NotificationEvent], *, as_one: bool) -> None:
-        """Run the command for these and for what waits, and then save that it was."""
+        """Run the command for the events and for those that still wait, and save that.
+
+        With `as_one` it is run once for all of them.
+        """
         self._under_way += 1
         try:
             await self._command.run(self._command_line, events, as_one=as_one)
@@ -141,12 +154,12 @@ class _CommandRuns:
             self._under_way -= 1
 
     async def close(self) -> None:
-        """Run the command for what waits, and save: nothing that was found is dropped."""
+        """Run the command for the events that still wait, and save, so that none is lost."""
         await self._command.close(self._command_line)
         await self._save()
 
     async def _save(self) -> None:
-        """Write what was notified, if the file has something else."""
+        """Save what was notified, if that differs from what the file has."""
         async with self._saving:
             new = self._notifier.remembered()
             new.unsent = [tuple(event) for event in self._command.unsent]
@@ -162,5 +175,5 @@ class _CommandRuns:
             await asyncio.to_thread(self._memory.save, new)
             self._saved = new
             if self._memory.trouble is not None and self._memory.trouble != self._trouble:
-                complain(self._memory.trouble)
+                print_to_stderr(self._memory.trouble)
             self._trouble = self._memory.trouble

@@ -1,4 +1,9 @@
-"""`agentco-tui approve`, `create-task`, `set-limit`: writes of the dashboard, by the same flow."""
+"""`agentco-tui approve`, `create-task` and `set-limit`: the changes that scripts can make.
+
+They use the dashboard's write flow (`actions.write_flow.Write`): the change is written to the
+journal, sent once, and its outcome is read from the platform. `approve` needs the fingerprint of
+the task as it was read, so that a task that has changed since is not approved.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +28,11 @@ from agentco_tui.actions.services import Permissions, Services
 from agentco_tui.actions.task_resolution import decision_about
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.command_output import Exit, complain, say, say_json
-from agentco_tui.commands.journal_command import leaving
-from agentco_tui.commands.running import running
-from agentco_tui.commands.with_workspace import opened as opened_for_reading
-from agentco_tui.config import Given, Settings, off_by
+from agentco_tui.commands.command_context import command_context
+from agentco_tui.commands.command_output import Exit, print_json, print_lines, print_to_stderr
+from agentco_tui.commands.command_workspace import open_workspace
+from agentco_tui.commands.journal_command import unsettled_report
+from agentco_tui.config import Arguments, Settings, off_by
 from agentco_tui.config.api_key import API_KEY
 from agentco_tui.config.resolve import CONFIG, VARIABLES
 from agentco_tui.live.feeds import FeedName
@@ -39,38 +44,42 @@ from agentco_tui.text import plain, safe
 from agentco_tui.workspace.named_records import named_agent
 from agentco_tui.workspace.workspace import Workspace
 
-# fmt: off
-CODES: Final = {
-    **dict.fromkeys(OutcomeKind, 1), **dict.fromkeys(GOOD, 0),
-    OutcomeKind.NOT_SENT: 3, OutcomeKind.CHANGED: 4,
-    OutcomeKind.UNCLEAR: 5, OutcomeKind.STILL_PENDING: 5,
-    OutcomeKind.DECIDED_ELSEWHERE: 6, OutcomeKind.GONE: 6,
+EXIT_CODES: Final = {
+    **dict.fromkeys(OutcomeKind, 1),
+    **dict.fromkeys(GOOD, 0),
+    OutcomeKind.NOT_SENT: 3,
+    OutcomeKind.CHANGED: 4,
+    OutcomeKind.UNCLEAR: 5,
+    OutcomeKind.STILL_PENDING: 5,
+    OutcomeKind.DECIDED_ELSEWHERE: 6,
+    OutcomeKind.GONE: 6,
 }
-# fmt: on
+"""The exit code for each kind of outcome; 2 is for wrong usage."""
 _FINGERPRINT: Final = re.compile(f"[0-9a-f]{{{2 * SIZE}}}")
 
 
-def run(given: Given, env: Mapping[str, str]) -> int:
-    """By outcome, as `--help` has it; JSON as `docs/records.md` has it.
+def run(arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Make a change, and print and return its result.
 
-    Every argument is checked before anything is asked of the platform. Raises UsageError.
+    The exit codes are listed by `--help`, the fields of the JSON in `docs/records.md`. Every
+    argument is checked before a request is sent. Raises UsageError.
     """
     _refuse_empty_variables(env)
-    match given["command"]:
+    match arguments["command"]:
         case "approve":
-            _check_fingerprint(given)
+            _check_fingerprint(arguments)
         case "create-task":
-            _check_form({"title": given["title"], "priority": given["priority"]})
+            _check_form({"title": arguments["title"], "priority": arguments["priority"]})
         case _:
-            _limit(given["limit"], "AMOUNT")
-            if given["expect"] is not None:
-                _limit(given["expect"], "--expect")
-    with running(given, env) as settings:
-        outcome = asyncio.run(_run(settings, given))
-    code = Exit.USAGE if outcome.is_writing_off else CODES[outcome.kind]
+            _parse_limit(arguments["limit"], "AMOUNT")
+            if arguments["expect"] is not None:
+                _parse_limit(arguments["expect"], "--expect")
+    with command_context(arguments, env) as settings:
+        outcome = asyncio.run(_write(settings, arguments))
+    code = Exit.USAGE if outcome.is_writing_off else EXIT_CODES[outcome.kind]
     sentence = outcome_sentence(outcome)
-    if given["json"]:
-        say_json(
+    if arguments["json"]:
+        print_json(
             {
                 "exit_code": code,
                 "verb": outcome.verb,
@@ -84,27 +93,31 @@ def run(given: Given, env: Mapping[str, str]) -> int:
             }
         )
     else:
-        say(f"{outcome.title}: {sentence}")
+        print_lines(f"{outcome.title}: {sentence}")
     return code
 
 
 def _refuse_empty_variables(env: Mapping[str, str]) -> None:
-    """Raises UsageError for a variable that is set and empty: elsewhere it counts as not set, but
-    here it might send a write to another platform than was meant, or in spite of a read-only.
+    """Raise UsageError for an environment variable that is set to an empty value.
+
+    Elsewhere it counts as not set. For a change that could mean another platform than the user
+    meant, or no read-only mode.
     """
     for name in (*VARIABLES.values(), CONFIG, API_KEY):
         if name in env and not env[name].strip():
             raise UsageError(f"{name} is set and empty: give it a value, or unset it")
 
 
-def _check_fingerprint(given: Given) -> None:
-    if given["expect"] is None:
-        how = f"agentco-tui get task {safe(given['id'], 60)} --json"
-        raise UsageError(f"--expect FINGERPRINT is needed: what was read is approved. {how} has it")
-    if not _FINGERPRINT.fullmatch(given["expect"].strip().casefold()):
+def _check_fingerprint(arguments: Arguments) -> None:
+    if arguments["expect"] is None:
+        command = f"agentco-tui get task {safe(arguments['id'], 60)} --json"
+        raise UsageError(
+            f"--expect FINGERPRINT is required, the fingerprint of the task you read: {command}"
+        )
+    if not _FINGERPRINT.fullmatch(arguments["expect"].strip().casefold()):
         raise UsageError(
             f"--expect must be the fingerprint that `get task` shows, {2 * SIZE} hexadecimal "
-            f"digits, is “{safe(given['expect'], 60)}”"
+            f"digits, is “{safe(arguments['expect'], 60)}”"
         )
 
 
@@ -114,8 +127,8 @@ def _check_form(form: Mapping[str, str]) -> None:
         raise UsageError("; ".join(f"{name}: {why}" for name, why in problems.items()))
 
 
-def _limit(text: str, argument: str) -> Decimal:
-    """The limit that an argument says. Raises UsageError."""
+def _parse_limit(text: str, argument: str) -> Decimal:
+    """Convert an argument to a limit, in whole currency units. Raises UsageError."""
     limit = check_limit(text)
     if not isinstance(limit, Decimal):
         raise UsageError(f"{argument}: {limit}, is “{safe(text, 60)}”")
@@ -123,9 +136,12 @@ def _limit(text: str, argument: str) -> Decimal:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[tuple[Workspace, Services]]:
-    """A workspace, and what its writes need; at the end what is left unsettled goes to stderr."""
-    async with opened_for_reading(settings) as workspace:
+async def open_for_writing(settings: Settings) -> AsyncIterator[tuple[Workspace, Services]]:
+    """Open a workspace, and the services that writes need.
+
+    At the end, changes whose outcome is still unknown are reported on stderr.
+    """
+    async with open_workspace(settings) as workspace:
         services = workspace.open_services(
             state_folder() / JOURNAL_FILE, Permissions(off_by(settings))
         )
@@ -134,11 +150,11 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[Workspace, Services]
         finally:
             await workspace.aclose()
             services.journal.close()
-            complain(*leaving(services.journal, time.time()))
+            print_to_stderr(*unsettled_report(services.journal, time.time()))
 
 
-async def settled(write: Write[Any], wait: float) -> Outcome:
-    """What became of it, or that this is not known after so many seconds."""
+async def run_write(write: Write[Any], wait: float) -> Outcome:
+    """Run a write to its outcome, for at most `wait` seconds; then the outcome is unclear."""
     try:
         async with asyncio.timeout(wait):
             return await write.run()
@@ -151,31 +167,30 @@ async def settled(write: Write[Any], wait: float) -> Outcome:
         )
 
 
-class _FoundTask(NamedTuple):
-    """What the platform's lists and the journal know of a task id."""
+class _TaskLookup(NamedTuple):
+    """The result of looking for a task by its id."""
 
     task: Task | None
     is_decided: bool
     """Whether the journal has an attempt to approve it, or the platform's log a decision."""
     error: str | None
-    """Why a task that was not found may exist all the same; None if no list can have it."""
+    """Why the task may exist although it was not found; None if every list was read completely."""
 
 
-async def _find_task(services: Services, task_id: str, company: str | None) -> _FoundTask:
-    """Look for a task in the list of those that wait, in the list of all, and in the log."""
+async def _find_task(services: Services, task_id: str, company: str | None) -> _TaskLookup:
+    """Look for a task in the pending tasks, in all tasks, in the journal and in the log."""
     lists = [(FeedName.PENDING, company), (FeedName.TASKS, company)]
     if company is not None:
-        lists.append((FeedName.TASKS, None))  # it may be another company's
+        lists.append((FeedName.TASKS, None))  # the task may belong to another company
     last_seen: Task | None = None
     error: str | None = None
     for feed, scope in lists:
         tasks = await services.reader.read(feed, scope)
-        seen = tasks.tasks.get(task_id)
-        last_seen = seen or last_seen
-        if seen is not None and waits_for_person(seen):
-            break
-        if seen is not None and feed is FeedName.TASKS:
-            break
+        task = tasks.tasks.get(task_id)
+        if task is not None:
+            last_seen = task
+            if feed is FeedName.TASKS or waits_for_person(task):
+                break
         error = error or tasks.why or (tasks.error and tasks.error.sentence)
     following = await asyncio.to_thread(services.journal.follow, services.origin)
     error = error or following.trouble
@@ -183,64 +198,69 @@ async def _find_task(services: Services, task_id: str, company: str | None) -> _
     if last_seen is None and not is_decided:
         log = await services.reader.read(FeedName.ACTIVITY, company)
         is_decided = decision_about(task_id, log, None) is not None
-    return _FoundTask(last_seen, is_decided, error)
+    return _TaskLookup(last_seen, is_decided, error)
 
 
-async def _run(settings: Settings, given: Given) -> Outcome:
-    """Do what the command says. Raises UsageError, SettingsError and ApiError before anything is
-    sent.
+async def _write(settings: Settings, arguments: Arguments) -> Outcome:
+    """Make the change that the arguments say.
+
+    Raises UsageError, SettingsError and ApiError before anything is sent.
     """
-    async with opened(replace(settings, history=False)) as (workspace, services):
+    async with open_for_writing(replace(settings, history=False)) as (workspace, services):
         company = workspace.poller.query.company
-        if given["command"] == "approve":
-            return await _approve(services, given, company)
-        listed = await named_agent(given["agent"], services.client, company)
+        if arguments["command"] == "approve":
+            return await _approve(services, arguments, company)
+        listed = await named_agent(arguments["agent"], services.client, company)
         agent = listed
         if listed.unwritable is None:
             agent = await services.client.agent(listed.id)
-        if given["command"] == "create-task":
+        if arguments["command"] == "create-task":
             agent_company = agent.company.id if agent.company is not None else None
-            write = _creation(services, given, listed.id, company or agent_company or "")
+            write = _creation(services, arguments, listed.id, company or agent_company or "")
         else:
-            write = _limit_change(services, given, listed.id, agent)
+            write = _limit_change(services, arguments, listed.id, agent)
         if listed.unwritable is not None:
             return write.unsent(Reason.NOT_WRITABLE, cause=listed.unwritable)
-        return await settled(write, given["wait"])
+        return await run_write(write, arguments["wait"])
 
 
-async def _approve(services: Services, given: Given, company: str | None) -> Outcome:
-    """Approve the task if it is the one whose fingerprint was given."""
-    task_id = given["id"]
-    found = await _find_task(services, task_id, company)
-    task = found.task or Task(id=task_id, title=safe(task_id))
+async def _approve(services: Services, arguments: Arguments, company: str | None) -> Outcome:
+    """Approve the task if it still has the expected fingerprint."""
+    task_id = arguments["id"]
+    lookup = await _find_task(services, task_id, company)
+    task = lookup.task or Task(id=task_id, title=safe(task_id))
     approval = Approval(services, task)
-    if found.task is None and not found.is_decided:
-        if found.error is None:
+    if lookup.task is None and not lookup.is_decided:
+        if lookup.error is None:
             raise UsageError(f"no task has the id {safe(task_id, 60)}: nothing was sent")
-        return approval.unsent(Reason.NOT_FOUND_IN_PART, cause=plain(found.error))
-    fingerprint = given["expect"].strip().casefold()
-    is_waiting = found.task is not None and waits_for_person(task)
+        return approval.unsent(Reason.NOT_FOUND_IN_PART, cause=plain(lookup.error))
+    fingerprint = arguments["expect"].strip().casefold()
+    is_waiting = lookup.task is not None and waits_for_person(task)
     if is_waiting and task.content.hex() != fingerprint:
         return approval.outcome(OutcomeKind.CHANGED, Reason.NOT_AS_EXPECTED, KnownBy.HERE)
-    return await settled(approval, given["wait"])
+    return await run_write(approval, arguments["wait"])
 
 
-def _creation(services: Services, given: Given, agent_id: str, company_id: str) -> Write[Any]:
+def _creation(
+    services: Services, arguments: Arguments, agent_id: str, company_id: str
+) -> Write[Any]:
     form = {
         "agent_id": agent_id,
-        "title": given["title"],
-        "priority": given["priority"],
+        "title": arguments["title"],
+        "priority": arguments["priority"],
         "company_id": company_id,
     }
     _check_form(form)
     return TaskCreation(services, form)
 
 
-def _limit_change(services: Services, given: Given, agent_id: str, agent: Agent) -> Write[Any]:
-    limit = _limit(given["limit"], "AMOUNT")
+def _limit_change(
+    services: Services, arguments: Arguments, agent_id: str, agent: Agent
+) -> Write[Any]:
+    limit = _parse_limit(arguments["limit"], "AMOUNT")
     shown: Budget | None = None
-    if given["expect"] is not None:
-        expected = Money(_limit(given["expect"], "--expect"))
+    if arguments["expect"] is not None:
+        expected = Money(_parse_limit(arguments["expect"], "--expect"))
         shown = Budget(id=agent_id, scope=BudgetScope.AGENT, limit=expected)
     ref = Ref(id=agent_id, name=agent.name)
     return LimitChange(services, ref, limit, shown=shown, company=agent.company)

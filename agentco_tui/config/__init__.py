@@ -21,7 +21,7 @@ from agentco_tui.text import SafeText, plain, safe
 __all__ = [
     "DEFAULT_PROFILE",
     "AlertLimits",
-    "Given",
+    "Arguments",
     "NothingSetError",
     "Notify",
     "OwnCommand",
@@ -33,7 +33,7 @@ __all__ = [
     "off_by",
 ]
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 """The command line's arguments by name; a flag that was not given is absent.
 
 `resolve.of_profile` adds `first`, the profile of the start, and `is_other`: whether the arguments

@@ -32,13 +32,13 @@ def open_profile(
     CredentialError as `open_client` does.
     """
     check_optional_text(profile, "profile")
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if profile is not None:
-        given["profile"] = profile
+        arguments["profile"] = profile
     if config is not None:
         check_type(config, (str, Path), "config", "a path or None")
-        given["config"] = str(config)
-    settings = load(given, os.environ if env is None else env)
+        arguments["config"] = str(config)
+    settings = load(arguments, os.environ if env is None else env)
     client = open_client(
         settings.base_url,
         settings.key,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.config import (
     DEFAULT_PROFILE,
-    Given,
+    Arguments,
     NothingSetError,
     Problem,
     Settings,
@@ -51,12 +51,12 @@ _RESOLVED_APART = ("profile", "base_url")
 """Settings that `Resolver` finds before all others, because others depend on them."""
 
 
-def load(given: Given, env: Mapping[str, str], *, with_key: bool = True) -> Settings:
+def load(arguments: Arguments, env: Mapping[str, str], *, with_key: bool = True) -> Settings:
     """Return the effective settings; `with_key` False leaves the key to be fetched later.
 
     Raises SettingsError with every problem there is; NothingSetError if nothing was set anywhere.
     """
-    resolved = Resolver(given, env)
+    resolved = Resolver(arguments, env)
     base_url = resolved.base_url
     key_location = resolved.key_location
     key = None
@@ -75,15 +75,15 @@ def load(given: Given, env: Mapping[str, str], *, with_key: bool = True) -> Sett
 
 
 def of_profile(
-    profile: str, first: str, given: Given, env: Mapping[str, str]
-) -> tuple[Given, Mapping[str, str]]:
+    profile: str, first: str, arguments: Arguments, env: Mapping[str, str]
+) -> tuple[Arguments, Mapping[str, str]]:
     """Return the arguments of `load` for a profile.
 
     What flags and the environment say of a platform counts only for the `first` profile, that of
     the start.
     """
     is_other = profile != first
-    for_profile = dict(given)
+    for_profile = dict(arguments)
     if is_other:
         for name in _FLAGS_OF_START:
             for_profile.pop(name, None)
@@ -92,22 +92,24 @@ def of_profile(
     return {**for_profile, "first": first, "is_other": is_other}, env
 
 
-def load_any(given: Given, env: Mapping[str, str]) -> Settings:
+def load_any(arguments: Arguments, env: Mapping[str, str]) -> Settings:
     """Return the settings as `load` does, or of the first profile whose settings can be used."""
     try:
-        return load(given, env)
+        return load(arguments, env)
     except SettingsError:
-        for name in Resolver(given, env, with_profile=False).file.profiles:
+        for name in Resolver(arguments, env, with_profile=False).file.profiles:
             with suppress(SettingsError):
-                return load(*of_profile(name, "", given, env))
+                return load(*of_profile(name, "", arguments, env))
         raise
 
 
-def reread(now: Settings, given: Given, env: Mapping[str, str]) -> tuple[Settings, list[str]]:
+def reread(
+    now: Settings, arguments: Arguments, env: Mapping[str, str]
+) -> tuple[Settings, list[str]]:
     """Return the settings of a running dashboard with what the files changed, and the names of
     changed settings that take effect only at the next start. No key is read. Raises SettingsError.
     """
-    resolved = Resolver(given, env, with_profile=now.key_location is not None)
+    resolved = Resolver(arguments, env, with_profile=now.key_location is not None)
     if resolved.problems or resolved.missing:
         raise resolved.error()
     read = dict(resolved.values)
@@ -145,12 +147,14 @@ def _waits_for_start(declared: DeclaredSetting, now: object, read: object) -> bo
     return False
 
 
-def load_for_demo(given: Given, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey) -> Settings:
+def load_for_demo(
+    arguments: Arguments, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey
+) -> Settings:
     """Return the settings for the embedded platform, to which no profile applies.
 
     Raises SettingsError.
     """
-    resolved = Resolver(given, env, with_profile=False)
+    resolved = Resolver(arguments, env, with_profile=False)
     if resolved.problems:
         raise SettingsError(resolved.problems)
     return Settings(
@@ -158,9 +162,9 @@ def load_for_demo(given: Given, env: Mapping[str, str], base_url: BaseUrl, key: 
     )
 
 
-def config_path(given: Given, env: Mapping[str, str]) -> tuple[Path, str]:
+def config_path(arguments: Arguments, env: Mapping[str, str]) -> tuple[Path, str]:
     """Return the config file, and what names it: "--config", "AGENTCO_CONFIG" or "default"."""
-    for text, source in ((given.get("config"), "--config"), (env.get(CONFIG), CONFIG)):
+    for text, source in ((arguments.get("config"), "--config"), (env.get(CONFIG), CONFIG)):
         if text and text.strip():
             try:
                 return Path(text).expanduser().absolute(), source
@@ -179,14 +183,16 @@ def _concerns(profile: str, problem: Problem) -> bool:
 class Resolver:
     """All settings, where each came from, and what is wrong; no key is read before `fetch_key`."""
 
-    def __init__(self, given: Given, env: Mapping[str, str], *, with_profile: bool = True) -> None:
-        self._given = given
+    def __init__(
+        self, arguments: Arguments, env: Mapping[str, str], *, with_profile: bool = True
+    ) -> None:
+        self._given = arguments
         # Another profile than that of the start can still name such a variable as its own source.
-        ignored = _VARIABLES_OF_START if given.get("is_other") else frozenset[str]()
+        ignored = _VARIABLES_OF_START if arguments.get("is_other") else frozenset[str]()
         self._whole_env = env
         self._own_env = {name: value for name, value in env.items() if name not in ignored}
         self._set_env = {name: value for name, value in self._own_env.items() if value.strip()}
-        self.path, path_source = config_path(given, env)
+        self.path, path_source = config_path(arguments, env)
         self.file = ConfigFile(self.path, must_exist=path_source != "default")
         self.problems: list[Problem] = list(self.file.problems)
         self.missing: list[Problem] = []

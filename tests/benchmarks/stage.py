@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.commands.demo_past import remember_past
+from agentco_tui.commands.demo_past import write_past
 from agentco_tui.config import DEFAULT_PROFILE
 from agentco_tui.demo.world import World
 from agentco_tui.system.state_folder import HISTORY_FILE
@@ -116,7 +116,7 @@ def past() -> Path:
     atexit.register(shutil.rmtree, folder)
     path = folder / HISTORY_FILE
     world = World(companies=50, agents=1_000, tasks=3_000, speed=0)
-    remember_past(path, world, "http://127.0.0.1:1")
+    write_past(path, world, "http://127.0.0.1:1")
     return path
 
 

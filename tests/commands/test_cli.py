@@ -46,7 +46,7 @@ def test_version_and_help_name_commands_flags_and_environment(command: Command) 
         (["--refresh", "nan"], "from 0.5"),
         (["config"], "{path,check,show,keys,init}"),
         (["export"], "activity"),
-        (["export", "activity", "--company", "cmp_1"], "cannot be asked for one"),
+        (["export", "activity", "--company", "cmp_1"], "cannot be limited to one"),
         (["tail", "--limit", "0"], "from 1"),
         (["demo", "--port", "70000"], "65,535"),
         (["undo", "x"], "no command undo"),

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from agentco_tui.actions.journal_lines import Attempt, Settled, to_line
-from agentco_tui.commands.doctor import WRITES
+from agentco_tui.commands.doctor import WRITE_OPERATIONS
 from agentco_tui.commands.doctor_terminal import describe_terminal
 from agentco_tui.model.format import stamp
 from agentco_tui.terminal.fitness import Fitness
@@ -28,11 +28,11 @@ def test_everything_answers(command: Command, still: EmbeddedPlatform) -> None:
     assert len({request.operation for request in still.requests}) == READS
     assert f"{READS} of {READS} reads answered" in ran.out
     assert sum(line.startswith("● GET /api/") for line in ran.lines) == READS
-    assert "◌ GET /api/activity/export      not asked: some platforms log who exports" in ran.lines
+    assert "◌ GET /api/activity/export      not sent: some platforms log who exports" in ran.lines
     assert "3 records" in ran.out
     assert "writes were not tried" in ran.out
     assert "plain http, on this machine only" in ran.out
-    assert "from AGENTCO_API_KEY, read at the start only" in ran.out
+    assert "from AGENTCO_API_KEY, read only at the start" in ran.out
     assert still.read_key not in ran.out + ran.err
     assert "the clocks agree" in ran.out or "clock is" in ran.out  # a world that stands still
 
@@ -70,7 +70,7 @@ def test_what_the_key_may_not_do(command: Command, still: EmbeddedPlatform) -> N
     assert ran.code == 3
     assert told["permissions"]["GET /api/budget/alerts"] == "denied"
     assert told["permissions"]["GET /api/companies"] == "allowed"
-    assert {told["permissions"][write] for write in WRITES.values()} == {"not tried"}
+    assert {told["permissions"][write] for write in WRITE_OPERATIONS.values()} == {"not tried"}
     assert told["permissions"]["GET /api/activity/export"] == "not tried"
     assert told["last_writes"] == {}
     assert "the key may not: GET /api/budget/companies" in command("doctor").out
@@ -94,7 +94,7 @@ def test_it_concludes_nothing_from_reads_that_failed(
     assert said in out
     assert "is not known" in out
     still.faults.clear()
-    assert "the key may read everything that was asked" in command("doctor").out
+    assert "the key may read everything that was requested" in command("doctor").out
 
 
 def test_of_writes_it_tells_what_became_of_the_last_ones_from_here(
@@ -120,7 +120,7 @@ def test_of_writes_it_tells_what_became_of_the_last_ones_from_here(
     lines = [line for line in ran.lines if line.startswith("  ")]
     found = {line[2:18].strip(): line[18:].split(",")[0] for line in lines}
     never = "not known: never done from here"
-    assert {verb: found[verb] for verb in WRITES} == {
+    assert {verb: found[verb] for verb in WRITE_OPERATIONS} == {
         "approve": "allowed", "set limit": "denied", "create task": never,
         "create company": never, "clone company": never,
     }  # fmt: skip
@@ -167,7 +167,7 @@ def test_an_empty_platform_is_no_failure(command: Command) -> None:
     with EmbeddedPlatform(speed=0, companies=0, agents=0, tasks=0) as platform:
         ran = command.on(platform)("doctor")
     assert ran.code == 0, ran.out
-    assert "not asked: no task is known" in ran.out
+    assert "not sent: no task is known" in ran.out
 
 
 def test_a_clock_that_is_off(command: Command, still: EmbeddedPlatform) -> None:
@@ -261,5 +261,5 @@ def test_what_of_the_log_is_not_given(
 
     with ChoosyPlatform(choice) as platform:
         assert json.loads(command.on(platform)("doctor", "--json").out)["log_lacks"] == lacks
-        told = [line for line in command("doctor").lines if "of the activity log it gives" in line]
-        assert told == [f"▲ of the activity log it gives: {words}" for words in lacks]
+        told = [line for line in command("doctor").lines if "limits of the activity log" in line]
+        assert told == [f"▲ limits of the activity log: {words}" for words in lacks]

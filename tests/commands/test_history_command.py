@@ -137,7 +137,7 @@ def test_a_spreadsheet_runs_nothing(command: Command, seen: Path) -> None:
 def test_whoever_was_not_seen_is_told(command: Command, seen: Path) -> None:
     ran = command("history", "--company", "Initech")
     assert (ran.code, ran.out) == (2, "")
-    assert "no company that was seen has the name or id Initech" in ran.err
+    assert "no company in the history has the name or id Initech" in ran.err
 
 
 def test_it_reads_while_another_writes_and_not_what_is_newer(command: Command, seen: Path) -> None:
@@ -152,7 +152,7 @@ def test_it_reads_while_another_writes_and_not_what_is_newer(command: Command, s
     seen.write_bytes(b"no database" * 1_000)
     assert command("history").code == 1
     seen.unlink()
-    assert command("history").out.startswith("nothing was seen yet")
+    assert command("history").out.startswith("nothing has been observed yet")
     assert not seen.exists()
 
 

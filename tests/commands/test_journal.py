@@ -14,7 +14,7 @@ import pytest
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_lines import Attempt, Settled, to_line
 from agentco_tui.cli.arguments import UsageError
-from agentco_tui.commands.journal_command import leaving, show, since_when
+from agentco_tui.commands.journal_command import parse_since, print_journal, unsettled_report
 from agentco_tui.model.format import stamp
 
 NOON = 1_700_000_000.0
@@ -36,7 +36,7 @@ def outcome(name: str, kind: str = "approved here", words: str | None = None, **
 
 def printed(path: Path, *, as_json: bool = False, since: float | None = None) -> list[str]:
     with redirect_stdout(io.StringIO()) as out:
-        assert show(path, as_json=as_json, since=since) == 0
+        assert print_journal(path, as_json=as_json, since=since) == 0
     return out.getvalue().splitlines()
 
 
@@ -83,29 +83,29 @@ def began(
 
 def test_what_is_left_unsettled_is_told_with_the_command_that_shows_it(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
-    assert leaving(journal, NOON) == []
+    assert unsettled_report(journal, NOON) == []
     began(journal, "t1", NOON - 70)
     began(journal, "t2", NOON - 10, title="\x1b[2J evil\n")
-    head, *rest = leaving(journal, NOON)
+    head, *rest = unsettled_report(journal, NOON)
     assert head.startswith("◌ 2 approvals were sent and not yet settled")
     assert "settled: agentco-tui journal --since 10m shows them" in head
     assert "approve “Task t1” t1, 1 m ago" in rest[0]
     assert len(rest) == 2
     assert all(line.isprintable() for line in rest)
     journal.finish(Settled(attempt="t2", time=stamp(NOON), outcome="approved"))
-    [head, _] = leaving(journal, NOON)
+    [head, _] = unsettled_report(journal, NOON)
     assert head.startswith("◌ 1 approval was sent")
     began(journal, "n1", NOON - 3_600 * 30, verb="create task")
     for number in range(20):
         began(journal, f"x{number}", NOON)
-    head, *rest = leaving(journal, NOON)
+    head, *rest = unsettled_report(journal, NOON)
     assert "21 approvals and 1 × create task were sent" in head
     assert "--since 31h" in head
     assert len(rest) == 11
     assert rest[-1] == "  and 12 more"
     journal.path.unlink()
     assert journal.follow("https://p.example").trouble
-    assert "deleted" in leaving(journal, NOON)[-1]
+    assert "deleted" in unsettled_report(journal, NOON)[-1]
     journal.close()
 
 
@@ -120,22 +120,22 @@ def test_no_journal_is_no_error_and_one_that_cannot_be_read_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [line] = printed(tmp_path / "journal.jsonl")
-    assert "nothing was approved or changed from here yet" in line
+    assert "nothing has been approved or changed from here yet" in line
     assert printed(tmp_path / "journal.jsonl", as_json=True) == []
-    assert show(tmp_path, as_json=False, since=None) == 1
+    assert print_journal(tmp_path, as_json=False, since=None) == 1
     assert "can't be read" in capsys.readouterr().err
 
 
 def test_spans_and_moments() -> None:
     spans = {"90s": 90, "30m": 1800, "2H": 7200, "3 d": 259_200, "1w": 604_800}
     for text, seconds in spans.items():
-        assert since_when(text, NOON) == NOON - seconds
-    assert since_when("2026-01-31", 0) == datetime(2026, 1, 31).timestamp()
-    assert since_when("2026-01-31T14:30", 0) == datetime(2026, 1, 31, 14, 30).timestamp()
-    assert since_when("2026-01-31T14:30Z", 0) == 1_769_869_800
+        assert parse_since(text, NOON) == NOON - seconds
+    assert parse_since("2026-01-31", 0) == datetime(2026, 1, 31).timestamp()
+    assert parse_since("2026-01-31T14:30", 0) == datetime(2026, 1, 31, 14, 30).timestamp()
+    assert parse_since("2026-01-31T14:30Z", 0) == 1_769_869_800
     for bad in ("", "soon", "2x", "-3d", "\x1b[2J"):
-        with pytest.raises(UsageError, match="give a span as 2h or 3d"):
-            since_when(bad, 0)
+        with pytest.raises(UsageError, match="use a duration such as 2h or 3d"):
+            parse_since(bad, 0)
 
 
 def test_a_journal_that_was_changed_is_reported(
@@ -148,10 +148,10 @@ def test_a_journal_that_was_changed_is_reported(
         journal.begin(told, journal.mark())
         journal.finish(Settled(attempt=name, outcome="approved here", known_by="read"))
     journal.close()
-    assert show(path, as_json=False, since=None) == 0
+    assert print_journal(path, as_json=False, since=None) == 0
     capsys.readouterr()
     path.write_bytes(path.read_bytes().replace(b"Task 1", b"Task 7"))
-    assert show(path, as_json=False, since=None) == 1
+    assert print_journal(path, as_json=False, since=None) == 1
     told_of_it = capsys.readouterr()
     assert len(told_of_it.out.splitlines()) == 2
     assert "was changed by something else, in or before line 1" in told_of_it.err

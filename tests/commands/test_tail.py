@@ -120,7 +120,7 @@ def test_nobody_of_that_name_is_an_error(command: Command, still: EmbeddedPlatfo
     still.faults.add("agents:status=403")
     ran = command("tail", "--agent", "Linus")
     assert (ran.code, ran.out) == (0, "")
-    assert "what was named of agent Linus is taken for an id" in ran.err
+    assert "names can't be looked up, and are used as ids" in ran.err
     assert "there are no entries of agent Linus" in ran.err
 
 
@@ -186,7 +186,7 @@ def test_follow_without_doubles_through_a_restart(
         _do_something(still, "first of all")
         out.until("first of all")
         still.stop()
-        err.until("asked again")
+        err.until("the request is repeated")
         still.start()
         err.until("answers again")
         _do_something(still, "second of all")
@@ -205,7 +205,7 @@ def test_follow_says_when_entries_may_be_missing(command: Command, still: Embedd
         out, err = Lines(child.stdout), Lines(child.stderr)
         out.until(still.world.activity()[0].message)
         still.stop()
-        err.until("asked again")
+        err.until("the request is repeated")
         for number in range(5):
             _do_something(still, f"number {number}")
         # Questions that reach further back are refused, as by a platform with a low maximum.

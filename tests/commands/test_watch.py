@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.attention.critical_command import LOG_FILE
-from agentco_tui.commands.watch import FirstSight
+from agentco_tui.commands.watch import StartupPhase
 from agentco_tui.system.state_folder import NOTIFIED_FILE
 from tests.commands.conftest import Child, Command
 from tests.commands.test_tail import Lines
@@ -178,10 +178,12 @@ def test_a_platform_that_hangs_is_an_outage_that_ends(
 
 
 def test_what_a_late_feed_brings_at_first_was_there_before() -> None:
-    sight = FirstSight()
-    assert sight.note_look(6, is_complete=False)
-    assert sight.note_look(6, is_complete=True), "the answers came since the look before"
-    assert sight.note_look(6, is_complete=True) is False
-    assert sight.note_look(7, is_complete=True)
-    assert sight.note_look(7, is_complete=True), "it may have come while the needs were found"
-    assert sight.note_look(7, is_complete=True) is False
+    sight = StartupPhase()
+    assert sight.is_startup_check(6, is_complete=False)
+    assert sight.is_startup_check(6, is_complete=True), "the answers came since the look before"
+    assert sight.is_startup_check(6, is_complete=True) is False
+    assert sight.is_startup_check(7, is_complete=True)
+    assert sight.is_startup_check(7, is_complete=True), (
+        "it may have come while the needs were found"
+    )
+    assert sight.is_startup_check(7, is_complete=True) is False

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.config import AlertLimits, Given, NothingSetError, SettingsError
+from agentco_tui.config import AlertLimits, Arguments, NothingSetError, SettingsError
 from agentco_tui.config.resolve import load, load_for_demo, of_profile, reread
 from agentco_tui.keys.commands import UNBOUND, shown_key
 from tests.config.conftest import Write
@@ -36,7 +36,7 @@ trust_env = true
 KEYS = {"PROD_KEY": f"{KEY}p", "LAB_KEY": f"{KEY}l"}
 
 
-def _problems_of(flags: Given, env: dict[str, str]) -> str:
+def _problems_of(flags: Arguments, env: dict[str, str]) -> str:
     """What is wrong with these settings, a line for each problem."""
     with pytest.raises(SettingsError) as refused:
         load(flags, env)
@@ -275,7 +275,7 @@ def test_a_mistake_in_an_own_command_has_its_line(written: str, problem: str, wr
 def test_flags_and_environment_for_the_first_profile_do_not_apply_to_another(write: Write) -> None:
     path = write(PROFILES)
     platform = {"base_url": "https://flag.example", "company": "cmp_9"}
-    given: Given = {"config": str(path), **platform, "refresh": 3.0, "read_only": True}
+    given: Arguments = {"config": str(path), **platform, "refresh": 3.0, "read_only": True}
     env = {**ENV, **KEYS, "AGENTCO_PROFILE": "prod"}
     first = load(given, env)
     assert (first.profile, str(first.base_url)) == ("prod", "https://flag.example")
@@ -306,7 +306,7 @@ def test_a_variable_that_another_profile_names_itself_is_its_key(write: Write) -
         base_url = "https://other.example"
         api_key_command = ["sh", "-c", "echo ${AGENTCO_API_KEY:-ag_none_0123456789}"]
     """)
-    given: Given = {"config": str(path), "profile": "prod"}
+    given: Arguments = {"config": str(path), "profile": "prod"}
     env = {**KEYS, "AGENTCO_API_KEY": KEY, "PATH": os.environ["PATH"]}
     lab = load(*of_profile("lab", "prod", given, env))
     assert (str(lab.base_url), lab.key) == ("https://lab.example", ApiKey(KEY))

@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
-from agentco_tui.commands.demo_past import remember_past
+from agentco_tui.commands.demo_past import write_past
 from agentco_tui.demo.simulation import ENTRIES_AN_HOUR
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DOLLAR
@@ -40,7 +40,7 @@ async def test_the_history_of_a_demo_ends_in_what_it_begins_with(
     world: World, tmp_path: Path
 ) -> None:
     state, path, address = world.state, tmp_path / "history.sqlite3", "http://127.0.0.1:8111"
-    remember_past(path, world, address)
+    write_past(path, world, address)
     agent = next(each for each in state.agents.values() if each.limit is None)
 
     def read(reader: Reader) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ async def test_the_sums_of_the_past_go_on_in_those_that_are_polled(tmp_path: Pat
     with EmbeddedPlatform(speed=0, now=NOW) as platform:
         address, key = BaseUrl.parse(platform.base_url), ApiKey.parse(platform.full_key)
         path = tmp_path / "history.sqlite3"
-        remember_past(path, platform.world, platform.base_url)
+        write_past(path, platform.world, platform.base_url)
         history = History(path, "demo", str(address))
         poller = Poller(open_client(address, KeyInUse(key)), Store(), Clock())
         tracker = QueueTracker(poller.store, lambda: poller.query.company)

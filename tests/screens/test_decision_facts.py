@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from agentco_tui.commands.demo_past import past_of
+from agentco_tui.commands.demo_past import past_observations
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import HistoryError, Observed, TaskLife
 from agentco_tui.history.reader import Reader
@@ -204,7 +204,7 @@ async def test_the_past_of_the_embedded_platform_is_precedent(on: Staging, histo
     async with on(place="tasks", size=WIDE) as s:
         s.workspace.history = history
         history.free.set()
-        for observed in past_of(s.platform.world):
+        for observed in past_observations(s.platform.world):
             history.write([observed])
         tasks = s.view.table.model.records
         patch = next(row for row in s.rows if tasks[row].title.startswith("Patch 3 servers"))

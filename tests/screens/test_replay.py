@@ -9,7 +9,7 @@ from pathlib import Path
 from agentco_tui.api.recorder import Recorder
 from agentco_tui.api.recording import Recording
 from agentco_tui.cli.replay_dashboard import replay_app
-from agentco_tui.commands.replay_command import settings_for, start_recording
+from agentco_tui.commands.replay_command import replay_settings, start_recording
 from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName, Phase
@@ -51,7 +51,7 @@ async def recording(
 async def replay(platform: EmbeddedPlatform, folder: Path) -> AsyncIterator[Stage]:
     """Its replay, standing still at the beginning."""
     opened = Recording(folder / "a.rec")
-    app = replay_app(settings_for(opened.about, {}, {}), opened, folder / "replay")
+    app = replay_app(replay_settings(opened.about, {}, {}), opened, folder / "replay")
     app.workspace.client.transport.measured = SteadyLatency()
     poller_of(app.workspace.poller).set(paused=True)
     async with app.run_test(size=(120, 41), notifications=True) as pilot:

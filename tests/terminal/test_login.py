@@ -72,7 +72,7 @@ def test_from_the_welcome_by_login_to_the_dashboard_and_out_again(
         told = session.text
         assert "11 of 11 reads answered" in told
         assert re.search(r"GET /api/tasks +\d+ ms", told)
-        assert "the key may read everything that was asked" in told
+        assert "the key may read everything that was requested" in told
         assert "writes were not tried" in told
         answer(session, "in the system's keyring? (y/n)", "n")
         answer(session, "which only you can read? (y/n)", "y")

@@ -30,8 +30,8 @@ def test_a_decision_in_plain_lines(tmp_path: Path) -> None:
             for typed, words in (
                 (found[1], "title            Refund 214 customers"),
                 (f"t {found[1]}", "duration_seconds"),
-                ("a 9999", "nothing can be done with “a 9999”"),
-                ("²", "nothing can be done with"),
+                ("a 9999", "unknown command or number: “a 9999”"),
+                ("²", "unknown command or number"),
             ):
                 mark = session.mark()
                 session.press(f"{typed}\n")
@@ -40,7 +40,9 @@ def test_a_decision_in_plain_lines(tmp_path: Path) -> None:
                 session.press(f"a {found[1]}\n")
                 session.wait_raw(b"? type yes: ", mark=mark)
                 question = session.since(mark).decode().rpartition("\n")[2]
-                assert question.startswith("a yes is sent at once and can't be taken back; approve")
+                assert question.startswith(
+                    "your yes is sent at once and can't be taken back; approve"
+                )
                 mark = session.mark()
                 session.press(f"{answer}\n")
                 told = said(session, mark)

@@ -1,4 +1,8 @@
-"""Runs a command on a workspace that polls, until the command has ended."""
+"""Opens a `Workspace` for a command.
+
+A workspace is everything that the dashboard knows of a platform, without its screens: the API
+client, the poller, the store of records, what needs the user, forecasts and history.
+"""
 
 from __future__ import annotations
 
@@ -9,37 +13,38 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from agentco_tui.api.credentials import KeyInUse
-from agentco_tui.commands.command_log import logged
-from agentco_tui.commands.command_output import Exit, complain
-from agentco_tui.config import Given, Settings
+from agentco_tui.commands.command_log import log_to_file
+from agentco_tui.commands.command_output import Exit, print_to_stderr
+from agentco_tui.config import Arguments, Settings
 from agentco_tui.config.resolve import load
 from agentco_tui.workspace.opening import opened_workspace
 from agentco_tui.workspace.workspace import Workspace
 
 Work = Callable[[Workspace], Coroutine[Any, Any, int]]
+"""What a command does with a workspace; returns the exit code."""
 
 
-def opened(
+def open_workspace(
     settings: Settings, key: KeyInUse | None = None
 ) -> AbstractAsyncContextManager[Workspace]:
-    """A workspace whose troubles go to stderr; parameters and errors as of `opened_workspace`."""
-    return opened_workspace(settings, key, on_trouble=complain)
+    """Open a workspace that prints its problems on stderr; see `opened_workspace`."""
+    return opened_workspace(settings, key, on_trouble=print_to_stderr)
 
 
-def run_polling(
-    given: Given, env: Mapping[str, str], work: Work, *, is_endless: bool = True
+def run_with_polling(
+    arguments: Arguments, env: Mapping[str, str], work: Work, *, is_endless: bool = True
 ) -> int:
-    """Poll, remember and forecast while `work` runs; returns its exit code.
+    """Poll the platform while `work` runs; returns its exit code.
 
-    If it `is_endless`, SIGINT, SIGTERM or SIGHUP cancel it, and the exit code is 0; otherwise
-    nothing is written to the history. Raises SettingsError, also if there is no company of the name
-    in the settings.
+    An endless command ends at SIGINT, SIGTERM or SIGHUP, with exit code 0, and writes what it
+    observes to the history. Any other command writes nothing there. Raises SettingsError, also if
+    no company has the name that the settings say.
     """
-    settings = load(given, env)
+    settings = load(arguments, env)
     key = None if settings.key is None else KeyInUse(settings.key)
 
     async def run() -> int:
-        async with opened(settings, key) as workspace:
+        async with open_workspace(settings, key) as workspace:
             working = asyncio.create_task(work(workspace))
             if is_endless:
                 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -50,5 +55,5 @@ def run_polling(
                 polling.cancel()
             return Exit.OK if working.cancelled() else working.result()
 
-    with logged(settings, key):
+    with log_to_file(settings, key):
         return asyncio.run(run())

@@ -1,4 +1,9 @@
-"""The metrics of a workspace: families of labelled series, of a bounded number."""
+"""Collects the metrics of a workspace for prometheus_client.
+
+The words are Prometheus's: a family is a metric with a name, a series is one set of its labels with
+a value. The number of series is bounded, because Prometheus stores each of them forever. A feed is
+one list that is read from the platform; a need is something that needs the user.
+"""
 
 from __future__ import annotations
 
@@ -16,33 +21,37 @@ from agentco_tui.model import Budget, BudgetScope
 from agentco_tui.text import safe
 from agentco_tui.workspace.workspace import FEEDS, Workspace
 
-COLLECT_TIMEOUT: Final = 10.0  # seconds
+COLLECT_TIMEOUT: Final = 10.0
+"""Seconds that the HTTP server's thread waits for the event loop."""
 MOST_SERIES: Final = 10_000
+"""So many series are exported; the rest is only counted."""
 _LONGEST_LABEL: Final = 120  # terminal cells
 _OWNER: Final = ("scope", "id", "name")
+"""Labels that name all companies, a company or an agent."""
 _BUDGET: Final = (*_OWNER, "company", "currency")
+"""Labels that name a budget by its owner."""
 FAMILIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "feed_up": ("1 if the last question of a feed was answered", ("feed",)),
-    "feed_age_seconds": ("Since a feed was last answered", ("feed",)),
-    "needs": ("What needs a person", ("level", "kind")),
-    "tasks_waiting": ("Tasks that wait for a person", _OWNER),
-    "oldest_wait_seconds": ("How long the oldest of them waits", _OWNER),
-    "budget_limit": ("The limit, in whole units of the currency", _BUDGET),
-    "budget_spent": ("What is spent of it", _BUDGET),
-    "budget_share_ratio": ("Spent over limit", _BUDGET),
-    "budget_burn_factor": ("How many times too fast, by the worst tier that burns", _BUDGET),
-    "budget_rate_per_hour": ("What is spent an hour, now", _BUDGET),
-    "budget_forecast_low": ("Spent at the end of the period: more in 9 of 10", _BUDGET),
-    "budget_forecast_high": ("Spent at the end of the period: less in 9 of 10", _BUDGET),
-    "budget_hit_probability_ratio": ("That the limit is reached before the end", _BUDGET),
-    "budget_gone_seconds": ("Until the money is gone, where that is likely", _BUDGET),
-    "series_left_out": ("Series that had no place, so that there aren't too many", ()),
+    "feed_up": ("1 if the last request of a feed was answered, else 0", ("feed",)),
+    "feed_age_seconds": ("Time since a feed was last answered", ("feed",)),
+    "needs": ("Number of things that need you", ("level", "kind")),
+    "tasks_waiting": ("Number of tasks that wait for approval", _OWNER),
+    "oldest_wait_seconds": ("How long the oldest waiting task has waited", _OWNER),
+    "budget_limit": ("Limit, in whole units of the currency", _BUDGET),
+    "budget_spent": ("Amount spent of the limit", _BUDGET),
+    "budget_share_ratio": ("Amount spent divided by the limit", _BUDGET),
+    "budget_burn_factor": ("How many times too fast money is spent; 0 if it is not", _BUDGET),
+    "budget_rate_per_hour": ("Current spending per hour", _BUDGET),
+    "budget_forecast_low": ("10 % quantile of the amount at the end of the period", _BUDGET),
+    "budget_forecast_high": ("90 % quantile of the amount at the end of the period", _BUDGET),
+    "budget_hit_probability_ratio": ("Probability that the limit will be reached", _BUDGET),
+    "budget_gone_seconds": ("Time until the limit is reached, if that is likely", _BUDGET),
+    "series_left_out": ("Number of series left out because there are too many", ()),
 }
-"""The help and the labels of each family, whose name begins with `agentco_`."""
+"""The help text and the labels of each family; `agentco_` is put before its name."""
 
 
 class MetricsBuilder:
-    """Collects figures by family and labels, each once, and `MOST_SERIES` of them at most."""
+    """Fills the metric families, with each series once and at most `MOST_SERIES` in all."""
 
     def __init__(self) -> None:
         self._left_out = 0
@@ -53,7 +62,7 @@ class MetricsBuilder:
         }
 
     def add(self, family: str, value: object, *labels: object) -> None:
-        """Add a figure, unless it is None or has been added. Labels are cleaned here."""
+        """Add a series, unless its value is None or it was added before. Labels are cleaned."""
         clean_labels = tuple(safe(str(label or ""), _LONGEST_LABEL) for label in labels)
         if value is None or (family, clean_labels) in self._added:
             return
@@ -64,7 +73,7 @@ class MetricsBuilder:
         self._families[family].add_metric(clean_labels, float(str(value)))
 
     def families(self) -> Iterable[Metric]:
-        """The families, as prometheus_client takes them."""
+        """The families for prometheus_client."""
         self._families["series_left_out"].add_metric((), self._left_out)
         return self._families.values()
 
@@ -77,12 +86,12 @@ class WorkspaceCollector:
         self._loop = asyncio.get_running_loop()
 
     def collect(self) -> Iterable[Metric]:
-        """The families; prometheus_client calls this in a thread of its own."""
+        """The families; prometheus_client calls this in another thread."""
         collecting = asyncio.run_coroutine_threadsafe(self._collect(), self._loop)
         return collecting.result(COLLECT_TIMEOUT)
 
     async def _collect(self) -> Iterable[Metric]:
-        """What is known now, also of feeds that fail by now."""
+        """The metrics of the workspace now, with the last known data of feeds that fail."""
         workspace = self._workspace
         builder = MetricsBuilder()
         monotonic = workspace.clock.monotonic()
@@ -99,14 +108,14 @@ class WorkspaceCollector:
         return builder.families()
 
     def _add_needs(self, builder: MetricsBuilder) -> None:
-        """Add how many needs there are, by the rules of the dashboard."""
+        """Add the number of needs of each level and kind, as the dashboard counts them."""
         counts = self._workspace.needs.counts(self._workspace.clock.now())
         for level in (Level.WARNING, Level.CRITICAL):
             for kind in NeedKind:
                 builder.add("needs", counts[level, kind], level.name.lower(), kind)
 
     def _add_queue(self, builder: MetricsBuilder) -> None:
-        """Add what waits in all, and for each company in scope."""
+        """Add the waiting tasks of all companies, and of each company in scope."""
         workspace = self._workspace
         company_in_scope = workspace.poller.query.company
         queue = workspace.needs.queue
@@ -135,18 +144,19 @@ class WorkspaceCollector:
             builder.add(f"budget_{name}", value, *labels)
 
     def _budget_figures(self, budget: Budget) -> dict[str, object]:
-        """The figures of a budget by the names of their families; None is not known."""
-        known = self._workspace.outlook.of(budget)
+        """The values of a budget by the name of the family; None is unknown."""
+        forecasts = self._workspace.outlook.of(budget)
         figures: dict[str, object] = {
             "limit": budget.limit and budget.limit.amount,
             "spent": budget.spent and budget.spent.amount,
             "share_ratio": budget.share,
         }
-        if known.burn is None:
+        # None: it is not spent too fast. A burn that is false: not enough history to say.
+        if forecasts.burn is None:
             figures["burn_factor"] = 0
-        elif known.burn:
-            figures["burn_factor"] = known.burn.factor
-        forecast = known.forecast
+        elif forecasts.burn:
+            figures["burn_factor"] = forecasts.burn.factor
+        forecast = forecasts.forecast
         if isinstance(forecast, Forecast):
             figures["rate_per_hour"] = forecast.rate
             figures["forecast_low"] = forecast.low

@@ -1,4 +1,4 @@
-"""Runs a command with its settings, its log, its signals and its connection."""
+"""Context managers that most commands run in: settings, log and signals, and an API client."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from agentco_tui.api.credentials import CredentialError, KeyInUse
-from agentco_tui.commands.command_log import logged
-from agentco_tui.config import Given, Problem, Settings, SettingsError
+from agentco_tui.commands.command_log import log_to_file
+from agentco_tui.config import Arguments, Problem, Settings, SettingsError
 from agentco_tui.config.resolve import load
 
 if TYPE_CHECKING:
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def running(given: Given, env: Mapping[str, str]) -> Iterator[Settings]:
-    """The settings of a command, which logs while it runs.
+def command_context(arguments: Arguments, env: Mapping[str, str]) -> Iterator[Settings]:
+    """Load the settings of a command, and write its log while the `with` block runs.
 
-    SIGTERM and SIGHUP raise SystemExit in it, so that files which are being written are cleaned
-    up. Raises SettingsError if the settings are wrong.
+    SIGTERM and SIGHUP raise SystemExit in the block, so that unfinished files are removed. Raises
+    SettingsError if the settings are wrong.
     """
-    settings = load(given, env)
-    with logged(settings), _exit_on_signals():
+    settings = load(arguments, env)
+    with log_to_file(settings), _exit_on_signals():
         yield settings
 
 
 @contextmanager
 def _exit_on_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise SystemExit, unless they are ignored or handled already."""
+    """Raise SystemExit on SIGTERM and SIGHUP, unless they are ignored or handled already."""
 
     def exit_program(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
@@ -49,13 +49,15 @@ def _exit_on_signals() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def connected(settings: Settings, key: KeyInUse | None = None) -> AsyncIterator[Client]:
-    """A client for the settings' platform.
+async def connected_client(
+    settings: Settings, key: KeyInUse | None = None
+) -> AsyncIterator[Client]:
+    """Open a client for the platform of the settings, and close it after the `with` block.
 
-    `key` replaces the settings' own if it can be changed while the client is open. Raises
+    `key` is used instead of the settings' key if it can change while the client is open. Raises
     SettingsError if the settings allow no connection.
     """
-    # The dashboard starts without the client.
+    # Imported late, because not every command connects.
     from agentco_tui.api.client import open_client  # noqa: PLC0415
 
     try:
