@@ -222,9 +222,7 @@ class NewEntries:
             if agent_id is not None:
                 agent_id = await agent_id_of(agent_id, workspace.client, company_id)
         except (NotAllowed, NotFound) as error:
-            print_to_stderr(
-                f"{error}; so names can't be looked up, and what was given is used as an id"
-            )
+            print_to_stderr(f"{error}; so names can't be looked up, and are used as ids")
         workspace.set_company(company_id)
         return FilteredLog(
             workspace.client,
