@@ -70,7 +70,9 @@ def write_past(path: Path, world: World, address: str) -> None:
 def past_observations(world: World) -> Iterator[Observed]:
     """The past of a world as a dashboard would have observed it, some thousand rows at a time."""
     with world.locked() as state:
-        lives = [_task_life(state, task_id) for task_id in state.tasks if task_id not in state.pending]
+        lives = [
+            _task_life(state, task_id) for task_id in state.tasks if task_id not in state.pending
+        ]
         agents = list(state.agents.values())
         companies = list(state.companies.values())
         queue = _queue_samples(state)
