@@ -43,11 +43,11 @@ class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
     figure: SafeText
     """The figure that matters: "119 % of $100.00", "×14 in 52 m"."""
     consequence: SafeText
-    """What follows if it is ignored: "4 tasks wait for it", "gone ~Tue 24 Nov"; or ""."""
+    """What follows if it is ignored: "4 tasks stay blocked", "gone ~Tue 24 Nov"; or ""."""
     brief_consequence: SafeText | None = None
     """The same in fewer words, for a narrow column; None if there are none."""
     reason: SafeText
-    """What it is ranked by among those of its level: "urgent, waiting 1h11"."""
+    """What it is ranked by among those of its level: "priority (urgent) and wait (1h11)"."""
     since: float | None = None
     """Since when it has been a need, in seconds since 1970."""
 
@@ -62,7 +62,7 @@ def words_of(need: Need, names: Names, outlook: ForecastService, now: float) -> 
 
 
 def sentence_of(need: Need, names: Names, outlook: ForecastService, now: float) -> SafeText:
-    """All of it in one line: "stopped 119 % of $100.00: Ada (Acme); 4 tasks wait for it"."""
+    """All of it in one line: "stopped 119 % of $100.00: Ada (Acme); 4 tasks stay blocked"."""
     words = words_of(need, names, outlook, now)
     record = need.record
     if need.fast_spend is not None:
@@ -116,8 +116,9 @@ def _words_of_tasks(
         consequence = _consequence_of_waiting(need, task, names, now)
     reason = plain(need.rank_reason)
     if need.rank_reason in (RankReason.URGENT, RankReason.WAIT) and need.since is not None:
-        waits = plain(f"waiting {fmt.age(now - need.since, fine=True)}")
-        reason = joined([each for each in (urgent_word, waits) if each], ", ")
+        reason = plain(f"wait ({fmt.age(now - need.since, fine=True)})")
+        if urgent_word:
+            reason = plain(f"priority ({urgent_word}) and {reason}")
     title = task.title
     if task.shared_id:
         mark = f"{signs.warning} {task.sharers} tasks with this id {signs.separator}"
@@ -146,7 +147,10 @@ def _consequence_of_stuck(task: Task, outlook: ForecastService) -> SafeText:
 
 
 def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) -> SafeText:
-    """When the task expires, and how it is placed among the tasks of its agent."""
+    """Return when the task expires, and what holds up its agent; "" if nothing follows.
+
+    Of the tasks of one agent only the one that waits longest says so.
+    """
     number = max(1, len(need.alike))
     parts: list[str] = []
     if task.expires is not None and number == 1:
@@ -158,11 +162,8 @@ def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) ->
         parts.append(f"{name} is {agent.status or agent.state}")
     elif number > 1:
         parts.append(f"{_tasks(number)} wait")
-    elif task.agent is not None and need.count > 1:
-        place = "longest" if need.waits_longest else "one"
-        parts.append(f"{place} of {name}'s {fmt.count(need.count)}")
-    elif task.agent is not None and need.count:
-        parts.append(f"{name}'s only one")
+    elif task.agent is not None and need.count > 1 and need.waits_longest:
+        parts.append(f"longest of {name}'s {fmt.count(need.count)}")
     return plain(", ".join(parts))
 
 
@@ -230,12 +231,16 @@ def _words_of_subject(need: Need, names: Names, outlook: ForecastService, now: f
     if parts.agent is not None:
         what = parts.agent.name or names.agent(Ref(parts.agent.id))
         agent_name = what
+    brief = None
+    if need.rank_reason is RankReason.STOPS:
+        brief = plain(f"{_tasks(need.count)} blocked")
     return NeedWords(
         why=plain(_why(need, parts)),
         what=what,
         agent=agent_name,
         figure=_figure(need, parts),
         consequence=_consequence_of_subject(need, parts, outlook, now),
+        brief_consequence=brief,
         reason=plain(need.rank_reason),
         since=need.since,
     )
@@ -278,20 +283,20 @@ def _consequence_of_subject(
     need: Need, parts: _Parts, outlook: ForecastService, now: float
 ) -> SafeText:
     if need.rank_reason is RankReason.STOPS:
-        verb = "waits" if need.count == 1 else "wait"
-        return plain(f"{_tasks(need.count)} {verb} for it")
+        verb = "stays" if need.count == 1 else "stay"
+        return plain(f"{_tasks(need.count)} {verb} blocked")
     ahead = None
     if parts.budget is not None and not parts.is_spent:
         ahead = _money_ahead(parts.budget, outlook, now)
     goes_on = (parts.is_spent or need.runaway is not None) and not parts.is_idle
     known = [] if ahead is None else [ahead]
     if need.count and need.money_gone_at is not None:
-        known.append(plain(f"stops {_tasks(need.count)}"))
+        known.append(plain(f"blocks {_tasks(need.count)}"))
     elif need.count and ahead is None and not goes_on:
-        known.append(plain(f"would stop {_tasks(need.count)}"))
+        known.append(plain(f"would block {_tasks(need.count)}"))
     if known:
         return joined(known, ", ")
-    return plain("goes on until it is stopped" if goes_on else "no agent is blocked")
+    return plain("continues until stopped" if goes_on else "no agent is blocked")
 
 
 def _money_ahead(budget: Budget, outlook: ForecastService, now: float) -> SafeText | None:

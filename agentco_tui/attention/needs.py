@@ -27,19 +27,22 @@ class NeedKind(StrEnum):
 
 
 class RankReason(StrEnum):
-    """What a need is ranked by among those of its level: the order of consequences."""
+    """The reason for a need's rank among those of its level, the gravest first.
 
-    DECIDED = "a yes that is not known to be done"
-    BURNING = "a limit that is reached within the hour"
-    STOPS = "work that waits for it"
-    WHOLE = "money of more than one agent"
-    URGENT = "urgent and high tasks"
-    SOON = "money that is gone before its period is over"
-    RUNAWAY = "far above its own habit"
-    STUCK = "a yes after which nothing moves"
-    REPEATS = "the same failure over and over"
-    ONE = "one agent, and nothing is stopped"
-    WAIT = "how long tasks wait"
+    The values complete the sentence "Ranked by ...".
+    """
+
+    DECIDED = "an approval that is not confirmed"
+    BURNING = "a limit reached within the hour"
+    STOPS = "blocked work"
+    WHOLE = "money shared by several agents"
+    URGENT = "priority"
+    SOON = "money that runs out before its period ends"
+    RUNAWAY = "a rate far above the agent's usual"
+    STUCK = "approved work that does not move"
+    REPEATS = "a repeated failure"
+    ONE = "one agent, with no blocked work"
+    WAIT = "wait"
 
 
 _PLACE_OF_REASON = {reason: place for place, reason in enumerate(RankReason)}

@@ -86,8 +86,8 @@ async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) ->
     except HistoryError as error:
         return replace(await beside(partial(precedents_in, None)), trouble=safe(str(error)))
     except Exception:
-        log.exception("how tasks like these fared could not be worked out")
-        trouble = plain("how tasks like it fared could not be worked out: the log tells why")
+        log.exception("similar tasks could not be looked up")
+        trouble = plain("similar tasks could not be looked up: see the log")
         return KnownPast(trouble=trouble)
 
 
@@ -118,14 +118,14 @@ def like_items(known: KnownPast | None, tasks: Sequence[Task], now: float) -> It
 def _precedent_words(known: KnownPast | None, tasks: Sequence[Task]) -> tuple[str, Tone]:
     """Return how similar tasks fared, in words; None of `known` while that is being read."""
     if known is None:
-        return "reading what is known of tasks like it", Tone.DIM
+        return "reading the history of similar tasks", Tone.DIM
     if known.trouble is not None:
         return f"{signs.unknown} {known.trouble}", Tone.WARNING
     title_by_kind = {alike_of(task): task.title for task in tasks}
     precedents = {kind: known.precedents.get(kind, Precedent()) for kind in title_by_kind}
     total = summed([*precedents.values()])
     if not total.count:
-        return none_like(known, "them" if len(tasks) > 1 else "it"), Tone.DIM
+        return without_similar(known, is_set=len(tasks) > 1), Tone.DIM
     words = fared(total)
     new_titles = [title_by_kind[kind] for kind, past in precedents.items() if not past.count]
     if new_titles:
@@ -154,19 +154,23 @@ def fared(found: Precedent) -> str:
     counts = {
         "rejected": found.rejected,
         "failed afterwards": found.failed,
-        "ended, nobody known to have been asked": found.unasked,
+        "ended without a known approval": found.unasked,
     }
     here = f" ({fmt.count(found.here)} from here)" if found.here else ""
     words = [f"{fmt.count(count)} {what}" for what, count in counts.items() if count]
     return ", ".join((f"{fmt.count(found.approved)} approved{here}", *words))
 
 
-def none_like(known: KnownPast, it: str) -> str:
-    """Return that no similar task is known, and how much of the past that covers."""
+def without_similar(known: KnownPast, *, is_set: bool) -> str:
+    """Return that no task similar to this one, or to these, is known, and for how long that is
+    known: "no earlier task like it in 3 h of history".
+    """
     if known.watched >= FIRST_OF_KIND_AFTER:
-        return "first of its kind" if it == "it" else "all are the first of their kind"
-    reach = f"in the {fmt.age(known.watched)} that are known" if known.watched else "is known"
-    return f"none like {it} {reach}"
+        return "all are the first of their kind" if is_set else "first of its kind"
+    words = "no earlier tasks like them" if is_set else "no earlier task like it"
+    if known.watched:
+        words += f" in {fmt.age(known.watched)} of history"
+    return words
 
 
 def without_precedent(titles: Sequence[SafeText]) -> str:

@@ -77,8 +77,12 @@ def preview_items(
     first, second, facts = _preview(need, words, dashboard, width)
     left: list[Cell] = []
     if words.consequence:
-        left += [Cell(plain(" left alone: "), Tone.DIM), Cell(words.consequence)]
-    left.append(Cell(plain(f"  {signs.separator}  ranked by {words.reason}"), Tone.DIM))
+        left += [
+            Cell(plain(" If ignored: "), Tone.DIM),
+            Cell(words.consequence),
+            Cell(plain("."), Tone.DIM),
+        ]
+    left.append(Cell(plain(f" Ranked by {words.reason}."), Tone.DIM))
     right = Cell(joined(facts, f" {signs.separator} "), Tone.DIM)
     return [Cells((*left,), (right,)), Cells((Cell(first),)), Cells((Cell(second, Tone.DIM),))]
 

@@ -156,7 +156,7 @@ def test_an_alert_its_budget_and_its_stopped_agent_are_one_and_their_tasks_stay_
     words = told(one)
     assert (words.why, words.what) == ("stopped", "Ada")
     assert words.figure == "119 % of $100.00"
-    assert words.consequence == "3 tasks wait for it"
+    assert words.consequence == "3 tasks stay blocked"
     assert [need.key for need in rest] == ["task:t1", "task:t2"]
     assert told(rest[0]).consequence == "longest of Ada's 3"
     store = Store()
@@ -186,7 +186,7 @@ def test_a_company_that_is_spent_stops_what_waits_in_it() -> None:
         tasks = tuple(replace(task(f"t{n}", 1), company=company) for n in range(2))
         need = found(tasks=tasks, budgets=(spent,), agents=(agent("ada"),))[0]
         words = told(need)
-        assert words.consequence == "2 tasks wait for it", "by what they say, else by their agent"
+        assert words.consequence == "2 tasks stay blocked", "by what they say, else by their agent"
 
 
 def test_money_that_will_be_gone_is_a_need_with_its_date_whatever_its_share() -> None:
@@ -200,7 +200,7 @@ def test_money_that_will_be_gone_is_a_need_with_its_date_whatever_its_share() ->
     critical, company, later = found(tasks=(task("t1", 1, "bo"),), budgets=budgets, outlook=outlook)
     assert (critical.key, critical.level) == ("agent:bo", Level.CRITICAL)
     assert told(critical, outlook).why == "runs out"
-    assert told(critical, outlook).consequence == "gone in ~5 h at ~$12.40/h, stops 1 task"
+    assert told(critical, outlook).consequence == "gone in ~5 h at ~$12.40/h, blocks 1 task"
     assert (company.key, company.level) == ("company:acme", Level.WARNING)
     assert (later.key, told(later, outlook).why) == ("agent:kofi", "runs out")
     assert told(later, outlook).consequence.startswith("gone ~")
@@ -278,7 +278,7 @@ def test_where_nothing_is_usual_an_idle_agent_is_waited_for_less_long() -> None:
     assert found(log=log, agents=(agent("kofi", AgentState.IDLE),))
     (need,) = found(log=log, agents=(agent("kofi", AgentState.PAUSED),))
     assert (need.key, need.count) == ("agent:kofi", 1), "with its agent, which is stopped"
-    assert told(need).consequence == "1 task waits for it"
+    assert told(need).consequence == "1 task stays blocked"
 
 
 def test_tasks_as_they_were_listed_count_before_the_log() -> None:
@@ -333,9 +333,11 @@ def test_the_order_is_that_of_what_follows_and_each_says_why() -> None:
     shown = found(**crowded())
     assert [need.key for need in shown] == ORDER
     words = [told(need, crowded()["outlook"]) for need in shown]
-    assert all(each.reason and each.consequence for each in words)
-    assert words[0].consequence == "4 tasks wait for it"
-    assert words[4].reason == "urgent, waiting 5 m"
+    assert all(each.reason for each in words)
+    subjects = [each for each, need in zip(words, shown, strict=True) if need.kind != NeedKind.TASK]
+    assert all(each.consequence for each in subjects), "only of a task nothing need follow"
+    assert words[0].consequence == "4 tasks stay blocked"
+    assert words[4].reason == "priority (urgent) and wait (5 m)"
     assert [need.level for need in shown[:5]] == [*[Level.CRITICAL] * 4, Level.WARNING]
 
 

@@ -445,7 +445,7 @@ def test_the_worst_is_told_first_with_names() -> None:
         budget=DENIED,
     )
     assert [finding.text for finding in judged.findings] == [
-        "task waits 1 h: Do t1 (high, Acme, Ada); Ada's only one",
+        "task waits 1 h: Do t1 (high, Acme, Ada)",
         "budget: not allowed",
         "alert: Money is going (Globex); no agent is blocked",
     ]

@@ -165,7 +165,7 @@ def test_over_what_a_person_types(tmp_path: Path) -> None:
 
         with changing(platform, console, "t1", "Vendor1"):
             console.press("n")
-            console.box_shows("CREATE 1 task")
+            console.box_shows("Create a task")
             console.press("tab", "Buy honey")
             console.wait_for("Buy honey")
         eager(console, "y", "y")

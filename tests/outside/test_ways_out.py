@@ -29,7 +29,7 @@ OVER = {
     "trace": (("t",), "TRACE"),
     "trace over a question": (("a", "t"), "TRACE"),
     "set": (("*", "a"), "APPROVE 3 tasks"),
-    "form": (("n",), "CREATE 1 task"),
+    "form": (("n",), "Create a task"),
     "help": (("?",), "Keys on"),
     "palette": (("ctrl+p",), "any command, or a name"),
     "filter": (("/",), "words  !not"),

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(400)
 
 SIZE = (150, COUNT + 40)
 """So many rows that a table shows every payload at once."""
-FORM = "CREATE"
+FORM = "Create a task"
 TABLES = {
     "1": {"C"},
     "2": {"C", "S"},
@@ -171,7 +171,7 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.press("t", "enter", "h", "enter", "enter", "enter")
         session.wait_for("n, esc")  # the question, for which enter is no answer
         session.press("esc")
-        session.wait_for("esc leave")
+        session.wait_for("esc: cancel")
         back(session, FORM)
         session.press("2")
         in_columns(session, {"C"})

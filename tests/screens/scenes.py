@@ -82,7 +82,7 @@ SCENES: dict[str, Scene] = {
     "budget": Scene("budget", sizes=EVERY_SIZE),
     "activity": Scene("activity", sizes=(*SIZES, LARGE)),
     "limit": Scene("agents", LIMIT),
-    "new-task": Scene("tasks", ("n", "CREATE", "tab enter", "✖")),
+    "new-task": Scene("tasks", ("n", "Create a task", "tab enter", "✖")),
     "filter": Scene("tasks", ("slash a d a", "/ada")),
     "columns": Scene("tasks", ("C j j space >", "[ ] TASK")),
     "views": Scene(keys=("7", "9 gone 23", "", "by waiting"), views=VIEWS, sizes=(WIDE,)),

@@ -84,7 +84,7 @@ async def test_a_question_stands_and_is_answered_while_both_are_still_read(
         s.workspace.history = history
         platform.faults.add("agent_budgets:hang")
         await s.press("j", "a")
-        await s.sees("APPROVE", "reading what is known of tasks like it", "5 steps")
+        await s.sees("APPROVE", "reading the history of similar tasks", "5 steps")
         task = s.cursor
         await s.yes()
         await s.wait_until(lambda: len(s.writes) == 1, "the approval")
@@ -104,7 +104,7 @@ async def test_what_is_read_later_moves_no_line(
             [Observed(lives=lives(agent), seen=[(FeedName.PENDING, "", (NOW - DAY, NOW))])]
         )
         await s.press("a")
-        await s.sees("reading what is known", "$412.00 of $500.00", "created")
+        await s.sees("reading the history of similar tasks", "$412.00 of $500.00", "created")
         await s.sees("steps, the last", "more below")
         before = s.lines
         history.free.set()
@@ -123,7 +123,7 @@ async def test_without_a_history_or_with_one_that_fails_it_says_so(
 ) -> None:
     async with on(place="tasks", running=True, size=WIDE) as s:
         await s.press("a")
-        await s.sees("none like it is known")
+        await s.sees("no earlier task like it")
         await s.press("n")
         s.workspace.history, history.error = history, "the history can't be read: disk I/O error"
         history.free.set()
@@ -134,7 +134,7 @@ async def test_without_a_history_or_with_one_that_fails_it_says_so(
         seen = [(FeedName.PENDING, "", (NOW - 3 * 3_600, NOW))]
         history.write([Observed(seen=seen)])
         await s.press("a")
-        await s.sees("none like it in the 3 h that are known")
+        await s.sees("no earlier task like it in 3 h of history")
         await s.press("n")
         history.write([Observed(seen=[(FeedName.PENDING, "", (NOW - 12 * DAY, NOW))])])
         await s.press("a")
@@ -142,7 +142,7 @@ async def test_without_a_history_or_with_one_that_fails_it_says_so(
         await s.press("n")
         monkeypatch.setattr(Reader, "lives", lambda *_, **__: 1 / 0)
         await s.press("a")
-        await s.sees("◌ how tasks like it fared could not be worked out")
+        await s.sees("◌ similar tasks could not be looked up")
         await s.yes()
         await s.wait_until(lambda: len(s.writes) == 1, "the approval")
 

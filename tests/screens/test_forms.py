@@ -57,7 +57,7 @@ def companies(s: Stage) -> int:
 async def test_a_new_task(on: Staging) -> None:
     async with on(place="tasks") as s:
         await s.press(*"/e", "enter", "j", "n")
-        await s.sees("demo", "CREATE", "company", "agent", "title", "priority")
+        await s.sees("demo", "Create a task", "company", "agent", "title", "priority")
         await s.sees("seen here: urgent, high, medium, low")
         assert form_of(s).values["priority"] == "", "none is guessed"
         await fill(s, company_id="glo")
@@ -171,7 +171,7 @@ async def test_a_form_for_the_company_in_scope(on: Staging, platform: EmbeddedPl
     company = next(c for c in platform.world.state.companies.values() if c.name == "Globex")
     async with on(place="tasks", company=company.id) as s:
         await s.press("n")
-        await s.sees("CREATE", "Globex")
+        await s.sees("Create a task", "Globex")
         assert form_of(s).values["company_id"] == "Globex"
 
 
@@ -327,7 +327,7 @@ async def test_a_lost_create_is_looked_for_while_the_form_keeps_its_text(on: Sta
         s.platform.faults.add("create_company:drop_after")
         s.platform.faults.add("companies:status=503,after=1")
         await send(s)
-        await s.sees("the answer was lost: it is looked for by reading", "esc leave")
+        await s.sees("the answer was lost: it is looked for by reading", "esc: cancel")
         assert form.values == HOOLI
         await s.press("enter", "enter", "enter")
         assert s.app.screen is form, "it can't be sent again meanwhile"
@@ -344,7 +344,7 @@ async def test_a_lost_create_that_did_not_happen_is_told_and_the_form_stays(on: 
         form = form_of(s)
         s.platform.faults.add("create_company:drop_before,times=1")
         await send(s)
-        await s.sees("CREATE", HOOLI["name"], "not done: the answer was lost")
+        await s.sees("Create a company", HOOLI["name"], "not done: the answer was lost")
         assert s.app.screen is form
         assert (len(s.writes), companies(s)) == (1, 0)
         await send(s)
@@ -365,7 +365,7 @@ async def test_left_while_unknown_the_same_is_not_sent_before_it_is_settled(on: 
         await s.press("n")
         await fill(s, **HOOLI)
         await send(s)
-        await s.sees("nothing was sent, because it could not be read first", "esc leave")
+        await s.sees("nothing was sent, because it could not be read first", "esc: cancel")
         s.platform.faults.clear()
         await s.press("escape")
         await ended(s)

@@ -17,16 +17,16 @@ from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text_of
 
 FIRST_TWELVE = """\
-✖ stopped Nora · 4 tasks wait for it · 101 %
-✖ stopped Ada · 3 tasks wait for it · 119 %
+✖ stopped Nora · 4 tasks stay blocked · 101 %
+✖ stopped Ada · 3 tasks stay blocked · 119 %
 ✖ urgent Rotate the staging · Ada is paused · 0.57
 ✖ urgent Reroute 82 parcels · longest of Pavel's 2 · 0.36
-✖ high Refund 214 customers · Linus's only one · 0.89
-✖ high Close the books for · one of Sofia's 3 · 0.43
+✖ high Refund 214 customers ·  · 0.89
+✖ high Close the books for ·  · 0.43
 ✖ approve Share the Q2 churn · longest of Sofia's 3 · 0.34
 ✖ approve Share the Q3 churn · longest of Ruth's 2 · 0.26
-✖ approve Rewrite 7 help pages · Mateo's only one · 0.39
-✖ approve Invite 466 customer · Diego's only one · 0.33
+✖ approve Rewrite 7 help pages ·  · 0.39
+✖ approve Invite 466 customer ·  · 0.33
 ✖ approve Publish “A short gui · Nora is paused · 1.46
 ✖ approve Send a quote over 4 · longest of Amara's 4 · 0.17
 """
@@ -45,9 +45,7 @@ async def test_where_it_is_small_the_first_twelve_lines_are_the_right_twelve(on:
             sign, word, what = why.split(" ", 2)
             assert line[3:].startswith(f"{sign}  {word} "), line
             assert all(part in line for part in (what, follows, figure)), line
-        await s.sees(
-            "left alone: 4 tasks wait for it  ·  ranked by work that waits for it", "SPEND"
-        )
+        await s.sees("If ignored: 4 tasks stay blocked. Ranked by blocked work.", "SPEND")
 
 
 async def test_what_stands_still_and_what_fails_over_and_over_is_told_and_can_be_acted_on(
@@ -62,7 +60,7 @@ async def test_what_stands_still_and_what_fails_over_and_over_is_told_and_can_be
         s.dashboard.needs_refresh.start(s.main)
         (failing,) = [n for n in needs_of(s, NeedKind.FAILURES) if n.count > 9]
         assert s.view.table.move_cursor_to(failing.key)
-        await s.sees("ranked by the same failure over and over", "l limit")
+        await s.sees("Ranked by a repeated failure.", "l limit")
         await s.press("l")
         await s.sees("SET LIMIT")
         await s.press("escape")
@@ -71,7 +69,7 @@ async def test_what_stands_still_and_what_fails_over_and_over_is_told_and_can_be
         assert task.status == "running"
         assert s.platform.world.now - task.updated > 600
         assert s.view.table.move_cursor_to(stuck.key)
-        await s.sees("stuck", "left alone: stays undone", "t trace")
+        await s.sees("stuck", "If ignored: stays undone", "t trace")
         await s.press("t")
         await s.wait_until(lambda: isinstance(s.app.screen, TraceScreen), "its trace")
         await s.press("escape", "enter")
@@ -93,7 +91,7 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         s.dashboard.needs_refresh.start(s.main)
         (need,) = [n for n in s.workspace.needs.shown if n.key == f"agent:{kofi.id}"]
         s.view.table.move_cursor_to(need.key)
-        await s.sees("ranked by far above its own habit", "l limit")
+        await s.sees("Ranked by a rate far above the agent's usual.", "l limit")
         line = next(line for line in s.lines if line.startswith("▌  "))
         assert "runaway" in line
         assert " 9× " in line

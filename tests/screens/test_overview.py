@@ -190,8 +190,8 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
         top = s.view.table.region
         rotate = next(n for n in needs(s) if "Rotate" in getattr(n.record, "title", ""))
         s.view.table.move_cursor_to(rotate.key)
-        await s.sees("It stood in a log file for 8 hours.", "left alone: Ada is paused")
-        await s.sees("ranked by urgent, waiting 1h11")
+        await s.sees("It stood in a log file for 8 hours.", "If ignored: Ada is paused")
+        await s.sees("Ranked by priority (urgent) and wait (1h11).")
         assert not s.platform.requests.matching("trace"), "nobody has moved"
         for key in (*s.rows[:2], refund.key):  # as a key that is held down does
             s.view.table.viewport.user_has_moved = True
@@ -207,7 +207,7 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
         await s.sees(
             "$118.80 of $100.00, platform's forecast $118.80, resets", "paused, holds 3 tasks"
         )
-        await s.sees("left alone: 3 tasks wait for it", "ranked by work that waits for it")
+        await s.sees("If ignored: 3 tasks stay blocked. Ranked by blocked work.")
         await s.resize(80, 16)
         await s.sees_no("resets in")
     async with on(size=WIDE, thin=True) as s:
@@ -275,7 +275,7 @@ async def test_beneath_the_list_no_line_is_empty_and_the_money_says_what_follows
             return
         assert re.search(r"Ada +Acme Robotics +█+│█+▶ 119 % .*\$.* paused, holds 3 tasks", ada)
         titles = s.lines[3]
-        assert titles.index("IF LEFT") - titles.index("WHAT") < 45, "what belongs together"
+        assert titles.index("IF IGNORED") - titles.index("WHAT") < 45, "what belongs together"
         assert ("ABOUT" in titles) is (size[0] == 200)
 
 

@@ -100,7 +100,7 @@ async def test_enter_submits_a_snooze_as_it_stands(on: Staging) -> None:
         need = need_at(s, NeedKind.TASK, Level.WARNING)
         s.view.table.move_cursor_to(need.key)
         await s.press("z")
-        await s.sees("SNOOZE", "enter snooze")
+        await s.sees("SNOOZE", "enter: snooze")
         await s.press("enter")
         await s.wait_until(lambda: s.app.screen is s.main, "the form to go")
         assert s.workspace.snoozes.all[need.key].until == s.workspace.clock.now() + 3_600
@@ -248,7 +248,7 @@ async def test_a_hand_over_is_written_to_a_new_file_or_copied(
         assert text.startswith("# Hand-over: `demo, all companies`")
         for words in (
             "- ✖ `stopped 101 % of $100.00: Nora (Initech Content);",
-            "4 tasks wait for it",
+            "4 tasks stay blocked",
             "back 18:13: ask 'Bob' <now>",
             "approved Ask 45 customers",
         ):

@@ -112,9 +112,9 @@ async def test_the_detail_is_on_enter_where_there_is_not(on: Staging) -> None:
 
 
 COLUMNS: dict[tuple[Place, int], str] = {
-    ("overview", 80): "WHY SINCE WHAT IF LEFT ALONE FIGURE",
-    ("overview", 120): "WHY SINCE WHAT IF LEFT ALONE FIGURE AGENT COMPANY",
-    ("overview", 200): "WHY SINCE WHAT IF LEFT ALONE FIGURE AGENT COMPANY ABOUT",
+    ("overview", 80): "WHY SINCE WHAT IF IGNORED FIGURE",
+    ("overview", 120): "WHY SINCE WHAT IF IGNORED FIGURE AGENT COMPANY",
+    ("overview", 200): "WHY SINCE WHAT IF IGNORED FIGURE AGENT COMPANY ABOUT",
     ("companies", 80): "COMPANY STATUS AGENTS WAITING SPENT USED",
     ("companies", 120): "COMPANY AGENTS WAITING SPENT USED",
     ("agents", 80): "AGENT COMPANY STATUS TRUST USED LEFT",

@@ -80,7 +80,7 @@ def test_read_only_and_thin_are_shown_and_writing_is_refused(
             for key in keys:
                 session.press(key)
                 screen = session.wait_for("writing is off")
-                assert not re.search("APPROVE|CREATE|CLONE|SET LIMIT", screen)
+                assert not re.search("APPROVE|Create a|CLONE|SET LIMIT", screen)
         session.press("?")
         session.wait_for("Keys on Agents")
         assert "writing is off" in session.text

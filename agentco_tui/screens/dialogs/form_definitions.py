@@ -184,7 +184,9 @@ def new_task(ask: FormRequest) -> FormPlan:
         FormField("priority", "priority", "", seen, lambda typed, _: completed(typed, priorities)),
     )
     send = ask.writes(lambda meant: TaskCreation(ask.frame.dashboard.services, meant))
-    return FormPlan(ask.title("CREATE", plain("1 task")), fields, read, send, question, "create it")
+    return FormPlan(
+        ask.title("Create a task", plain("")), fields, read, send, question, "create it"
+    )
 
 
 def new_company(ask: FormRequest) -> FormPlan:
@@ -199,7 +201,7 @@ def new_company(ask: FormRequest) -> FormPlan:
         FormField("mission", "mission", "", MISSION_HINT),
     )
     send = ask.writes(lambda meant: CompanyCreation(ask.frame.dashboard.services, meant, None))
-    title = ask.title("CREATE", plain("1 company"))
+    title = ask.title("Create a company", plain(""))
     return FormPlan(title, fields, checked, send, _fields_of, "create it")
 
 

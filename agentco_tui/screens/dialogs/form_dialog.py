@@ -121,9 +121,14 @@ class Form(Dialog[None]):
     def on_mount(self) -> None:
         empty = (spec.name for spec in self.plan.fields if not spec.value)
         self.inputs[next(empty, self.plan.fields[-1].name)].focus()
-        keys = {"enter": " next, at the end go on   ", "esc": " leave"}
+        then = f" {signs.separator} "
+        keys = {"enter": f": next field, then continue{then}", "esc": ": cancel"}
         if self.plan.enter_submits:
-            keys = {"enter": f" {self.plan.verb}   ", "tab": " next field   ", "esc": " leave"}
+            keys = {
+                "enter": f": {self.plan.verb}{then}",
+                "tab": f": next field{then}",
+                "esc": ": cancel",
+            }
         self.keys_line.show(key_cells(keys))
         self.show_notes()
 

@@ -151,7 +151,7 @@ class Widgets(App[None]):
             raise FormError(dict(error.fields), plain(str(error)))
 
         plan = FormPlan(
-            title=title_of(SETTINGS, "CREATE", safe(text)),
+            title=title_of(SETTINGS, "Create a task", safe(text)),
             fields=(
                 FormField(
                     "title", plain("title"), safe(text), safe(text), lambda *_: f"{safe(text)}more"
