@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.attention.snooze import Snooze
-from agentco_tui.history.forecast import Runaway
+from agentco_tui.history.spending_alarms import Runaway
 from agentco_tui.live.insight import Level, in_scope
 from agentco_tui.live.names import Names
 from agentco_tui.live.spend_rate import FastSpend

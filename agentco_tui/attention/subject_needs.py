@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from agentco_tui.attention.needs import Need, NeedKind, RankReason
-from agentco_tui.history.forecast import Forecast, Runaway
+from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.history.spending_alarms import Runaway
 from agentco_tui.live.insight import NOT_AT_WORK, Level, budget_level, is_failing
 from agentco_tui.live.log_findings import Repeated
 from agentco_tui.live.spend_rate import FastSpend

@@ -22,13 +22,14 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.config import AlertLimits
-from agentco_tui.history import forecast as ahead
-from agentco_tui.history.forecast import Burn, Forecast, NoData, Runaway, TooLittle
+from agentco_tui.history.forecast import MAX_DAYS, Forecast, TooLittle, forecast
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import BudgetSample, HistoryError, Span, Track
 from agentco_tui.history.observed_spending import spent_by_part
 from agentco_tui.history.reader import HOUR as BUCKET_HOUR
 from agentco_tui.history.reader import TEN_MINUTES, Reader, joined
+from agentco_tui.history.spending import Spending, spending_of, spent_by_slot
+from agentco_tui.history.spending_alarms import HABIT_DAYS, Burn, NoData, Runaway, burn, runaway
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import NOT_AT_WORK
 from agentco_tui.live.log_findings import LogFindings, read_log
@@ -295,14 +296,16 @@ class ForecastService:
         before = self._known.get(subject, NOTHING)
         now = self.clock.now()
         was_shown = isinstance(before.forecast, Forecast) and before.forecast.gone is not None
-        compute = partial(_compute_subject, subject, budget, now, self.limits, shown=was_shown)
+        compute = partial(
+            _compute_subject, subject, budget, now, self.limits, is_date_shown=was_shown
+        )
         try:
             known = await self.history.ask(compute)
         except HistoryError:
             raise
         except Exception:
             # An unexpected error for one subject must not stop the others.
-            log.exception("looking ahead failed")
+            log.exception("the forecast of a subject failed")
             known = SubjectForecast(looked=now, limit=None if budget is None else budget.limit)
         self._known[subject] = known
         self.publish(subject)
@@ -320,28 +323,30 @@ def _compute_subject(
     limits: AlertLimits,
     reader: Reader,
     *,
-    shown: bool,
+    is_date_shown: bool,
 ) -> SubjectForecast:
     """The forecast of a subject, computed in the history's thread.
 
-    `shown` is whether the forecast before this one said when the limit is reached.
+    `is_date_shown` is whether the forecast before this one said when the limit is reached.
     """
     turn_of_thread()
     scope, subject_id = subject
     # Hours end at full ten minutes; otherwise each computation would change all of them.
     hours = _ends(math.ceil(now / 600) * 600, HOUR, 24)
-    spending: ahead.Spending | None = None
+    spending: Spending | None = None
     figures: dict[str, object] = {}
     if budget is not None:
         track = _budget_track(reader, subject, now)
         period = period_of(budget, now)
         limit = None if budget.limit is None or budget.unlimited else budget.limit.amount
-        spending = ahead.spending(track, period, limit, now)
+        spending = spending_of(track, period, limit, now)
         if spending is not None:
-            figures["forecast"] = ahead.forecast(spending, period, now, limits, shown=shown)
-            figures["burn"] = ahead.burn(spending, period, now, limits)
+            figures["forecast"] = forecast(
+                spending, period, now, limits, is_date_shown=is_date_shown
+            )
+            figures["burn"] = burn(spending, period, now, limits)
             lately = reader.budget(scope, subject_id, now - LONG_WINDOW)
-            lately_spent = ahead.spending(lately, period, limit, now)
+            lately_spent = spending_of(lately, period, limit, now)
             figures["fast"] = _fast_spend(lately_spent, period, now)
             figures.update(_hourly_spending(track, period, hours))
             figures["spent_in_period"] = _period_graph(track, period, now)
@@ -363,7 +368,7 @@ def _budget_track(reader: Reader, subject: Subject, now: float) -> Track[BudgetS
     The last two hours are read in minutes, so that a burst of spending shows.
     """
     scope, subject_id = subject
-    begin = now - ahead.PAST * DAY
+    begin = now - MAX_DAYS * DAY
     day_ago = now - DAY
     hours_ago = now - 2 * HOUR
     return joined(
@@ -394,7 +399,7 @@ def _period_graph(track: Track[BudgetSample], period: Period, now: float) -> Seq
 def _log_figures(
     reader: Reader,
     subject: Subject,
-    spending: ahead.Spending | None,
+    spending: Spending | None,
     limits: AlertLimits,
     *,
     hours: Sequence[float],
@@ -403,7 +408,7 @@ def _log_figures(
     """The entries of the log by hour; for an agent also its alarm and its usual run."""
     scope, subject_id = subject
     is_agent = scope is BudgetScope.AGENT
-    days = ahead.HABIT + 1 if is_agent else 1
+    days = HABIT_DAYS + 1 if is_agent else 1
     rows, seen = reader.entries(now - days * DAY - HOUR, 600.0, subject_id or None)
     entries: list[tuple[float, float, float]] = []
     failures: list[tuple[float, float, float]] = []
@@ -411,30 +416,30 @@ def _log_figures(
         end = min(now, at + 600.0)
         entries.append((end, end, float(entry_count)))
         failures.append((end, end, float(failure_count)))
-    newest_first = ahead.summed(entries, hours[-1], HOUR, 24)
+    newest_first = spent_by_slot(entries, hours[-1], HOUR, 24)
     figures: dict[str, object] = {
         "entries_by_hour": _where_seen(newest_first[::-1], hours, HOUR, seen)
     }
     if is_agent:
-        runaway = partial(ahead.runaway, now=now, factor=limits.runaway)
+        alarm_of = partial(runaway, now=now, factor=limits.runaway)
         alarms = [
-            runaway("failures", failures, seen, least=_MIN_FAILURES),
-            runaway("entries", entries, seen, least=_MIN_ENTRIES),
+            alarm_of("failures", failures, seen, least=_MIN_FAILURES),
+            alarm_of("entries", entries, seen, least=_MIN_ENTRIES),
         ]
         if spending is not None:
             least = _least_runaway_cost(spending, now)
-            alarms.insert(0, runaway("cost", spending.flows, spending.seen, least=least))
+            alarms.insert(0, alarm_of("cost", spending.flows, spending.seen, least=least))
         figures["runaway"] = _first_alarm(alarms)
         figures["usual_run"] = _usual_run(reader, subject_id, now)
     return figures
 
 
-def _least_runaway_cost(spending: ahead.Spending, now: float) -> float:
+def _least_runaway_cost(spending: Spending, now: float) -> float:
     """The cost above the usual that raises an alarm: 2 % of the limit, or a usual day's cost."""
     if spending.limit is not None:
         return 0.02 * spending.limit
     total = sum(amount for _, _, amount in spending.flows)
-    return total * DAY / (now - spending.first + 1)
+    return total * DAY / (now - spending.watched_since + 1)
 
 
 def _first_alarm(alarms: Sequence[Runaway | NoData | None]) -> Runaway | NoData | None:
@@ -458,7 +463,7 @@ def _hourly_spending(
     }
 
 
-def _fast_spend(lately: ahead.Spending | None, period: Period, now: float) -> FastSpend | None:
+def _fast_spend(lately: Spending | None, period: Period, now: float) -> FastSpend | None:
     """The alarm by the last minutes in the history; None also if no dashboard observed them."""
     if lately is None or lately.limit is None or not lately.seen:
         return None
@@ -466,7 +471,7 @@ def _fast_spend(lately: ahead.Spending | None, period: Period, now: float) -> Fa
     if now - until > _FAST_SPEND_HOLDS:
         return None
     # The first reading holds the spending of the whole period, so only the rises after it count.
-    flows = [flow for flow in lately.flows if flow[0] >= lately.first and flow[2] > 0]
+    flows = [flow for flow in lately.flows if flow[0] >= lately.watched_since and flow[2] > 0]
     found = fast_spend(
         flows,
         watched_since,

@@ -8,8 +8,9 @@ from decimal import Decimal
 import pytest
 
 from agentco_tui.attention.consequence import consequence, rate_now
-from agentco_tui.history.forecast import Burn, Forecast, TooLittle
+from agentco_tui.history.forecast import Forecast, TooLittle
 from agentco_tui.history.forecast_service import ForecastService, SubjectForecast
+from agentco_tui.history.spending_alarms import Burn
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Money
 from agentco_tui.text import SafeText

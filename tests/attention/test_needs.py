@@ -16,8 +16,9 @@ from agentco_tui.attention.needs import Need, NeedKind, RankReason
 from agentco_tui.attention.needs_model import MOST_SHOWN, NeedsModel
 from agentco_tui.attention.snooze import Snooze, Snoozes
 from agentco_tui.config import AlertLimits
-from agentco_tui.history.forecast import Burn, Forecast, Runaway
+from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import ForecastService, SubjectForecast
+from agentco_tui.history.spending_alarms import Burn, Runaway
 from agentco_tui.live.activity_window import GAP_PREFIX
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import Level

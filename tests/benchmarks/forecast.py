@@ -25,8 +25,10 @@ import msgspec
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.history import forecast as product
-from agentco_tui.history.forecast import Burn, Forecast, Runaway, Spending
+from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.observations import BudgetSample, Span, Track
+from agentco_tui.history.spending import Spending, spending_of
+from agentco_tui.history.spending_alarms import Burn, Runaway, burn, runaway
 from agentco_tui.live import spend_rate as product_rate
 from agentco_tui.live.spend_rate import Flow
 from agentco_tui.model.period import Period
@@ -222,7 +224,7 @@ def _watched(series: Series) -> Series:
 
 def spending_at(series: Series, now: float, since: float) -> Spending | None:
     track = series.track(now, since)
-    return product.spending(track, MONTH, track.samples[-1].limit, now) if track.samples else None
+    return spending_of(track, MONTH, track.samples[-1].limit, now) if track.samples else None
 
 
 # --- what is measured ---
@@ -250,7 +252,7 @@ def forecasts(series: Series, *, warm: bool, days: Sequence[int]) -> Iterator[To
         past = spending_at(series, now, since)
         if past is None:
             continue
-        found = product.forecast(past, MONTH, now, LIMITS, shown=shown)
+        found = product.forecast(past, MONTH, now, LIMITS, is_date_shown=shown)
         if not isinstance(found, Forecast):
             continue
         shown = found.gone is not None
@@ -280,7 +282,7 @@ def alerts(series: Series) -> Alerts:
         end = min(end, series.event or end)
     result = Alerts(series.kind, (end - START) / DAY / 7)
     samples = tuple(series.samples)
-    whole = product.spending(Track(samples, tuple(series.spans)), MONTH, samples[-1].limit, end)
+    whole = spending_of(Track(samples, tuple(series.spans)), MONTH, samples[-1].limit, end)
     assert whole is not None
     came = [flow[1] for flow in whole.flows]
     burned = ran = last = -math.inf
@@ -299,9 +301,9 @@ def alerts(series: Series) -> Alerts:
             flows=whole.flows[day : index + 1],
             spent=float(sample.spent or 0),
             limit=limit,
-            limited=limited,
+            limit_since=limited,
         )
-        if isinstance(product.burn(past, MONTH, now, LIMITS), Burn):
+        if isinstance(burn(past, MONTH, now, LIMITS), Burn):
             result.false_burns += now - burned > DAY and series.hit is None
             burned = now
     for tick in range(int((end - START) / 1800)):
@@ -312,7 +314,7 @@ def alerts(series: Series) -> Alerts:
             continue
         flows = hourly(whole.flows, came, now)
         least = 0.02 * series.limits[0]
-        found = product.runaway("cost", flows, whole.seen, now, least=least, factor=LIMITS.runaway)
+        found = runaway("cost", flows, whole.seen, now, least=least, factor=LIMITS.runaway)
         if isinstance(found, Runaway):
             result.false_runaways += now - ran > DAY
             ran = now
@@ -357,10 +359,8 @@ def caught(series: Series) -> Caught | None:
         past = spending_at(series, now, now - 16 * DAY)
         assert past is not None
         least = 0.02 * (past.limit or 0)
-        burns = isinstance(product.burn(past, MONTH, now, LIMITS), Burn)
-        found = product.runaway(
-            "cost", past.flows, past.seen, now, least=least, factor=LIMITS.runaway
-        )
+        burns = isinstance(burn(past, MONTH, now, LIMITS), Burn)
+        found = runaway("cost", past.flows, past.seen, now, least=least, factor=LIMITS.runaway)
         runs = isinstance(found, Runaway)
         if now > series.event:
             if burns and not burned_before and result.burned is None:

@@ -14,15 +14,10 @@ from msgspec.structs import replace
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.history import forecast as ahead
-from agentco_tui.history.forecast import (
-    Burn,
-    Forecast,
-    NoData,
-    Runaway,
-    Spending,
-    TooLittle,
-)
+from agentco_tui.history.forecast import Forecast, TooLittle
 from agentco_tui.history.observations import BudgetSample, Track
+from agentco_tui.history.spending import Spending, spending_of, spent_by_slot
+from agentco_tui.history.spending_alarms import Burn, NoData, Runaway, burn, runaway
 from agentco_tui.model import Budget, BudgetScope, Moment
 from agentco_tui.model.period import DAY, HOUR, Period, period_of
 from agentco_tui.text import safe
@@ -62,13 +57,13 @@ def track(
 
 
 def known(track: Track[BudgetSample], period: Period = MONTH) -> Spending:
-    past = ahead.spending(track, period, track.samples[-1].limit, track.samples[-1].at)
+    past = spending_of(track, period, track.samples[-1].limit, track.samples[-1].at)
     assert past is not None
     return past
 
 
 def told(track: Track[BudgetSample], day: float, *, shown: bool = False) -> Forecast:
-    found = ahead.forecast(known(track), MONTH, START + day * DAY, LIMITS, shown=shown)
+    found = ahead.forecast(known(track), MONTH, START + day * DAY, LIMITS, is_date_shown=shown)
     assert isinstance(found, Forecast)
     return found
 
@@ -93,7 +88,7 @@ def test_nothing_before_two_days_and_early_before_seven() -> None:
     assert found == TooLittle(needed=DAY / 2)
     assert told(track(steadily, 12, 14.5), 14.5).early
     assert not told(track(steadily, 12, 19.5), 19.5).early
-    assert ahead.spending(Track((BudgetSample(START, None, None),), ()), MONTH, None, START) is None
+    assert spending_of(Track((BudgetSample(START, None, None),), ()), MONTH, None, START) is None
 
 
 def test_what_was_spent_before_the_first_look_counts_where_the_period_began() -> None:
@@ -126,12 +121,12 @@ def test_a_correction_lowers_and_does_not_reset() -> None:
     )
     assert told(corrected, 10).middle == pytest.approx(270, rel=0.05)
     rising = [flow for flow in known(corrected).flows if flow[2] > 0]
-    assert sum(ahead.summed(rising, START + 10 * DAY, DAY, 10)) == pytest.approx(100, rel=0.02)
+    assert sum(spent_by_slot(rising, START + 10 * DAY, DAY, 10)) == pytest.approx(100, rel=0.02)
 
 
 def test_what_came_in_a_gap_is_spread_over_it() -> None:
     gap = track(steadily, -30, 10, gaps=((4, 6.5),))
-    days = ahead.summed(known(gap).flows, START + 10 * DAY, DAY, 8)
+    days = spent_by_slot(known(gap).flows, START + 10 * DAY, DAY, 8)
     assert days == pytest.approx([10] * 8, rel=0.05)
     assert told(gap, 10).middle == pytest.approx(300, rel=0.03)
 
@@ -145,7 +140,7 @@ def test_a_change_of_the_limit_leaves_the_past_and_quiets_the_burn_for_an_hour()
     lowered = replace(before.samples[-1], at=START + 10 * DAY, limit=Decimal(301))
     changed = Track((*before.samples[:-1], lowered), before.seen)
     assert known(changed).flows == known(before).flows
-    assert isinstance(ahead.burn(known(changed), MONTH, START + 10 * DAY + 60, LIMITS), NoData)
+    assert isinstance(burn(known(changed), MONTH, START + 10 * DAY + 60, LIMITS), NoData)
     assert told(changed, 10).hit == pytest.approx(1, abs=0.01)
     assert told(before, 10).hit == pytest.approx(0, abs=0.3)
 
@@ -154,7 +149,7 @@ def test_no_limit_is_no_hit_and_no_burn() -> None:
     free = track(lambda day: 30 * day, 0, 10, step=300.0, limit=None)
     found = told(free, 10)
     assert (found.hit, found.gone) == (None, None)
-    assert ahead.burn(known(free), MONTH, START + 10 * DAY, LIMITS) is None
+    assert burn(known(free), MONTH, START + 10 * DAY, LIMITS) is None
 
 
 def test_the_day_comes_late_and_goes_later() -> None:
@@ -183,25 +178,25 @@ def burning(rate: float, *, jobs: float = 12.0, seen: float = 10.0) -> Spending:
 
 def test_a_burn_needs_its_windows_its_events_and_an_end_in_sight() -> None:
     now, fair = START + 10 * DAY, 1000 / 720
-    found = ahead.burn(burning(20 * fair), MONTH, now, LIMITS)
+    found = burn(burning(20 * fair), MONTH, now, LIMITS)
     assert isinstance(found, Burn)
     assert found.critical
     assert found.factor == pytest.approx(20, rel=0.1)
     assert found.gone_in == pytest.approx((500 - 6 * found.rate) / found.rate * HOUR, rel=0.2)
-    assert ahead.burn(burning(2 * fair), MONTH, now, LIMITS) is None
-    assert ahead.burn(burning(40 * fair, jobs=0.4), MONTH, now, LIMITS) is None, "two jobs"
+    assert burn(burning(2 * fair), MONTH, now, LIMITS) is None
+    assert burn(burning(40 * fair, jobs=0.4), MONTH, now, LIMITS) is None, "two jobs"
     quiet = replace(burning(20 * fair), limit=1e6)
-    assert ahead.burn(quiet, MONTH, now, LIMITS) is None, "not gone for weeks"
+    assert burn(quiet, MONTH, now, LIMITS) is None, "not gone for weeks"
     sharp = AlertLimits(burn_1h=30, burn_6h=30, burn_24h=30)
-    assert ahead.burn(burning(20 * fair), MONTH, now, sharp) is None
+    assert burn(burning(20 * fair), MONTH, now, sharp) is None
 
 
 def test_a_window_that_was_hardly_seen_is_no_data() -> None:
     now = START + 10 * DAY
-    assert isinstance(ahead.burn(burning(1, seen=9.8), MONTH, now, LIMITS), NoData)
+    assert isinstance(burn(burning(1, seen=9.8), MONTH, now, LIMITS), NoData)
     assert not NoData()
     new = known(track(steadily, 9.9, 10, step=300.0))
-    assert isinstance(ahead.burn(new, MONTH, now, LIMITS), NoData)
+    assert isinstance(burn(new, MONTH, now, LIMITS), NoData)
 
 
 def running(
@@ -215,7 +210,7 @@ def running(
         each = times if number < last else 1.0
         flows += [(at - n * 300, at - n * 300, each) for n in range(5)]
     seen = ((now - days * DAY, now),)
-    return ahead.runaway("entries", sorted(flows), seen, now, least=least, factor=2.0)
+    return runaway("entries", sorted(flows), seen, now, least=least, factor=2.0)
 
 
 def test_an_agent_far_above_its_own_habit_runs_away() -> None:
@@ -234,7 +229,7 @@ def test_one_large_job_is_no_runaway() -> None:
     flows = [(now - n * HOUR, now - n * HOUR, 1.0) for n in range(1, 200)][::-1]
     flows.append((now, now, 500.0))
     seen = ((now - 9 * DAY, now),)
-    found = ahead.runaway("cost", flows, seen, now, least=0.0, factor=2.0)
+    found = runaway("cost", flows, seen, now, least=0.0, factor=2.0)
     assert not found or found.since[1] - found.since[0] >= 3 * HOUR
 
 
@@ -242,7 +237,7 @@ def test_a_habit_that_was_not_watched_enough_is_no_data() -> None:
     now = START + 10 * DAY
     flows = [(now - n * HOUR, now - n * HOUR, 1.0) for n in range(1, 200)][::-1]
     seen = ((now - 9 * DAY, now - 2 * DAY),)
-    assert isinstance(ahead.runaway("cost", flows, seen, now, least=0.0, factor=2.0), NoData)
+    assert isinstance(runaway("cost", flows, seen, now, least=0.0, factor=2.0), NoData)
 
 
 def date(year: int, month: int, day: int) -> float:
@@ -302,11 +297,11 @@ def test_whatever_the_figures_the_range_is_one_and_the_unit_does_not_matter(
         seen = ((samples[0].at, at),) if samples else ()
         now = min(at + ahead_of, MONTH.end - 1)
         most = None if limit is None else Decimal(limit * by)
-        past = ahead.spending(Track(tuple(samples), seen), MONTH, most, now)
+        past = spending_of(Track(tuple(samples), seen), MONTH, most, now)
         if past is None:
             return None
-        ahead.burn(past, MONTH, now, LIMITS)
-        ahead.runaway("cost", past.flows, past.seen, now, least=0.0, factor=2.0)
+        burn(past, MONTH, now, LIMITS)
+        runaway("cost", past.flows, past.seen, now, least=0.0, factor=2.0)
         return ahead.forecast(past, MONTH, now, LIMITS)
 
     one, other = found(1), found(unit)

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 
 from agentco_tui.attention.consequence import consequence
 from agentco_tui.history import forecast_service as outlook_module
-from agentco_tui.history.forecast import Forecast, NoData, Runaway, TooLittle
+from agentco_tui.history.forecast import Forecast, TooLittle
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import BudgetSample, Counted, Observed, QueueSample, TaskLife
+from agentco_tui.history.spending_alarms import NoData, Runaway
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Severity

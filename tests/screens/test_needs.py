@@ -8,8 +8,8 @@ import pytest
 
 from agentco_tui.actions.outcome import Step
 from agentco_tui.attention.needs import Need, NeedKind
-from agentco_tui.history.forecast import Runaway
 from agentco_tui.history.forecast_service import NOTHING, SubjectForecast
+from agentco_tui.history.spending_alarms import Runaway
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import BudgetScope
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
