@@ -104,8 +104,8 @@ class BudgetView(TrendView[Budget]):
         self.table.add_class("budget--gauges")
 
     def compose(self) -> ComposeResult:
-        yield self.title_line
-        yield self.notice
+        yield self.head.title_line
+        yield self.head.notice
         with Horizontal():
             yield self.table
             with Vertical(classes="budget--side"):

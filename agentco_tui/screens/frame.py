@@ -153,7 +153,7 @@ class MainScreen(BaseFrame):
             self.open_views()
         self.snooze_timer.check()
         if is_refresh_due or not self.dashboard.thin:
-            self.view.tick()
+            self.topics.seconds.publish(None)
             self.show_frame()
 
     def open_views(self) -> None:
@@ -290,12 +290,10 @@ class MainScreen(BaseFrame):
 
     def set_scope(self, company_id: str | None) -> None:
         if company_id != self.workspace.poller.query.company:
-            for view in self.views.values():
-                view.begin_scope_change()
+            self.topics.scope_leaving.publish(None)
         self.workspace.poller.set_query(Query(company=company_id))
         self.dashboard.needs_refresh.start(self)
-        for view in self.views.values():
-            view.end_scope_change()
+        self.topics.scope_entered.publish(None)
         self.show_frame()
 
     def action_unscope(self) -> None:
@@ -327,7 +325,7 @@ class MainScreen(BaseFrame):
         FilterWords(self)
 
     def action_poll_now(self) -> None:
-        self.view.bring_up_to_date()
+        self.view.freezer.release()
         self.view.poll_now()
         self.workspace.poller.poll_now()
         start_worker(self, self.reload_key.run, "read the key again")

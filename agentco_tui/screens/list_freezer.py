@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, Final
 
-from agentco_tui.live.feeds import Clock, Freshness
-from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.live.feeds import Freshness
+from agentco_tui.screens.key_app import ListTable
+from agentco_tui.screens.list_hooks import ListHooks
 
 IDLE_TIMEOUT: Final = 10.0
 """Seconds without a key or click after which the user is not working with a list any more."""
@@ -38,20 +39,16 @@ class ListFreezer:
 
     def __init__(
         self,
-        clock: Clock,
-        table: RecordTable[Any],
+        hooks: ListHooks[Any],
         *,
-        can_freeze: bool,
-        is_incomplete: Callable[[], bool],
         reload: Callable[[], object],
+        on_released: Callable[[], object],
     ) -> None:
-        """`is_incomplete` says whether rows, or what sorts them, have yet to come."""
-        self._clock = clock
-        self._can_freeze = can_freeze
-        self._is_incomplete = is_incomplete
+        """`reload` loads all rows again; `on_released` is called after each release."""
+        self._hooks = hooks
+        self._clock = hooks.workspace.clock
         self._reload = reload
-        self.table = table
-        """The view may put another table in its place."""
+        self._on_released = on_released
         self.reload_due = False
         """Whether the rows are to be loaded again at the end of the freeze."""
         self._is_freeze_due = False
@@ -59,6 +56,11 @@ class ListFreezer:
         self._interacted_at = 0.0
         self._opened_at = 0.0
         self.open()
+
+    @property
+    def table(self) -> ListTable[Any]:
+        """The table of the list, which may be replaced by another one."""
+        return self._hooks.table
 
     @property
     def state(self) -> FreezeState:
@@ -110,7 +112,7 @@ class ListFreezer:
         was chosen yet.
         """
         has_chosen = bool(self.table.marked) or self.table.viewport.user_has_moved
-        if self._is_incomplete() and not has_chosen:
+        if self._hooks.incomplete and not has_chosen:
             return
         self._interacted_at = self._clock.monotonic()
         self.end_opening()
@@ -119,7 +121,9 @@ class ListFreezer:
     def _freeze(self) -> None:
         """Freeze now, or when the table is done: freezing would end its sorting in one go."""
         self._is_freeze_due = not self.table.idle.is_set()
-        is_possible = self._can_freeze and not self._is_freeze_due and bool(self.table.model.shown)
+        is_possible = (
+            self._hooks.can_freeze and not self._is_freeze_due and bool(self.table.model.shown)
+        )
         if is_possible and not self.is_frozen:
             self.table.freeze()
 
@@ -140,10 +144,11 @@ class ListFreezer:
             self._is_freeze_due = True
 
     def release(self) -> None:
-        """Bring the rows up to date, and load them again if that is due."""
+        """End the freeze: bring the rows up to date, and load them again if that is due."""
         self.table.release()
         if self.reload_due:
             self._reload()
+        self._on_released()
 
     def request_reload(self) -> None:
         """Load the rows again, now or at the end of the freeze."""
@@ -159,20 +164,18 @@ class ListFreezer:
     def end_scope_change(self) -> None:
         self._is_changing_scope = False
 
-    def tick(self, *, is_covered: bool) -> bool:
-        """Freeze or release as time passes; True if the rows were brought up to date.
+    def tick(self, *, is_covered: bool) -> None:
+        """Freeze or release the rows as time passes; called once a second.
 
         `is_covered` says whether a dialog is open: while it is, the user counts as active.
         """
         if self.table.marked and not self.is_frozen:
             self.on_interaction()  # what is marked is about to be acted on
         if not self.is_frozen:
-            return False
+            return
         if is_covered:
             self.on_interaction()
-            return False
+            return
         is_idle = self._clock.monotonic() - self._interacted_at >= IDLE_TIMEOUT
-        if not is_idle or self.table.marked:
-            return False
-        self.release()
-        return True
+        if is_idle and not self.table.marked:
+            self.release()

@@ -225,8 +225,8 @@ class OverviewView(TaskLines[Need]):
         # fmt: on
 
     def compose(self) -> ComposeResult:
-        yield self.title_line
-        yield self.notice
+        yield self.head.title_line
+        yield self.head.notice
         yield self.table
         yield self.detail
         yield self.trends
@@ -271,7 +271,7 @@ class OverviewView(TaskLines[Need]):
         """Return the lines that the title, the notice, the preview and the panels leave free."""
         is_low = self.has_class("-low")
         room = self.size.height
-        for line in (self.title_line, self.notice):
+        for line in (self.head.title_line, self.head.notice):
             if line.display:
                 room -= line.size.height
         if self.detail.display:
@@ -439,8 +439,8 @@ class OverviewView(TaskLines[Need]):
         width = self.detail.scrollable_content_region.width
         self.detail.show(preview_items(need, self.words(need), self.dashboard, width))
 
-    def _show_moved(self) -> None:
-        super()._show_moved()
+    def cursor_rests(self) -> None:
+        super().cursor_rests()
         if self._rest_timer is not None:
             self._rest_timer.stop()
         self._rest_timer = self.set_timer(REST_DELAY, self._read_trace, name="trace")
@@ -448,7 +448,7 @@ class OverviewView(TaskLines[Need]):
     async def _read_trace(self) -> None:
         """Read the trace of the task where the user left the cursor, once, for the preview."""
         self._rest_timer = None
-        if self._detail_timer is not None:
+        if self.detail.follows:
             return  # the cursor has moved on; this is done where it comes to rest
         workspace = self.workspace
         task = self.subject()

@@ -117,7 +117,7 @@ class CompaniesView(TrendView[Company]):
         return self.workspace.client.company(row_id)
 
     def detail_items(self, record: Company) -> list[Item]:
-        return [*company_page(record, self.dashboard), *beyond(record, raw=self._raw)]
+        return [*company_page(record, self.dashboard), *beyond(record, raw=self.detail.is_raw)]
 
 
 class AgentsView(TrendView[Agent]):
@@ -177,7 +177,7 @@ class AgentsView(TrendView[Agent]):
         return self.workspace.client.agent(row_id)
 
     def detail_items(self, record: Agent) -> list[Item]:
-        return [*agent_page(record, self.dashboard), *beyond(record, raw=self._raw)]
+        return [*agent_page(record, self.dashboard), *beyond(record, raw=self.detail.is_raw)]
 
 
 def days_between(first: date | None, last: date | None) -> str:

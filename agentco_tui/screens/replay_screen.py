@@ -118,7 +118,7 @@ class ReplayScreen(MainScreen):
         self.show_frame()
         await self.poller.poll_all()
         self.dashboard.needs_refresh.start(self)  # time alone makes needs, too
-        self.view.bring_up_to_date()
+        self.view.freezer.release()
 
     async def _next_need(self) -> None:
         """Go on to where a need appears or grows worse, by looking at all that comes until then."""

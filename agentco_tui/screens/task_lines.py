@@ -55,7 +55,10 @@ class TaskLines(ListView[R]):
             read = None if decision.outcome is None else decision.outcome.record
             if isinstance(read, Task) and resolution is not None:
                 record = read
-        return [*items, *details(record, self.cell_context, raw=self._raw, resolution=resolution)]
+        return [
+            *items,
+            *details(record, self.cell_context, raw=self.detail.is_raw, resolution=resolution),
+        ]
 
     def show_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Show on the lines of tasks how far their decisions are; on the tombstones of the tasks in

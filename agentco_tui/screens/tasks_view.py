@@ -122,7 +122,7 @@ class TasksView(TaskLines[Task]):
 
     @on(StatusLine.Pressed)
     def _tab_pressed(self, event: StatusLine.Pressed) -> None:
-        if event.line is self.title_line:
+        if event.line is self.head.title_line:
             self.show_status(event.key)
 
     def footer_actions(self) -> dict[str, str]:
@@ -200,9 +200,9 @@ class TasksView(TaskLines[Task]):
         """Put a table with other columns in the place of the one there is."""
         before = self.table
         self.table = self.make_table()
+        self.table.on_interaction = self.on_interaction
         self.opened_from = self.table
         self.table.viewport.chosen_columns = before.viewport.chosen_columns
-        self.freezer.table = self.table
         self.freezer.open()
         before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
         before.remove()

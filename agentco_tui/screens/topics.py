@@ -50,5 +50,11 @@ class Topics:
         """Forecasts, or figures of the past, have changed."""
         self.freshness = Topic[FeedName]()
         """How fresh a feed is has changed."""
+        self.seconds = Topic[None]()
+        """A second has passed; on a slow line ten."""
+        self.scope_leaving = Topic[None]()
+        """Another company is about to be shown: records that go now are not news."""
+        self.scope_entered = Topic[None]()
+        """The records of another company, or of all, are shown from now on."""
         self.appearance = Topic[None]()
         """The settings, or the speed of the line, have changed how things are painted."""

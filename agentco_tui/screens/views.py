@@ -64,7 +64,7 @@ async def _update_view(
         await frame.views.pop(view.tab).remove()
     else:
         view.show_needs()
-        view.bring_up_to_date()
+        view.freezer.release()
         view.table.update_clock_cells()
 
 

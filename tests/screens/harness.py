@@ -220,9 +220,7 @@ class Stage:
 
     async def at_rest(self) -> None:
         """Wait until nothing is about to be drawn: a move draws its detail a moment later."""
-        await self.wait_until(
-            lambda: getattr(self.main.view, "_detail_timer", None) is None, "the detail"
-        )
+        await self.wait_until(lambda: not self.main.view.detail.follows, "the detail")
         before: list[Strip] = []
         while (now := self.strips) != before:
             before = now

@@ -17,7 +17,7 @@ def overview(s: Stage) -> OverviewView:
 
 def tones_of(s: Stage, words: str) -> set[Tone]:
     """Of the frame's cells with these words."""
-    cells = (*s.main.header.cells, *s.main.tabs.cells, *s.view.title_line.cells)
+    cells = (*s.main.header.cells, *s.main.tabs.cells, *s.view.head.title_line.cells)
     found = {cell.tone for cell in cells if words in cell.text}
     assert found, words
     return found

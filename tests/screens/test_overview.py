@@ -196,7 +196,7 @@ async def test_the_list_tells_what_its_line_is_about_and_its_last_step_where_the
         for key in (*s.rows[:2], refund.key):  # as a key that is held down does
             s.view.table.viewport.user_has_moved = True
             s.view.table.move_cursor_to(key)
-            s.view._show_moved()
+            s.view.cursor_rests()
         await s.sees("full refund after 10 days", "→ output  Ready to refund 214")
         await s.sees("Linus · Globex · trust 38 · 5 steps")
         (asked,) = s.platform.requests.matching("trace")

@@ -1,0 +1,119 @@
+"""Brings the rows of a list in line with the store: all of them, or those of one change.
+
+The store holds the newest records of every feed. Which of them have a row is what the list's
+`ListHooks` say. While the `ListFreezer` keeps the rows still, new ones wait and those that are gone
+leave a tombstone; the table then says how many wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Generic
+
+from agentco_tui.live.feeds import NAMES, FeedName
+from agentco_tui.live.store import Change
+from agentco_tui.screens.list_freezer import ListFreezer
+from agentco_tui.screens.list_hooks import ListHooks
+from agentco_tui.text import SafeText
+from agentco_tui.widgets.table.layout import R
+
+MANY: Final = 5_000
+"""Records of one change above which the whole list is loaded again."""
+
+
+class ListRows(Generic[R]):
+    """The rows of one list."""
+
+    def __init__(self, hooks: ListHooks[R], freezer: ListFreezer) -> None:
+        self._hooks = hooks
+        self._freezer = freezer
+        self._store = hooks.workspace.store
+        self._names_seen: Mapping[str, SafeText] = {}
+        """The names of companies and agents when the rows were loaded: cells show them."""
+
+    def load(self) -> None:
+        """Load all rows from the store."""
+        hooks = self._hooks
+        self._freezer.reload_due = False
+        self._names_seen = self._names()
+        hooks.table.load(
+            (f"{hooks.prefixes.get(feed, '')}{record.id}", record)
+            for feed in hooks.lists
+            for record in hooks.collections[feed]
+            if hooks.wanted(record)
+        )
+        hooks.table.reread_cells()
+
+    def take(self, change: Change) -> bool:
+        """Show a change; True if the record under the cursor may look different now.
+
+        Records of a listed feed become rows. A change of names loads the rows again, because any
+        cell may show a name. Of other feeds cells may show figures.
+        """
+        if change.feed in self._hooks.lists:
+            return self._take_listed(change)
+        if change.feed in NAMES and self._names() != self._names_seen:
+            self._freezer.request_reload()
+            return False
+        self._read_figures_again(change)
+        return True
+
+    def _read_figures_again(self, change: Change) -> None:
+        table = self._hooks.table
+        if change.feed in self._hooks.figures_from:
+            records = table.model.records
+            row_ids = [row_id for row_id in self._changed_ids(change) if row_id in records]
+            table.apply(changed=[(row_id, records[row_id]) for row_id in row_ids])
+        table.reread_cells()
+
+    def _changed_ids(self, change: Change) -> dict[str, str]:
+        """Return the ids of all records of a change, by the ids of their rows."""
+        prefix = self._hooks.prefixes.get(change.feed, "")
+        ids = (*change.added, *change.changed, *change.removed)
+        return {f"{prefix}{record_id}": record_id for record_id in ids}
+
+    def _take_listed(self, change: Change) -> bool:
+        """Sort changed records of a listed feed in, or let them wait while the list is frozen."""
+        table = self._hooks.table
+        changed = self._changed_ids(change)
+        if change.feed in NAMES:
+            self._names_seen = self._names()
+        if self._hooks.freshness_of(change.feed).answered_at is None:
+            self._freezer.let_first_answer_in()
+        if len(changed) > MANY and not self._freezer.is_frozen:
+            # The table takes a long list over several turns of the event loop.
+            self._freezer.request_reload()
+        else:
+            self._apply(change.feed, changed)
+        if table.idle.is_set():
+            self._freezer.continue_freezing()
+        return table.viewport.cursor is None or table.viewport.cursor in changed
+
+    def _apply(self, feed: FeedName, changed: Mapping[str, str]) -> None:
+        """Apply changed records to the table; `changed` has their ids by the ids of their rows."""
+        hooks = self._hooks
+        table = hooks.table
+        collection = hooks.collections[feed]
+        listed: dict[str, R] = {}
+        for row_id, record_id in changed.items():
+            record = collection.get(record_id)
+            if record is not None and hooks.wanted(record):
+                listed[row_id] = record
+        removed = [row_id for row_id in changed if row_id not in listed]
+        if self._freezer.is_frozen and not table.model.shown:
+            # There is no row that must keep its place, as after another company was chosen.
+            table.release()
+        if self._freezer.is_frozen:
+            for row_id in removed:
+                if table.model.record(row_id) is not None:
+                    table.set_tombstone(row_id, hooks.resolution(row_id))
+        table.apply(changed=listed.items(), removed=removed)
+
+    def _names(self) -> dict[str, SafeText]:
+        """Return the names of all companies and agents, by their ids."""
+        names: dict[str, SafeText] = {}
+        for feed in NAMES:
+            for record in self._store.collections[feed]:
+                if record.name is not None:
+                    names[record.id] = record.name
+        return names
