@@ -1,115 +1,158 @@
-"""Parses the command line by the table in `grammar`."""
+"""Parses the command line by the tables in `grammar`.
+
+This module and what it imports is all that `--help` and `version` need, so it imports little: text
+cleaning and the settings only when there is an error to report.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
 from agentco_tui import __version__
 from agentco_tui.cli.grammar import COMMANDS, DASHBOARD, PROG, Subcommand
-from agentco_tui.text import safe
 
 _KEY_FLAGS = ("--api-key", "--api_key", "--apikey", "--key", "--token", "--bearer")
+"""Flags with which users try to pass the API key. None takes it, and the error says why."""
+_DEFAULT_COLUMNS = 80
+"""The width of the help if the terminal's is unknown."""
 
 
 class UsageError(Exception):
-    """Arguments that make no sense; `str()` is the one line to say."""
+    """The arguments are wrong; the message is one line for the user."""
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Formats the help in the width of the terminal."""
+
+    def __init__(self, prog: str) -> None:
+        # Given a width, argparse does not import shutil, which takes longer than the help.
+        super().__init__(prog, width=_terminal_columns() - 2)
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage before it."""
+    """Raises UsageError instead of printing the usage and leaving the program."""
 
     def __init__(self, **options: Any) -> None:
-        kind = argparse.RawDescriptionHelpFormatter
-        super().__init__(**options, formatter_class=kind, allow_abbrev=False)
+        super().__init__(**options, formatter_class=_HelpFormatter, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        if word := re.match(r"argument command: invalid choice: '(.*?)'", message):
-            from agentco_tui.config.validators import nearest  # noqa: PLC0415 (slow)
-
-            near = nearest(word[1], tuple(COMMANDS))
-            message = f"no command {safe(word[1], 60)}; did you mean {near}?"
+        unknown = re.match(r"argument command: invalid choice: '(.*?)'", message)
+        if unknown:
+            message = f"no command {_shown(unknown[1])}; did you mean {_nearest(unknown[1])}?"
         raise UsageError(f"{message} (help: {self.prog} --help)")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
-    parser = _made(_Parser, DASHBOARD, prog=PROG, usage=f"{PROG} [flags] [command]")
+def build_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of the command line, which can parse the given commands.
+
+    Of the others it only has the name and the summary, for the help of the whole program.
+    """
+    parser = _add_flags(_Parser, DASHBOARD, prog=PROG, usage=f"{PROG} [flags] [command]")
     parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     parser.set_defaults(command=None)
-    commands = parser.add_subparsers(
+    subparsers: Any = parser.add_subparsers(  # type: ignore[call-overload]  # a function, no class
         title="commands (without one: the dashboard)",
         prog=PROG,
         dest="command",
         metavar="command",
-        parser_class=_Parser,
+        parser_class=_make_command_parser,
     )
     for name, command in COMMANDS.items():
-        _made(partial(commands.add_parser, name, help=command.summary), command)
+        add_parser = partial(subparsers.add_parser, name, help=command.summary)
+        if name in commands:
+            _add_flags(add_parser, command)
+        else:
+            add_parser(is_needed=False)
     return parser
 
 
-def parse(argv: Sequence[str]) -> dict[str, Any]:
-    """The arguments by name; `command` is None for the dashboard.
+def _make_command_parser(*, is_needed: bool = True, **options: Any) -> _Parser | None:
+    """The parser of a command for argparse; None if the command can't be on the command line.
 
-    Flags of the settings that were not given are absent. Raises UsageError, and SystemExit(0)
-    after what prints help or the version.
+    argparse takes longer to make the parsers of all commands than for the rest of `--help`.
     """
-    _refuse_flags(argv)
-    found, extra = build_parser().parse_known_args(argv)
+    return _Parser(**options) if is_needed else None
+
+
+def parse(argv: Sequence[str]) -> dict[str, Any]:
+    """Parse the command line; returns the arguments by name.
+
+    `command` is None for the dashboard. A flag that sets a setting is absent if it was not given.
+    Raises UsageError, and SystemExit(0) after it has printed help or the version.
+    """
+    _refuse_unknown_flags(argv)
+    # These can be more than one, because a word may also be the value of a flag.
+    named_commands = COMMANDS.keys() & set(argv)
+    namespace, extra = build_parser(named_commands).parse_known_args(argv)
     if extra:
-        raise UsageError(f"unknown argument: {safe(extra[0], 60)} (help: {PROG} --help)")
-    if found.command == "version":
+        raise UsageError(f"unknown argument: {_shown(extra[0])} (help: {PROG} --help)")
+    if namespace.command == "version":
         return parse(["--version"])
-    if found.command == "help":
-        return _help(found.what)
-    return vars(found)
+    if namespace.command == "help":
+        return _show_help(namespace.what)
+    return vars(namespace)
 
 
-def _help(what: str | None) -> dict[str, Any]:
-    """Show the help of a command or a page of the manual; without a name, of the whole program.
+def _show_help(topic: str | None) -> dict[str, Any]:
+    """Show the help of a command or a page of the manual; for None, that of the whole program.
 
-    Where a command and a page have the same name, both are shown. Raises SystemExit(0) when it has
-    been shown, and UsageError if there is no such command or page.
+    If a command and a page have the same name, both are shown. Raises SystemExit(0) after that, and
+    UsageError if there is no such command or page.
     """
     from agentco_tui.cli import manual  # noqa: PLC0415 (only needed here)
 
-    if what is None:
+    if topic is None:
         return parse(["--help"])
-    is_command = what in COMMANDS
-    if not is_command and what not in manual.TOPICS:
-        from agentco_tui.config.validators import nearest  # noqa: PLC0415 (slow)
-
-        near = nearest(what, (*COMMANDS, *manual.TOPICS))
-        raise UsageError(f"no command or topic {safe(what, 60)}; did you mean {near}?")
-    if what not in manual.TOPICS:
-        return parse([what, "--help"])
-    manual.show(what, command_help=_command_help(what) if is_command else "")
+    is_command = topic in COMMANDS
+    if not is_command and topic not in manual.TOPICS:
+        nearest = _nearest(topic, (*COMMANDS, *manual.TOPICS))
+        raise UsageError(f"no command or topic {_shown(topic)}; did you mean {nearest}?")
+    if topic not in manual.TOPICS:
+        return parse([topic, "--help"])
+    manual.show(topic, command_help=_command_help(topic) if is_command else "")
     raise SystemExit(0)
 
 
 def _command_help(name: str) -> str:
     """The text that `agentco-tui NAME --help` prints."""
-    return _made(partial(_Parser, prog=f"{PROG} {name}"), COMMANDS[name]).format_help()
+    return _add_flags(partial(_Parser, prog=f"{PROG} {name}"), COMMANDS[name]).format_help()
 
 
-def _made(make: Callable[..., _Parser], command: Subcommand, **options: str) -> _Parser:
-    told = ("examples:", *(f"  {PROG} {line}" for line in command.examples), "", command.more)
-    parser = make(**options, description=command.summary, epilog="\n".join(told))
+def _add_flags(make_parser: Callable[..., _Parser], command: Subcommand, **options: str) -> _Parser:
+    """Make a parser with the flags and the help of a command."""
+    examples = [f"  {PROG} {line}" for line in command.examples]
+    epilog = "\n".join(("examples:", *examples, "", command.more))
+    parser = make_parser(**options, description=command.summary, epilog=epilog)
     for flag in command.flags:
         parser.add_argument(*flag.names, **flag.options)
     return parser
 
 
-def _refuse_flags(argv: Sequence[str]) -> None:
-    """Refuse a flag that the command doesn't have before its value is taken for a command."""
-    own = next((COMMANDS[word] for word in argv if word in COMMANDS), DASHBOARD)
-    known = {"--help": "", "--version": ""}
-    known |= {name: flag.options["help"] for flag in reversed(own.flags) for name in flag.names}
-    before = {name for flag in DASHBOARD.flags for name in flag.names}
+def _refuse_unknown_flags(argv: Sequence[str]) -> None:
+    """Raise UsageError for a flag that the command does not have.
+
+    argparse would take the value after it for a command, and report that.
+    """
+    command = DASHBOARD
+    for word in argv:
+        if word in COMMANDS:
+            command = COMMANDS[word]
+            break
+    hidden_flags: set[str] = set()
+    shown_flags = ["--help", "--version"]
+    for flag in command.flags:
+        if flag.options["help"] == argparse.SUPPRESS:
+            hidden_flags.update(flag.names)
+        else:
+            shown_flags += flag.names
+    # The flags of the dashboard may also come before a command.
+    flags_of_dashboard = {name for flag in DASHBOARD.flags for name in flag.names}
     for word in argv:
         if word == "--":
             return
@@ -120,8 +163,39 @@ def _refuse_flags(argv: Sequence[str]) -> None:
                 " list. Set AGENTCO_API_KEY, or api_key_command, api_key_env, api_key_file or"
                 " keyring in a profile"
             )
-        if name.startswith("--") and name not in known.keys() | before:
-            from agentco_tui.config.validators import nearest  # noqa: PLC0415 (slow)
+        is_known = name in shown_flags or name in hidden_flags or name in flags_of_dashboard
+        if name.startswith("--") and not is_known:
+            nearest = _nearest(name, shown_flags)
+            raise UsageError(f"unknown flag {_shown(name)}; the nearest is {nearest}")
 
-            near = nearest(name, [one for one, told in known.items() if told != argparse.SUPPRESS])
-            raise UsageError(f"unknown flag {safe(name, 60)}; the nearest is {near}")
+
+def _terminal_columns() -> int:
+    """The width of the terminal in characters, as `shutil.get_terminal_size` finds it."""
+    try:
+        columns = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        columns = 0
+    if columns > 0:
+        return columns
+    try:
+        columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        # There is no standard output, or it is no terminal.
+        columns = 0
+    return columns if columns > 0 else _DEFAULT_COLUMNS
+
+
+def _nearest(word: str, names: Sequence[str] = tuple(COMMANDS)) -> str:
+    """The name that is most like a mistyped word."""
+    from agentco_tui.config.validators import nearest  # noqa: PLC0415 (slow)
+
+    return nearest(word, names)
+
+
+def _shown(word: str) -> str:
+    """A word of the command line for an error message: cleaned, and cut if it is long."""
+    from agentco_tui.cli.terminal_signs import choose_signs  # noqa: PLC0415 (not for --help)
+    from agentco_tui.text import safe  # noqa: PLC0415 (not needed for --help)
+
+    choose_signs()
+    return safe(word, 60)

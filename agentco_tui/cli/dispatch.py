@@ -18,6 +18,7 @@ from typing import Final
 from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError, parse
 from agentco_tui.cli.launch import launch_dashboards, launch_replay
+from agentco_tui.cli.terminal_signs import choose_signs
 from agentco_tui.commands.command_output import Exit, OutputError, print_to_stderr, write_stdout
 from agentco_tui.commands.user_prompt import ask
 from agentco_tui.config import (
@@ -56,6 +57,7 @@ _BY_HAND = """\
 
 def run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
     """Run what the arguments ask for; returns the exit code. `arguments` was parsed from `argv`."""
+    choose_signs()
     try:
         code = _run(argv, arguments, env)
         write_stdout("")

@@ -1,25 +1,24 @@
-"""The command line as a table. The parser, help, completion and manual page are made from it.
+"""The command line as a table: every command with its flags, examples and help.
 
-No flag takes the API key, because other users see it in the process list.
+The parser, the help, the completion and the manual page are made from it. It is imported for
+`--help`, so it imports little itself. No flag takes the API key, because other users of the machine
+see it in the process list.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
-import unicodedata
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.keys.places import SCREENS
-from agentco_tui.text import is_blank, safe
 
 PROG: Final = "agentco-tui"
-_UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_CONTROL_CATEGORIES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Unicode categories: control characters, surrogates, line and paragraph separators.
 
-The joiners of emoji are in none of them.
+The joiners inside emoji are in none of them.
 """
 _ENVIRONMENT = """\
 environment:
@@ -79,7 +78,7 @@ _CONFIG_MORE = """\
 
 
 def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[[str], Any]:
-    """A converter for an argument that must be a number between two limits."""
+    """A function that converts an argument to a number from `low` to `high`."""
 
     def convert(text: str) -> Any:
         try:
@@ -89,7 +88,7 @@ def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[
         if not low <= value <= high:
             noun = "a whole number" if kind is int else "a number"
             raise argparse.ArgumentTypeError(
-                f'must be {noun} from {low:,g} to {high:,.0f}, is "{safe(text, 40)}"'
+                f'must be {noun} from {low:,g} to {high:,.0f}, is "{_shown(text, 40)}"'
             )
         return value
 
@@ -97,37 +96,56 @@ def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[
 
 
 def _listen_address(text: str) -> tuple[str, int]:
-    """The host and port to listen on; without a host only this machine can connect."""
+    """Convert HOST:PORT or PORT; without a host only this machine can connect."""
     host, _, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65_535:
-        raise argparse.ArgumentTypeError(f'must be HOST:PORT, is "{safe(text, 60)}"')
+        raise argparse.ArgumentTypeError(f'must be HOST:PORT, is "{_shown(text, 60)}"')
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
 def _not_blank(text: str) -> str:
-    """The argument, which must not be blank.
+    """Return an argument that is not blank; refuse any other.
 
-    A shell passes an empty argument for a variable that is not set, and then the default must not
-    apply in its place.
+    A shell passes an empty argument for a variable that is not set. That must not mean the default.
     """
+    from agentco_tui.text import is_blank  # noqa: PLC0415 (not needed for --help)
+
     if is_blank(text):
         raise argparse.ArgumentTypeError("must not be empty (is a variable not set?)")
     return text
 
 
 def _one_line(text: str) -> str:
-    """The argument, which must be one line without invisible characters."""
-    has_unseen = not _UNSEEN.isdisjoint(map(unicodedata.category, text))
-    if text.strip() and has_unseen:
+    """Return an argument that is one line without control characters; refuse any other."""
+    import unicodedata  # noqa: PLC0415 (not needed for --help)
+
+    has_control_character = not _CONTROL_CATEGORIES.isdisjoint(map(unicodedata.category, text))
+    if text.strip() and has_control_character:
         raise argparse.ArgumentTypeError("must be one line without control characters")
     return _not_blank(text)
 
 
-class Flag:
-    """A flag or a positional argument of a command.
+def _command_words(text: str) -> list[str]:
+    """Split a command line into words, as a shell does."""
+    import shlex  # noqa: PLC0415 (not needed for --help)
 
-    The words are the names followed by the placeholder for the value: "--limit N"; "--follow -f",
-    which takes no value; "id ID", which is positional.
+    return shlex.split(text)
+
+
+def _shown(text: str, cells: int) -> str:
+    """An argument for an error message: cleaned, and cut to so many cells."""
+    from agentco_tui.cli.terminal_signs import choose_signs  # noqa: PLC0415 (not for --help)
+    from agentco_tui.text import safe  # noqa: PLC0415 (not needed for --help)
+
+    choose_signs()
+    return safe(text, cells)
+
+
+class Flag:
+    """A flag or a positional argument of a command: the arguments of argparse's `add_argument`.
+
+    `words` has the names, and then the placeholder of the value: "--limit N"; "--follow -f", which
+    takes no value; "id ID", which is positional.
     """
 
     def __init__(self, words: str, help_: str, **options: Any) -> None:
@@ -148,13 +166,13 @@ class Subcommand(NamedTuple):
     """Arguments of the program; a # begins an explanation."""
     flags: tuple[Flag, ...] = ()
     more: str = ""
-    """The end of its help, in lines of at most 100 characters."""
+    """The end of the command's help, in lines of at most 100 characters."""
 
 
 _shared = partial(Flag, default=argparse.SUPPRESS)
-"""A flag of several commands, which may come before or after the command.
+"""Makes a flag of several commands, which may come before or after the command.
 
-It has no default, because the default of one parser would overwrite the value from the other.
+It has no default: that of the command's parser would overwrite the value from before the command.
 """
 
 _PLATFORM = (
@@ -403,7 +421,11 @@ COMMANDS: dict[str, Subcommand] = {
             *_PLATFORM,
             _REFRESH,
             _JSON,
-            Flag("--on-critical COMMAND", "command to run for each critical one", type=shlex.split),
+            Flag(
+                "--on-critical COMMAND",
+                "command to run for each critical one",
+                type=_command_words,
+            ),
         ),
     ),
     "config": Subcommand(

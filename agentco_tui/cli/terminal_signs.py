@@ -1,0 +1,13 @@
+"""Chooses the signs that the program draws (▲ ● …) by what standard output can show."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from agentco_tui.text.signs import ascii_wanted, use_ascii
+
+
+def choose_signs() -> None:
+    """Use ASCII signs in this process if Unicode ones would not be shown correctly."""
+    use_ascii(ascii_wanted(getattr(sys.stdout, "encoding", None), os.environ))
