@@ -1,4 +1,14 @@
-"""Signs and tones for levels, states and severities, and the kinds of columns; on every screen."""
+"""Table cells and columns that all list views share.
+
+A `Cell` is a text with a `Tone`: the meaning that a theme turns into a colour. Here are the cells
+for levels, states, priorities and names, and functions that make a `Column` of a record table:
+`text_column`, `number_column`, `money_column`, `gauge_column`, `age_column`, `level_column`. Their
+further keyword arguments are those of `Column`. `CellContext` holds what cells need besides their
+record; the dashboard has one, as `dashboard.cell_context`.
+
+`signs` are the symbols in use (Unicode or ASCII), `signs.missing` that for a value the platform did
+not send. A `Level` (OK, WARNING, CRITICAL) says how much a record needs attention.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +46,7 @@ TONES = {
     Level.WARNING: Tone.WARNING,
     Level.CRITICAL: Tone.CRITICAL,
 }
+"""The tone of each level."""
 TASK_STATES: Mapping[model.TaskState | None, tuple[str, Tone]] = {
     model.TaskState.FAILED: ("critical", Tone.CRITICAL),
     model.TaskState.REJECTED: ("critical", Tone.CRITICAL),
@@ -45,21 +56,29 @@ TASK_STATES: Mapping[model.TaskState | None, tuple[str, Tone]] = {
     model.TaskState.QUEUED: ("arrow", Tone.ACCENT),
     model.TaskState.PENDING: ("waiting", Tone.PLAIN),
 }
-"""The name of a state's sign, and its tone; others have none."""
+"""The sign of a state, as the name of an attribute of `signs`, and its tone. Other states have no
+sign.
+"""
 AGENT_STATES: Mapping[model.AgentState | None, tuple[str, Tone]] = {
     model.AgentState.ERROR: ("critical", Tone.CRITICAL),
     model.AgentState.PAUSED: ("warning", Tone.WARNING),
     model.AgentState.STOPPED: ("warning", Tone.WARNING),
     model.AgentState.ACTIVE: ("good", Tone.GOOD),
 }
+"""The same of agents."""
 
-
-LEAST_GAUGE, MOST_GAUGE = 3, 30
+LEAST_GAUGE = 3
+"""Cells below which no gauge is drawn."""
+MOST_GAUGE = 30
+"""Cells of the widest gauge."""
 NO_SHARE = Decimal(-1)
+"""Sorts budgets without a known share below all others."""
+HIGHEST_ORDINARY_RANK = 2.5
+"""Priorities that rank above this are lower than an ordinary one, and are dimmed."""
 
 
 class CellContext(msgspec.Struct):
-    """What cells need besides their record: names, time and limits."""
+    """The records, names, clock and alert limits that cells need besides their own record."""
 
     store: Store
     names: Names
@@ -67,115 +86,139 @@ class CellContext(msgspec.Struct):
     limits: AlertLimits
 
     def age(self, at: float | None) -> SafeText:
-        return signs.missing if at is None else fmt.age(self.clock.now() - at)
+        """Return how long ago a time in seconds since 1970 was."""
+        if at is None:
+            return signs.missing
+        return fmt.age(self.clock.now() - at)
 
-    def wait(self, at: float | None) -> SafeText:
-        """For how long something waits, which counts to the minute."""
-        return signs.missing if at is None else fmt.age(self.clock.now() - at, fine=True)
+    def wait(self, since: float | None) -> SafeText:
+        """Return how long something has been waiting, to the minute: "1h11"."""
+        if since is None:
+            return signs.missing
+        return fmt.age(self.clock.now() - since, fine=True)
 
     def level_of(self, budget: Budget | None) -> Level:
-        return Level.OK if budget is None else budget_level(budget, self.limits)
+        if budget is None:
+            return Level.OK
+        return budget_level(budget, self.limits)
 
     def gauge(self, budget: Budget, width: int, *, track: bool = True) -> Cell:
-        """How much of the limit is spent, with the mark of today where the period is known."""
+        """Return a gauge of the share of the limit that is spent, `width` cells wide.
+
+        It marks today if the budget's period is known. Without `track`, the unspent part is blank.
+        """
         passed = period_passed(budget, self.clock.now())
-        drawn = bar(budget.share, width, passed=passed, track=track)
-        return Cell(drawn, TONES[self.level_of(budget)])
+        gauge = bar(budget.share, width, passed=passed, track=track)
+        return Cell(gauge, TONES[self.level_of(budget)])
 
     def used(self, budget: Budget | None, width: int, *, track: bool = True) -> Cell:
-        """A gauge and its per cent; nothing where no share is known."""
+        """Return a gauge followed by its per cent; an empty cell if the share is not known."""
         if budget is None or budget.share is None:
             return Cell(plain(""))
         gauge = self.gauge(budget, width, track=track)
         return Cell(plain(f"{gauge.text}{fmt.percent(budget.share):>6}"), gauge.tone)
 
     def badness(self, budget: Budget | None) -> tuple[Level, Decimal]:
-        """How bad a budget is, by level and share: what the worst comes first by."""
+        """Return a sort key for budgets: the level, then the share that is spent."""
         share = None if budget is None else budget.share
-        return self.level_of(budget), NO_SHARE if share is None else share
+        if share is None:
+            share = NO_SHARE
+        return self.level_of(budget), share
 
     def agent_badness(self, agent: model.Agent) -> tuple[Level, Decimal]:
+        """Return a sort key for agents: the level of the agent or its budget, then the share."""
         level, share = self.badness(self.budget_of(agent))
-        return max(level, Level.WARNING if is_failing(agent) else Level.OK), share
+        if is_failing(agent):
+            level = max(level, Level.WARNING)
+        return level, share
 
     def budget_of(self, record: model.Agent | model.Company) -> Budget | None:
         is_agent = isinstance(record, model.Agent)
         budgets = self.store.agent_budgets if is_agent else self.store.company_budgets
         return budgets.get(record.id)
 
-    def left_cell(self, agent: model.Agent) -> Cell:
+    def remaining_cell(self, agent: model.Agent) -> Cell:
+        """Return what an agent may still spend, in the tone of its budget's level."""
         budget = self.budget_of(agent)
         if budget is not None and budget.unlimited:
             return Cell(limit_text(budget), Tone.DIM)
-        return text_cell(fmt.money(left_of(agent, budget)), TONES[self.level_of(budget)])
+        remaining = fmt.money(remaining_money(agent, budget))
+        return text_cell(remaining, TONES[self.level_of(budget)])
 
     def trust_of(self, task: Task) -> Decimal | None:
-        agent = self.names.agent_of(task.agent) if task.trust is None else None
-        return task.trust if agent is None else agent.trust
+        """Return the trust of a task, else that of its agent."""
+        if task.trust is not None:
+            return task.trust
+        agent = self.names.agent_of(task.agent)
+        return None if agent is None else agent.trust
 
 
 def level_sign(level: Level) -> SafeText:
     if level >= Level.CRITICAL:
         return signs.critical
-    return signs.warning if level >= Level.WARNING else plain(" ")
+    if level >= Level.WARNING:
+        return signs.warning
+    return plain(" ")
 
 
 def severity_cell(entry: model.Activity) -> Cell:
-    """How bad an entry is; `~` stands before what wasn't sent."""
+    """Return the sign of an entry's severity, with `~` before it if it was not sent."""
     level = SEVERITY_LEVELS[entry.severity]
     derived = signs.derived if entry.severity_derived else " "
     return Cell(plain(f"{derived}{level_sign(level)}"), TONES[level])
 
 
 def limit_refused(record: object, store: Store) -> SafeText | None:
-    """Why the limit of the agent on a record's line can't be set; None if there is no such agent or
-    nothing speaks against it.
+    """Return why the limit of the agent that a record is about can't be set.
+
+    None if it can, and if the record is about no agent.
     """
     if isinstance(record, model.Agent | Budget) and record.unwritable is not None:
         return record.unwritable
-    agent_id = limit_of(record)
+    agent_id = limit_agent_id(record)
     return refusal((agent_id,), (store.agent_budgets.get(agent_id), store.agents.get(agent_id)))
 
 
-def limit_of(record: object) -> str | None:
-    """The agent whose limit a record's line is about."""
+def limit_agent_id(record: object) -> str | None:
+    """Return the id of the agent that a record is or is about, whose limit can be set from it."""
     match record:
         case model.Agent(id=agent_id) | Budget(scope=model.BudgetScope.AGENT, id=agent_id):
             return agent_id
         case (
-            model.Alert(agent=model.Ref(id=agent))
-            | Task(agent=model.Ref(id=agent))
-            | model.Activity(agent=model.Ref(id=agent))
+            model.Alert(agent=model.Ref(id=agent_id))
+            | Task(agent=model.Ref(id=agent_id))
+            | model.Activity(agent=model.Ref(id=agent_id))
         ):
-            return agent
+            return agent_id
     return None
 
 
-def warned(words: str) -> Cell:
+def warning_cell(words: str) -> Cell:
     return Cell(plain(f"{signs.warning} {words}"), Tone.WARNING)
 
 
 def priority_cell(priority: SafeText | None) -> Cell:
-    """The platform's word; urgent and high stand out by sign and tone."""
+    """Return the platform's word; urgent and high stand out by sign and tone."""
     if priority is None:
         return Cell(signs.missing, Tone.DIM)
     rank = priority_rank(priority)
     if rank == 0:
         return Cell(plain(f"{signs.critical} {priority}"), Tone.CRITICAL)
     if rank == 1:
-        return warned(priority)
-    return Cell(plain(f"  {priority}"), Tone.DIM if rank > 2.5 else Tone.PLAIN)
+        return warning_cell(priority)
+    tone = Tone.DIM if rank > HIGHEST_ORDINARY_RANK else Tone.PLAIN
+    return Cell(plain(f"  {priority}"), tone)
 
 
 def title_cell(task: Task, tone: Tone = Tone.PLAIN) -> Cell:
-    """Its title, marked where other tasks came with the same id."""
-    return Cell(task.title, tone) if not task.shared_id else warned(marked_name(task, task.title))
+    """Return a task's title, marked if several different tasks came with its id."""
+    return name_cell(task, task.title, tone)
 
 
 def marked_name(record: model.Record, name: SafeText) -> SafeText:
-    """A record's name, with how many came with its id where it is not alone with it.
+    """Return a record's name, with the number of records that came with the same id if several did.
 
-    Titles and log lines are cut at their end, and have it in front; names are short.
+    The number stands before titles and log lines, since their end may be cut, and behind names.
     """
     if not record.shared_id:
         return name
@@ -186,13 +229,18 @@ def marked_name(record: model.Record, name: SafeText) -> SafeText:
 
 
 def name_cell(record: model.Record, name: SafeText, tone: Tone = Tone.PLAIN) -> Cell:
-    """A record's name, marked where different records came with the same id."""
-    return warned(marked_name(record, name)) if record.shared_id else Cell(name, tone)
+    """Return a record's name, as a warning if several different records came with its id."""
+    if record.shared_id:
+        return warning_cell(marked_name(record, name))
+    return Cell(name, tone)
 
 
-def _state_cell(word: str, known: tuple[str, Tone] | None) -> Cell:
-    sign, tone = known or (None, Tone.DIM)
-    return Cell(plain(f"{getattr(signs, sign) if sign else ' '} {word}"), tone)
+def _state_cell(word: str, sign_and_tone: tuple[str, Tone] | None) -> Cell:
+    """Return a state's word behind its sign; without a known state dim and without a sign."""
+    if sign_and_tone is None:
+        return Cell(plain(f"  {word}"), Tone.DIM)
+    sign_name, tone = sign_and_tone
+    return Cell(plain(f"{getattr(signs, sign_name)} {word}"), tone)
 
 
 def task_status_cell(task: Task) -> Cell:
@@ -203,26 +251,39 @@ def agent_status_cell(agent: model.Agent) -> Cell:
     word = agent.status or agent.state
     if word is None:
         return Cell(signs.missing, Tone.DIM)
-    why = f" ({agent.pause_reason})" if agent.pause_reason else ""
-    return _state_cell(f"{word}{why}", AGENT_STATES.get(agent.state))
+    reason = f" ({agent.pause_reason})" if agent.pause_reason else ""
+    return _state_cell(f"{word}{reason}", AGENT_STATES.get(agent.state))
 
 
-def left_of(agent: model.Agent, budget: Budget | None) -> Money | None:
-    """What an agent may still spend: by its own record, else by its budget, if that is known."""
+def remaining_money(agent: model.Agent, budget: Budget | None) -> Money | None:
+    """Return what an agent may still spend, by its own record, else by its budget.
+
+    None if neither says so, and if there is no limit.
+    """
     if budget is not None and budget.unlimited:
-        # Whatever the agent's own record says then (0, -1): nothing can run out.
+        # The agent's own record may say 0 or -1 then; nothing can run out.
         return None
-    own, other = agent.budget_remaining, budget.remaining if budget else None
-    if own is None or other is None:
-        return own or other
-    # The agent's record may have the figure alone; the budget tells its currency, and by the same
-    # figure its unit.
-    unsure = own.unit_assumed and (own.amount != other.amount or other.unit_assumed)
-    return replace(own, currency=own.currency or other.currency, unit_assumed=unsure)
+    by_agent = agent.budget_remaining
+    by_budget = None if budget is None else budget.remaining
+    if by_agent is None:
+        return by_budget
+    if by_budget is None:
+        return by_agent
+    # The agent's record may have the bare figure. The budget completes it with its currency, and
+    # if the figures agree, confirms its unit.
+    is_same_figure = by_agent.amount == by_budget.amount
+    is_unit_confirmed = is_same_figure and not by_budget.unit_assumed
+    return replace(
+        by_agent,
+        currency=by_agent.currency or by_budget.currency,
+        unit_assumed=by_agent.unit_assumed and not is_unit_confirmed,
+    )
 
 
 def limit_text(budget: Budget) -> SafeText:
-    return plain("no limit") if budget.unlimited else fmt.money(budget.limit)
+    if budget.unlimited:
+        return plain("no limit")
+    return fmt.money(budget.limit)
 
 
 def spent_text(budget: Budget, *, short: bool = False) -> SafeText:
@@ -233,52 +294,66 @@ def spent_text(budget: Budget, *, short: bool = False) -> SafeText:
 
 
 def text_cell(text: SafeText | None, tone: Tone = Tone.PLAIN) -> Cell:
-    """A text; what is missing is told dimly."""
-    return Cell(signs.missing, Tone.DIM) if text in (None, signs.missing) else Cell(text, tone)
+    """Return a text as a cell; the dim sign for a missing value if there is none."""
+    if text in (None, signs.missing):
+        return Cell(signs.missing, Tone.DIM)
+    return Cell(text, tone)
 
 
 R = TypeVar("R")
-Show = Callable[[R], Cell]
-Shared = Callable[[R], Hashable] | None
-Widths = tuple[int, int]  # the wanted width of a column, and the least
+"""The records of a table."""
+CellOf = Callable[[R], Cell]
+GroupOf = Callable[[R], Hashable] | None
+Widths = tuple[int, int]
+"""The wanted and the least width of a column, in terminal cells."""
 
 
 def column(
-    key: str, title: str, widths: Widths, cell: Show[R], shared: Shared[R] = None, **more: Any
+    key: str,
+    title: str,
+    widths: Widths,
+    cell: CellOf[R],
+    sort_group: GroupOf[R] = None,
+    **options: Any,
 ) -> Column[R]:
-    """Any column; records that have `shared` in common have one key to sort by, read once."""
+    """Return a column. `key` names it in filters and settings.
 
-    def remembering() -> Callable[[R], Any]:
-        assert shared is not None
-        known: dict[Hashable, Any] = {}
+    Records with the same `sort_group` have the same sort key, which is then computed once for all
+    of them in each sorting.
+    """
+
+    def new_sort_key() -> Callable[[R], Any]:
+        assert sort_group is not None
+        sort_keys: dict[Hashable, Any] = {}
 
         def sort_key(record: R) -> Any:
-            what = shared(record)
+            group = sort_group(record)
             try:
-                return known[what]
+                return sort_keys[group]
             except KeyError:
-                found = known[what] = more["sort_key"](record)
-                return found
+                sort_keys[group] = options["sort_key"](record)
+                return sort_keys[group]
 
         return sort_key
 
-    if shared is not None:
-        more["sort_reader"] = remembering
-    return Column(key, plain(title), widths[0], cell, min_width=widths[1], **more)
+    if sort_group is not None:
+        options["sort_reader"] = new_sort_key
+    wanted_width, min_width = widths
+    return Column(key, plain(title), wanted_width, cell, min_width=min_width, **options)
 
 
-def level_column(level: Callable[[R], Level], **more: Any) -> Column[R]:
+def level_column(level_of: Callable[[R], Level], **options: Any) -> Column[R]:
+    """Return a column with the sign of each record's level, which is never hidden."""
 
     def cell(record: R) -> Cell:
-        found = level(record)
-        return Cell(level_sign(found), TONES[found])
+        level = level_of(record)
+        return Cell(level_sign(level), TONES[level])
 
-    more = {
-        "filter_value": lambda record: level(record).name.lower(),
-        "rank": LEVEL_WORDS.get,
-        **more,
-    }
-    return column("level", " ", (1, 1), cell, always_shown=True, **more)
+    def word(record: R) -> str:
+        return level_of(record).name.lower()
+
+    options = {"filter_value": word, "rank": LEVEL_WORDS.get, **options}
+    return column("level", " ", (1, 1), cell, always_shown=True, **options)
 
 
 def text_column(
@@ -287,27 +362,37 @@ def text_column(
     widths: Widths,
     text: Callable[[R], SafeText | None],
     tone: Tone | Callable[[R], Tone] = Tone.PLAIN,
-    **more: Any,
+    **options: Any,
 ) -> Column[R]:
-    """Words, sorted without regard to case."""
+    """Return a column of texts, sorted without regard to case."""
 
     def cell(record: R) -> Cell:
-        return text_cell(text(record), tone if isinstance(tone, Tone) else tone(record))
+        if isinstance(tone, Tone):
+            return text_cell(text(record), tone)
+        return text_cell(text(record), tone(record))
 
-    more.setdefault("sort_key", lambda record: (text(record) or "").casefold() or None)
-    return column(key, title, widths, cell, **more)
+    def sort_key(record: R) -> str | None:
+        return (text(record) or "").casefold() or None
+
+    options.setdefault("sort_key", sort_key)
+    return column(key, title, widths, cell, **options)
 
 
 def number_column(
-    key: str, title: str, widths: Widths, cell: Show[R], value: Callable[[R], Any], **more: Any
+    key: str,
+    title: str,
+    widths: Widths,
+    cell: CellOf[R],
+    value: Callable[[R], Any],
+    **options: Any,
 ) -> Column[R]:
-    """A figure: `cell` shows it, `value` is what it is sorted by and compared with."""
-    more = {"kind": ColumnKind.NUMBER, "align": "right", "sort_key": value, **more}
-    return column(key, title, widths, cell, filter_value=value, **more)
+    """Return a column of figures. `value` is the number to sort by and to compare in a filter."""
+    options = {"kind": ColumnKind.NUMBER, "align": "right", "sort_key": value, **options}
+    return column(key, title, widths, cell, filter_value=value, **options)
 
 
 def filter_only_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[R]]:
-    """Columns that are only there to be filtered by."""
+    """Return columns that are not shown unless chosen, so that lists can be filtered by them."""
     return [
         text_column(key, key.upper(), (8, 8), text, sort_key=None, shown_by_default=False)
         for key, text in texts.items()
@@ -315,14 +400,19 @@ def filter_only_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[
 
 
 def money_column(
-    key: str, title: str, widths: Widths, money: Callable[[R], Money | None], **more: Any
+    key: str, title: str, widths: Widths, money: Callable[[R], Money | None], **options: Any
 ) -> Column[R]:
-    def amount(record: R) -> Decimal | None:
-        known = money(record)
-        return None if known is None else known.amount
+    """Return a column of sums of money, sorted by their amounts whatever their currencies."""
 
-    more = {"cell": lambda record: text_cell(fmt.money(money(record))), **more}
-    return number_column(key, title, widths, value=amount, **more)
+    def amount(record: R) -> Decimal | None:
+        sum_of_money = money(record)
+        return None if sum_of_money is None else sum_of_money.amount
+
+    def cell(record: R) -> Cell:
+        return text_cell(fmt.money(money(record)))
+
+    options.setdefault("cell", cell)
+    return number_column(key, title, widths, value=amount, **options)
 
 
 def gauge_column(
@@ -333,35 +423,51 @@ def gauge_column(
     *,
     percent: bool = True,
     no_limit: str = "",
-    **more: Any,
+    **options: Any,
 ) -> Column[R]:
+    """Return a column that shows as a gauge how much of a limit is spent.
+
+    With `percent` the figure follows the gauge; where a gauge has no room, it is shown alone.
+    `no_limit` is shown for budgets without a limit.
+    """
 
     def share(record: R) -> Decimal | None:
         budget = budget_of(record)
         return None if budget is None else budget.share
 
-    def cell(record: R) -> Cell:
+    def percent_cell(record: R) -> Cell:
         budget = budget_of(record)
         if budget is not None and budget.unlimited:
             return Cell(plain(no_limit), Tone.DIM)
         return text_cell(fmt.percent(share(record)), TONES[context.level_of(budget)])
 
-    def drawn(record: R, width: int) -> Cell:
-        said, budget = cell(record), budget_of(record)
-        words = f" {said.text:>6}" * percent
-        room = min(MOST_GAUGE, width - len(words))
-        if budget is None or budget.share is None or room < LEAST_GAUGE:
-            return said
-        return Cell(plain(f"{context.gauge(budget, room).text}{words}"), said.tone)
+    def gauge_cell(record: R, width: int) -> Cell:
+        figure = percent_cell(record)
+        budget = budget_of(record)
+        suffix = f" {figure.text:>6}" if percent else ""
+        gauge_width = min(MOST_GAUGE, width - len(suffix))
+        if budget is None or budget.share is None or gauge_width < LEAST_GAUGE:
+            return figure
+        gauge = context.gauge(budget, gauge_width)
+        return Cell(plain(f"{gauge.text}{suffix}"), figure.tone)
 
-    more = {"kind": ColumnKind.SHARE, "align": "left", "descending_first": True, **more}
-    return number_column(key, "USED", widths, cell, share, cell_for_width=drawn, grow=1, **more)
+    options = {"kind": ColumnKind.SHARE, "align": "left", "descending_first": True, **options}
+    return number_column(
+        key, "USED", widths, percent_cell, share, cell_for_width=gauge_cell, grow=1, **options
+    )
 
 
 def age_column(
-    context: CellContext, key: str, title: str, at: Callable[[R], float | None], **more: Any
+    context: CellContext,
+    key: str,
+    title: str,
+    at: Callable[[R], float | None],
+    **options: Any,
 ) -> Column[R]:
-    """How long ago something was, by its seconds since 1970; the oldest is the most."""
+    """Return a column that shows how long ago `at` was, a time in seconds since 1970.
+
+    Older records sort as larger.
+    """
 
     def age(record: R) -> float | None:
         then = at(record)
@@ -371,7 +477,10 @@ def age_column(
         then = at(record)
         return None if then is None else -then
 
-    cell = more.pop("cell", lambda record: Cell(context.age(at(record)), Tone.DIM))
-    widths = more.pop("widths", (5, 5))
-    more = {"kind": ColumnKind.SECONDS, "uses_clock": True, "sort_key": order, **more}
-    return number_column(key, title, widths, cell, age, **more)
+    def cell(record: R) -> Cell:
+        return Cell(context.age(at(record)), Tone.DIM)
+
+    options.setdefault("cell", cell)
+    options.setdefault("widths", (5, 5))
+    options = {"kind": ColumnKind.SECONDS, "uses_clock": True, "sort_key": order, **options}
+    return number_column(key, title, value=age, **options)

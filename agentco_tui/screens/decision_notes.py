@@ -23,7 +23,7 @@ from agentco_tui.actions.outcome_words import (
 from agentco_tui.actions.task_resolution import decision_about, resolution_of, says_it_waits
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
-from agentco_tui.screens.cells import warned
+from agentco_tui.screens.cells import warning_cell
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Gap, Item, Text
@@ -74,15 +74,15 @@ def _outcome_note(outcome: Outcome) -> Cell:
             return Cell(words, Tone.GOOD)
         case OutcomeKind.CHANGED:
             fields = ", ".join(each.field for each in outcome.differences[:MOST_FIELDS])
-            return warned(f"changed: {fields or 'not listed'} {signs.separator} a to look")
+            return warning_cell(f"changed: {fields or 'not listed'} {signs.separator} a to look")
         case OutcomeKind.DECIDED_ELSEWHERE if outcome.resolution is not None:
             return Cell(plain(f"{outcome.resolution.decision} elsewhere"), Tone.DIM)
         case OutcomeKind.DECIDED_ELSEWHERE | OutcomeKind.GONE:
             return Cell(plain("left the list"), Tone.DIM)
         case OutcomeKind.STILL_PENDING:
-            return warned("answered yes, still pending")
+            return warning_cell("answered yes, still pending")
         case _:
-            return warned(str(outcome.kind))
+            return warning_cell(str(outcome.kind))
 
 
 def settled_as(dashboard: DashboardContext, task_id: str) -> Cell | None:

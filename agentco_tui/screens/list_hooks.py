@@ -23,7 +23,7 @@ from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Freshness
 from agentco_tui.model import Company, Record
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.cells import limit_of, limit_refused
+from agentco_tui.screens.cells import limit_agent_id, limit_refused
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.frame_interface import FrameInterface
@@ -225,7 +225,10 @@ class ListHooks(Widget, Generic[R]):
         """
         subject: Record | None = self.subject()
         not_now = frozenset[str]() if subject is not None else FOR_A_LINE
-        if limit_of(subject) is None or limit_refused(subject, self.workspace.store) is not None:
+        if (
+            limit_agent_id(subject) is None
+            or limit_refused(subject, self.workspace.store) is not None
+        ):
             not_now |= {"budget.limit", "agents.limit"}
         if isinstance(subject, Company) and subject.unwritable is not None:
             not_now |= {"companies.clone"}

@@ -108,7 +108,7 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[Item]:
         *_agent_log_part(agent.id, entries, context),
         *entries_trend(workspace.outlook.of_agent(agent.id).entries_by_hour).items(),
         Gap(),
-        field("left", context.left_cell(agent).text),
+        field("left", context.remaining_cell(agent).text),
         field("model", agent.model),
         field("completed", fmt.count(agent.tasks_completed)),
         field("last seen", when(agent.last_seen, context)),

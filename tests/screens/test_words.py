@@ -31,7 +31,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.reading import json_body
 from agentco_tui.reading.identity import mark_shared
-from agentco_tui.screens.cells import CellContext, left_of, spent_text, task_status_cell
+from agentco_tui.screens.cells import CellContext, remaining_money, spent_text, task_status_cell
 from agentco_tui.screens.detail_pane import substance
 from agentco_tui.screens.header_footer import health_cells
 from agentco_tui.screens.task_columns import task_columns
@@ -91,9 +91,9 @@ def test_an_agents_budget_tells_the_currency_of_its_record(
     own: Money | None, other: Money | None, shown: Money | None
 ) -> None:
     agent = Agent(id="ag_1", budget_remaining=own)
-    assert left_of(agent, budget_of("10", remaining=other)) == shown
-    assert left_of(agent, None) == own
-    assert left_of(agent, budget_of(None)) is None
+    assert remaining_money(agent, budget_of("10", remaining=other)) == shown
+    assert remaining_money(agent, None) == own
+    assert remaining_money(agent, budget_of(None)) is None
 
 
 async def test_the_detail_of_an_agent_is_in_its_budgets_currency(on: Staging) -> None:

@@ -30,7 +30,7 @@ from agentco_tui.live.record_export import csv_row, flat, flat_names
 from agentco_tui.model import Agent, Budget, Company, Moment, Money, Record, Ref, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.base_frame import BaseFrame
-from agentco_tui.screens.cells import limit_of, limit_refused
+from agentco_tui.screens.cells import limit_agent_id, limit_refused
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.base import title_of
 from agentco_tui.screens.dialogs.form_dialog import (
@@ -241,7 +241,7 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
     refused = limit_refused(subject, workspace.store)
     if refused is not None:
         return refused
-    agent_id = limit_of(subject)
+    agent_id = limit_agent_id(subject)
     if agent_id is None:
         return plain("limits can be set for agents: put the cursor on a line about an agent")
     budget = shown = budgets.get(agent_id)
