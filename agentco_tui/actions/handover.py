@@ -36,9 +36,9 @@ def markdown(title: SafeText, about: SafeText, sections: Iterable[Section], now:
     for section in sections:
         lines += ["", f"## {section.name}", ""]
         lines += [f"- {as_code(note)}" for note in section.notes]
-        lines += [f"- {_line(event, now)}" for event in section.happenings[:MOST_LINES]]
-        others = len(section.happenings) - MOST_LINES
-        if not section.happenings:
+        lines += [f"- {_line(event, now)}" for event in section.events[:MOST_LINES]]
+        others = len(section.events) - MOST_LINES
+        if not section.events:
             lines.append(f"- {section.none}")
         elif others > 0:
             lines.append(f"- and {fmt.count(others)} more")
@@ -46,7 +46,7 @@ def markdown(title: SafeText, about: SafeText, sections: Iterable[Section], now:
 
 
 def _line(event: ChangeEvent, now: float) -> str:
-    who, what = event.said(now)
+    who, what = event.words(now)
     text = as_code(f"{who}: {what}" if who else what)
     match event.level:
         case Level.CRITICAL:

@@ -1,7 +1,12 @@
 """What happened since a moment, in sections: for a user who comes back, and for a hand-over.
 
-Pure functions of the history (without one, of the entries of the log that are in memory) and of
-the store; they may run in a thread.
+`read_slice` reads the time since then from the history; without a history, `slice_of_log` makes the
+same from the log that is in memory. `changes_since` turns it into sections of lines ("Decided",
+"Went wrong", "Spent", …) together with the store, which has the present state.
+
+All are pure functions, which the "since" dialog calls in a thread. Times are seconds since 1970 by
+the platform's clock. A `Span` is a pair of begin and end; a `TaskLife` or `AlertLife` is all that
+is known of one task or alert.
 """
 
 from __future__ import annotations
@@ -10,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -35,6 +41,7 @@ from agentco_tui.live.sentences import deed
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
+    Alert,
     BudgetScope,
     Moment,
     Money,
@@ -46,59 +53,74 @@ from agentco_tui.model import format as fmt
 from agentco_tui.model.period import period_of
 from agentco_tui.text import SafeText, joined, plain, safe
 
-LEAST_GAP = 60.0  # seconds; shorter gaps are not reported
-MOST_NAMED = 3  # tasks of unknown outcome that are named in one line
-VERDICTS = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
+LEAST_GAP: Final = 60.0  # seconds; shorter gaps are not reported
+MOST_NAMED: Final = 3  # tasks of unknown outcome that are named in one line
+VERDICTS: Final = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
 
 
 class ChangeEvent(msgspec.Struct, frozen=True):
     """One event, or several of the same kind in one line."""
 
-    at: float | None
+    at: float | None  # None if its time is not known
     text: SafeText
     who: SafeText = SafeText("")
     level: Level = Level.OK
-    key: str = ""  # what opens: a screen and a row of it, such as "tasks:t1"
-    times: int = 1
+    key: str = ""
+    """What enter opens: a screen and a row of it, such as "tasks:t1"; "" if nothing."""
+    times: int = 1  # how many events the line is for
 
-    def said(self, now: float) -> tuple[SafeText, SafeText]:
+    def words(self, now: float) -> tuple[SafeText, SafeText]:
         """Two texts: when and by whom; and what, with how often."""
-        when = [to_minute(self.at, now)] if self.at is not None else []
+        when_and_who = [self.who]
+        if self.at is not None:
+            when_and_who.insert(0, to_minute(self.at, now))
         times = f" ×{fmt.count(self.times)}" if self.times > 1 else ""
-        return joined([*when, self.who]), plain(f"{self.text}{times}")
+        return joined(when_and_who), plain(f"{self.text}{times}")
 
 
 class Section(msgspec.Struct, frozen=True):
     """The events of one kind, the most severe first."""
 
     name: SafeText
-    happenings: Sequence[ChangeEvent]
-    none: SafeText = SafeText("nothing")  # what is shown if there is none
+    events: Sequence[ChangeEvent]
+    none: SafeText = SafeText("nothing")  # what is shown if there is no event
     notes: Sequence[SafeText] = ()  # about the whole section, such as which time was seen
 
 
 class HistorySlice(msgspec.Struct, frozen=True):
-    """What the history knows of the time since a moment."""
+    """What the history has of the time since a moment."""
 
     seen: Sequence[Span]  # when the log was read without a gap
     lives: Sequence[TaskLife]
-    counts: Sequence[Counted]
+    counts: Sequence[Counted]  # entries of the log by the minute
     alerts: Sequence[AlertLife] = ()
     spent: Mapping[str, Track[BudgetSample]] = {}  # by the company's id, "" for the whole
-    why: SafeText | None = None  # why some of it is missing
-    queue_seen: Sequence[Span] = ()
-    alerts_seen: Sequence[Span] = ()
+    why_incomplete: SafeText | None = None  # why all but the log is missing; None if it is not
+    queue_seen: Sequence[Span] = ()  # when the list of pending tasks was polled
+    alerts_seen: Sequence[Span] = ()  # when the alerts were polled
+
+
+class _Since(NamedTuple):
+    """What every section is made from."""
+
+    past: HistorySlice
+    store: Store
+    names: Names
+    limits: AlertLimits
+    since: float
+    now: float
 
 
 def to_minute(at: float, now: float) -> SafeText:
     """A moment to the minute: "22:14", "Wed 22:14", "19 Nov"."""
     words = fmt.clock(Moment(at), now)
-    return plain(words[:5]) if words.count(":") == 2 else words
+    has_seconds = words.count(":") == 2
+    return plain(words[:5]) if has_seconds else words
 
 
-def remembered(since: float, companies: Iterable[str], reader: Reader) -> HistorySlice:
-    """Reads the slice from the history, with the budgets of these companies."""
-    spent = {each: reader.budget(BudgetScope.COMPANY, each, since) for each in companies}
+def read_slice(since: float, companies: Iterable[str], reader: Reader) -> HistorySlice:
+    """Read the slice from the history, with the budgets of these companies and of the whole."""
+    spent = {company: reader.budget(BudgetScope.COMPANY, company, since) for company in companies}
     spent[""] = reader.budget(BudgetScope.ALL, "", since)
     counts, seen = reader.activity(since)
     return HistorySlice(
@@ -112,124 +134,165 @@ def remembered(since: float, companies: Iterable[str], reader: Reader) -> Histor
     )
 
 
-def held(entries: Sequence[Activity], since: float, read_to: float, why: SafeText) -> HistorySlice:
-    """The same from the log in memory, oldest first, which was last polled at `read_to`."""
-    at = [each.at.at if each.at and not is_gap(each) else None for each in entries]
-    seen = [(one, other) for one, other in pairwise([*at, read_to]) if one and other]
-    observed = observe_log([each for each in entries if each.at and each.at.at >= since])
-    return HistorySlice(seen, observed.lives, observed.counts, why=why)
+def slice_of_log(
+    entries: Sequence[Activity], since: float, polled_at: float, why_incomplete: SafeText
+) -> HistorySlice:
+    """The slice from the log in memory, which was last polled at `polled_at`.
+
+    `entries` are the log, the oldest first.
+    """
+    times: list[float | None] = []
+    for entry in entries:
+        # A gap has no time, so the spans before and after it are not seen.
+        if entry.at is None or is_gap(entry):
+            times.append(None)
+        else:
+            times.append(entry.at.at)
+    times.append(polled_at)
+    seen = [(begin, end) for begin, end in pairwise(times) if begin and end]
+    observed = observe_log([entry for entry in entries if entry.at and entry.at.at >= since])
+    return HistorySlice(seen, observed.lives, observed.counts, why_incomplete=why_incomplete)
 
 
 def gaps_of(seen: Iterable[Span], since: float, until: float) -> list[Span]:
     """The times between the two that were not seen, without short ones."""
-    gaps = list[Span]()
-    known_to = since
+    gaps: list[Span] = []
+    known_until = since
     for begin, end in (*sorted(seen), (until, until)):
-        if min(begin, until) - known_to >= LEAST_GAP:
-            gaps.append((known_to, min(begin, until)))
-        known_to = max(known_to, end)
+        gap_end = min(begin, until)
+        if gap_end - known_until >= LEAST_GAP:
+            gaps.append((known_until, gap_end))
+        known_until = max(known_until, end)
     return gaps
 
 
-def happened(
+def changes_since(
     past: HistorySlice,
     store: Store,
     limits: AlertLimits,
     span: Span,
     sent: Mapping[str, ChangeEvent] = {},
 ) -> list[Section]:
-    """All sections for a span of time. `sent` are the writes sent from this machine, by the id of
-    the task if they are about one.
+    """All sections for a span of time, which ends now.
+
+    `sent` are the writes that were sent from this machine, by the id of the task if they are about
+    one.
     """
-    names = Names(store)
-    since, _ = span
-    unknown = gap_words(past, span)
-    missing = [ChangeEvent(None, words, level=Level.WARNING) for words in unknown]
-    told = [Section(plain("Not known"), missing)] if missing else []
+    since, now = span
+    context = _Since(past, store, Names(store), limits, since, now)
+    sums = _sums(context)
+    unknown = [ChangeEvent(None, words, level=Level.WARNING) for words in gap_words(past, span)]
     # If something was not seen, it is not known that nothing happened.
-    seen = " in the time that was seen" if missing else ""
-    sums = _sums(past, store, span)
+    seen = " in the time that was seen" if unknown else ""
+    nothing_wrong = f"nothing went wrong{seen}"
     is_log_known = any(end > since for _, end in past.seen)
-    nothing_wrong = f"nothing went wrong{seen}" if is_log_known else "the log was not read"
-    for name, found, none in (
-        ("Decided", _decided(past, store, since, sent), f"nothing was decided{seen}"),
-        ("Went wrong", _wrong(past, store, names), nothing_wrong),
-        ("Spent", _spent(sums, store, names), "it is not known what was spent"),
-        ("Alerts", _alerts(past, store, names, limits, since), f"no alert came or went{seen}"),
-        ("Newly waiting", _waiting(past, store, names, limits, span), "nothing is new"),
-    ):
-        found.sort(key=lambda each: (-each.level, -each.times, -(each.at or 0.0)))
-        notes = _notes_on_sums(sums, store, span) if name == "Spent" else []
-        told.append(Section(plain(name), found, plain(none), notes))
-    return told
+    if not is_log_known:
+        nothing_wrong = "the log was not read"
+    sections: list[Section] = []
+    if unknown:
+        sections.append(Section(plain("Not known"), unknown))
+    sections.append(_section("Decided", _decided(context, sent), none=f"nothing was decided{seen}"))
+    sections.append(_section("Went wrong", _went_wrong(context), none=nothing_wrong))
+    sections.append(
+        _section(
+            "Spent",
+            _spent(context, sums),
+            none="it is not known what was spent",
+            notes=_notes_on_sums(context, sums),
+        )
+    )
+    sections.append(_section("Alerts", _alerts(context), none=f"no alert came or went{seen}"))
+    sections.append(_section("Newly waiting", _newly_waiting(context), none="nothing is new"))
+    return sections
+
+
+def _section(
+    name: str, events: list[ChangeEvent], *, none: str, notes: Sequence[SafeText] = ()
+) -> Section:
+    """A section with its events in order: the most severe, the most frequent, the newest first."""
+    events.sort(key=lambda event: (-event.level, -event.times, -(event.at or 0.0)))
+    return Section(plain(name), events, plain(none), notes)
 
 
 def gap_words(past: HistorySlice, span: Span) -> list[SafeText]:
     """A sentence for each gap in the time between the two."""
     since, now = span
-    names_by_gap: dict[str, list[str]] = {}
     feeds = [("the log", past.seen)]
-    if past.why is None:
+    if past.why_incomplete is None:
         feeds += [("the queue", past.queue_seen), ("alerts", past.alerts_seen)]
+    names_by_gap: dict[str, list[str]] = {}
     for name, seen in feeds:
-        for first, last in gaps_of(seen, since, now):
-            gap = f"from {to_minute(first, now)} to {to_minute(last, now)}"
+        for begin, end in gaps_of(seen, since, now):
+            gap = f"from {to_minute(begin, now)} to {to_minute(end, now)}"
             names_by_gap.setdefault(gap, []).append(name)
-    words = [plain(f"{_not_read(names)} {gap}") for gap, names in names_by_gap.items()]
-    return [*words, past.why] if past.why else words
+    sentences = [plain(f"{_not_read(names)} {gap}") for gap, names in names_by_gap.items()]
+    if past.why_incomplete:
+        sentences.append(past.why_incomplete)
+    return sentences
 
 
 def _not_read(names: Sequence[str]) -> str:
     """Such as: the log and the queue were not read."""
-    *first, last = names
-    is_one = not first and last != "alerts"
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return f"{listed} {'was' if is_one else 'were'} not read"
+    *others, last = names
+    if others:
+        return f"{', '.join(others)} and {last} were not read"
+    verb = "were" if last == "alerts" else "was"
+    return f"{last} {verb} not read"
 
 
-def _decided(
-    past: HistorySlice, store: Store, since: float, sent: Mapping[str, ChangeEvent]
-) -> list[ChangeEvent]:
-    """Decisions and other departures from the queue. Each opens the newest entry about its task, or
-    the agent; those with an unknown outcome are one line.
+def _decided(context: _Since, sent: Mapping[str, ChangeEvent]) -> list[ChangeEvent]:
+    """Decisions, and other tasks that left the queue.
+
+    Each opens the newest entry of the log about its task, else its agent. Those with an unknown
+    outcome are one line.
     """
-    ways = {entry.task.id: f"activity:{entry.id}" for entry in store.activity if entry.task}
-    own = dict(sent)
-    found = list[ChangeEvent]()
-    unknown = list[TaskLife]()
-    for life in past.lives:
+    entry_keys = {
+        entry.task.id: f"activity:{entry.id}" for entry in context.store.activity if entry.task
+    }
+    unmatched = dict(sent)
+    events: list[ChangeEvent] = []
+    unknown: list[TaskLife] = []
+    for life in context.past.lives:
         at = departure_time(life)
         if at is None:
             continue
-        mine = own.pop(life.id, None)
-        if at < since:
+        own_write = unmatched.pop(life.id, None)
+        if at < context.since:
             continue
-        verdict = verdict_of(life)
-        way = ways.get(life.id)
-        if way is None and life.agent:
-            way = f"agents:{life.agent}"
-        if verdict is not None:
-            has_failed = life.state is TaskState.FAILED
-            text = f"{verdict} {_title(life)}"
-            if has_failed:
-                text += ", failed since"
-            text += _noticed_late(life, at)
-            who = life.decided_by or (plain("") if mine is None else mine.who)
-            level = Level.CRITICAL if has_failed else Level.OK
-            found.append(ChangeEvent(at, plain(text), who, level, way or ""))
-        elif mine is not None:
-            found.append(replace(mine, key=way or mine.key))
+        key = entry_keys.get(life.id)
+        if key is None and life.agent:
+            key = f"agents:{life.agent}"
+        if verdict_of(life) is not None:
+            events.append(_decision(life, at, own_write, key or ""))
+        elif own_write is not None:
+            events.append(replace(own_write, key=key or own_write.key))
         else:
             unknown.append(life)
-    found += (replace(mine, key=ways.get(task, mine.key)) for task, mine in own.items())
+    for task_id, own_write in unmatched.items():
+        events.append(replace(own_write, key=entry_keys.get(task_id, own_write.key)))
     if unknown:
-        found.append(_of_unknown_outcome(unknown))
-    return found
+        events.append(_of_unknown_outcome(unknown))
+    return events
+
+
+def _decision(life: TaskLife, at: float, own_write: ChangeEvent | None, key: str) -> ChangeEvent:
+    """The event of a task whose outcome is known."""
+    text = f"{verdict_of(life)} {_title(life)}"
+    level = Level.OK
+    if life.state is TaskState.FAILED:
+        level = Level.CRITICAL
+        text += ", failed since"
+    text += _noticed_late(life, at)
+    who = life.decided_by
+    if not who and own_write is not None:
+        who = own_write.who
+    return ChangeEvent(at, plain(text), who or plain(""), level, key)
 
 
 def departure_time(life: TaskLife) -> float | None:
-    """When a task was decided, cancelled, or left the queue otherwise; None if it did not, or if
-    that is not known.
+    """When a task was decided, cancelled, or left the queue otherwise.
+
+    None if it did not, or if that is not known.
     """
     if life.decided is not None:
         return life.decided
@@ -263,6 +326,7 @@ def _noticed_late(life: TaskLife, at: float) -> str:
 
 
 def _of_unknown_outcome(lives: Sequence[TaskLife]) -> ChangeEvent:
+    """One event for all tasks that left the queue with an unknown outcome."""
     tasks = "1 task" if len(lives) == 1 else f"{fmt.count(len(lives))} tasks"
     titles = ", ".join(_title(life) for life in lives[:MOST_NAMED])
     if len(lives) > MOST_NAMED:
@@ -272,66 +336,81 @@ def _of_unknown_outcome(lives: Sequence[TaskLife]) -> ChangeEvent:
     return ChangeEvent(last, words, level=Level.UNKNOWN)
 
 
-def _wrong(past: HistorySlice, store: Store, names: Names) -> list[ChangeEvent]:
-    """Failures and warnings, those of one agent and verb in one line."""
-    newest = {kind_of(entry): entry for entry in store.activity}
-    times = Counter[EntryKind]()
-    last = dict[EntryKind, float]()
-    for each in past.counts:
-        kind = EntryKind(each.agent, each.kind, each.severity)
-        times[kind] += each.count
-        last[kind] = max(each.at, last.get(kind, 0.0))
-    found = list[ChangeEvent]()
-    for kind, count in times.items():
-        agent, verb, severity = kind
-        if (level := SEVERITY_LEVELS[severity]) > Level.OK:
-            known = newest.get(kind)
-            text = deed(known, names) if known else plain(verb or "an entry without words")
-            way = f"activity:{known.id}" if known else f"agents:{agent}" * bool(agent)
-            who = names.agent(Ref(id=agent)) if agent else plain("")
-            found.append(ChangeEvent(last[kind], text, who, level, way, count))
-    return found
+def _went_wrong(context: _Since) -> list[ChangeEvent]:
+    """Failures and warnings of the log, those of one agent and verb in one line."""
+    newest_entries = {kind_of(entry): entry for entry in context.store.activity}
+    counts = Counter[EntryKind]()
+    last_times: dict[EntryKind, float] = {}
+    for counted in context.past.counts:
+        kind = EntryKind(counted.agent, counted.kind, counted.severity)
+        counts[kind] += counted.count
+        last_times[kind] = max(counted.at, last_times.get(kind, 0.0))
+    events: list[ChangeEvent] = []
+    for kind, count in counts.items():
+        level = SEVERITY_LEVELS[kind.severity]
+        if level <= Level.OK:
+            continue
+        text = plain(kind.verb or "an entry without words")
+        key = ""
+        who = plain("")
+        if kind.agent:
+            key = f"agents:{kind.agent}"
+            who = context.names.agent(Ref(id=kind.agent))
+        entry = newest_entries.get(kind)
+        if entry is not None:
+            text = deed(entry, context.names)
+            key = f"activity:{entry.id}"
+        events.append(ChangeEvent(last_times[kind], text, who, level, key, count))
+    return events
 
 
-def _sums(past: HistorySlice, store: Store, span: Span) -> dict[str, ObservedSum]:
+def _sums(context: _Since) -> dict[str, ObservedSum]:
     """What was spent of each budget, by its subject, all in the same time if possible."""
-    _, now = span
-    budgets = [*store.budget, *store.company_budgets]
-    tracks = {each.subject: past.spent.get(each.subject, Track()) for each in budgets}
-    periods = {each.subject: period_of(each, now) for each in budgets}
-    return spent_together(tracks, periods, span)
+    budgets = [*context.store.budget, *context.store.company_budgets]
+    tracks = {each.subject: context.past.spent.get(each.subject, Track()) for each in budgets}
+    periods = {each.subject: period_of(each, context.now) for each in budgets}
+    return spent_together(tracks, periods, (context.since, context.now))
 
 
-def _spent(sums: Mapping[str, ObservedSum], store: Store, names: Names) -> list[ChangeEvent]:
-    rows = list[tuple[Decimal, ChangeEvent]]()
-    for budget in (*store.budget, *store.company_budgets):
-        known = sums.get(budget.subject)
+def _spent(context: _Since, sums: Mapping[str, ObservedSum]) -> list[ChangeEvent]:
+    """A line for each budget, the one of which most was spent first."""
+    rows: list[tuple[Decimal, ChangeEvent]] = []
+    for budget in (*context.store.budget, *context.store.company_budgets):
         words = f"now {fmt.money(budget.spent)}"
         if budget.limit is not None and not budget.unlimited:
             words += f" of {fmt.money(budget.limit)}"
-        if known is not None and budget.spent is not None:
-            came = Money(known.amount, budget.spent.currency, derived=True)
-            words = f"{fmt.money(came)}, {words}"
-        row = f"budget:{budget.scope}:{budget.id}"
-        amount = Decimal(0) if known is None else known.amount
-        rows.append((amount, ChangeEvent(None, plain(words), names.budget(budget), key=row)))
+        amount = Decimal(0)
+        spent = sums.get(budget.subject)
+        if spent is not None:
+            amount = spent.amount
+            if budget.spent is not None:
+                spent_since = Money(amount, budget.spent.currency, derived=True)
+                words = f"{fmt.money(spent_since)}, {words}"
+        key = f"budget:{budget.scope}:{budget.id}"
+        event = ChangeEvent(None, plain(words), context.names.budget(budget), key=key)
+        rows.append((amount, event))
     rows.sort(key=lambda row: -row[0])
-    return [happening for _, happening in rows]
+    return [event for _, event in rows]
 
 
-def _notes_on_sums(sums: Mapping[str, ObservedSum], store: Store, span: Span) -> list[SafeText]:
+def _notes_on_sums(context: _Since, sums: Mapping[str, ObservedSum]) -> list[SafeText]:
     """Which time the sums cover if it is not the whole span, and that sums do not agree."""
-    since, now = span
+    since = context.since
+    now = context.now
     if not sums:
         return [plain(f"nothing is known of what was spent since {to_minute(since, now)}")]
-    notes = list[SafeText]()
-    for known in sums.values():
-        unknown = (now - since) - known.seconds
-        if unknown >= LEAST_GAP:
-            first, last = (to_minute(at, now) for at in known.span)
-            words = f"in the {fmt.duration(known.seconds)} that was seen (from {first} to {last});"
-            notes.append(plain(f"{words} nothing is known of {fmt.duration(unknown)}"))
-    return [*dict.fromkeys(notes), *_difference_to_parts(sums, store)]
+    notes: list[SafeText] = []
+    for spent in sums.values():
+        unknown = (now - since) - spent.seconds
+        if unknown < LEAST_GAP:
+            continue
+        begin, end = spent.span
+        known = (
+            f"in the {fmt.duration(spent.seconds)} that was seen"
+            f" (from {to_minute(begin, now)} to {to_minute(end, now)})"
+        )
+        notes.append(plain(f"{known}; nothing is known of {fmt.duration(unknown)}"))
+    return [*dict.fromkeys(notes), *_difference_to_parts(sums, context.store)]
 
 
 def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[SafeText]:
@@ -343,7 +422,8 @@ def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[
         return []
     currency = next((each.spent.currency for each in store.budget if each.spent), None)
     together = Money(sum((part.amount for part in known), Decimal(0)), currency, derived=True)
-    if fmt.money(together) == fmt.money(Money(whole.amount, currency, derived=True)):
+    total = Money(whole.amount, currency, derived=True)
+    if fmt.money(together) == fmt.money(total):
         return []
     if len(known) < len(parts):
         unknown = fmt.count(len(parts) - len(known))
@@ -353,40 +433,59 @@ def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[
     return [plain(f"the companies together {fmt.money(together)}{why}")]
 
 
-def _alerts(
-    past: HistorySlice, store: Store, names: Names, limits: AlertLimits, since: float
-) -> list[ChangeEvent]:
-    """Alerts that came or ended. One without a time gets the time at which it was first seen."""
-    found = list[ChangeEvent]()
-    lives = {life.id: life for life in past.alerts}
-    for alert in store.alerts:
-        way = f"budget:{alert.id}"
-        life = lives.get(alert.id)
-        at = None if alert.at is None else alert.at.at
-        came = plain("came")
-        if alert.at is None:
-            at = None if life is None else life.first_seen
-            came = plain("undated" if at is None else "first seen")
-        if insight.is_open(alert):
-            if at is None or at >= since:
-                level = insight.alert_level(alert, limits)
-                found.append(ChangeEvent(at, alert.text, came, level, way))
-        elif alert.at is not None and alert.at.at >= since and life is None:
-            # It ended before it was ever seen open.
-            words = plain(f"{alert.text}{_was(alert.severity)}")
-            found.append(ChangeEvent(alert.at.at, words, plain("came and went"), key=way))
-    for life in past.alerts:
-        if life.gone is None or life.gone < since:
-            continue
-        subject = Ref(id=life.subject)
-        is_agent = life.scope is BudgetScope.AGENT
-        owner = names.agent(subject) if is_agent else names.company(subject)
-        about = life.text or plain(f"about {owner}" if life.subject else "about the whole")
-        word = plain("came and went" if life.first_seen >= since else "went")
-        way = f"budget:{life.scope}:{life.subject or ''}"
-        text = plain(f"{about}{_was(life.severity)}")
-        found.append(ChangeEvent(life.gone, text, word, key=way))
-    return found
+def _alerts(context: _Since) -> list[ChangeEvent]:
+    """Alerts that came or ended."""
+    lives = {life.id: life for life in context.past.alerts}
+    events: list[ChangeEvent] = []
+    for alert in context.store.alerts:
+        event = _alert_that_came(context, alert, lives.get(alert.id))
+        if event is not None:
+            events.append(event)
+    for life in context.past.alerts:
+        if life.gone is not None and life.gone >= context.since:
+            events.append(_alert_that_went(context, life, life.gone))
+    return events
+
+
+def _alert_that_came(context: _Since, alert: Alert, life: AlertLife | None) -> ChangeEvent | None:
+    """The event of an alert in the list; None if it came before.
+
+    If the platform sends no time, it is the time at which the alert was first seen.
+    """
+    key = f"budget:{alert.id}"
+    at = None if alert.at is None else alert.at.at
+    if insight.is_open(alert):
+        word = "came"
+        if at is None:
+            word = "undated"
+            if life is not None:
+                at = life.first_seen
+                word = "first seen"
+        if at is not None and at < context.since:
+            return None
+        level = insight.alert_level(alert, context.limits)
+        return ChangeEvent(at, alert.text, plain(word), level, key)
+    was_seen_open = life is not None
+    if at is None or at < context.since or was_seen_open:
+        return None
+    words = plain(f"{alert.text}{_was(alert.severity)}")
+    return ChangeEvent(at, words, plain("came and went"), key=key)
+
+
+def _alert_that_went(context: _Since, life: AlertLife, gone: float) -> ChangeEvent:
+    """The event of an alert that was seen open, and ended at the time `gone`."""
+    text = life.text
+    if not text:
+        text = plain("about the whole")
+        if life.subject:
+            subject = Ref(id=life.subject)
+            names = context.names
+            is_agent = life.scope is BudgetScope.AGENT
+            owner = names.agent(subject) if is_agent else names.company(subject)
+            text = plain(f"about {owner}")
+    word = plain("came and went" if life.first_seen >= context.since else "went")
+    key = f"budget:{life.scope}:{life.subject or ''}"
+    return ChangeEvent(gone, plain(f"{text}{_was(life.severity)}"), word, key=key)
 
 
 def _was(severity: Severity) -> str:
@@ -394,32 +493,31 @@ def _was(severity: Severity) -> str:
     return "" if severity is Severity.UNKNOWN else f" (was {severity})"
 
 
-def _waiting(
-    past: HistorySlice, store: Store, names: Names, limits: AlertLimits, span: Span
-) -> list[ChangeEvent]:
-    """Tasks that wait since then, those of one agent and title in one line. A task without a time
-    counts if the queue was seen without it before.
+def _newly_waiting(context: _Since) -> list[ChangeEvent]:
+    """Tasks that began to wait since then, those of one agent, title and level in one line.
+
+    A task without a time counts if the queue was seen without it before.
     """
-    since, now = span
-    found = dict[object, ChangeEvent]()
-    first_seen = {life.id: life.first_seen for life in past.lives}
-    for task in store.pending:
+    first_seen = {life.id: life.first_seen for life in context.past.lives}
+    events: dict[object, ChangeEvent] = {}
+    for task in context.store.pending:
         at = insight.waiting_since(task)
         if at is None:
             at = first_seen.get(task.id)
-            if at is None or not _was_watched_before(at, past.queue_seen):
+            if at is None or not _was_watched_before(at, context.past.queue_seen):
                 continue
-        if at < since or not insight.waits_for_person(task):
+        if at < context.since or not insight.waits_for_person(task):
             continue
-        level = insight.task_level(task, now, limits)
-        kind = level, task.title, task.agent
-        who = names.agent(task.agent) if task.agent else plain("")
-        this = ChangeEvent(at, task.title, who, level, f"tasks:{task.id}")
-        known = found.get(kind)
-        if known is not None:
-            this = replace(known, at=min(at, known.at or at), times=known.times + 1)
-        found[kind] = this
-    return [*found.values()]
+        level = insight.task_level(task, context.now, context.limits)
+        who = context.names.agent(task.agent) if task.agent else plain("")
+        event = ChangeEvent(at, task.title, who, level, f"tasks:{task.id}")
+        line = (level, task.title, task.agent)
+        earlier = events.get(line)
+        if earlier is not None:
+            oldest = min(at, earlier.at or at)
+            event = replace(earlier, at=oldest, times=earlier.times + 1)
+        events[line] = event
+    return list(events.values())
 
 
 def _was_watched_before(at: float, seen: Sequence[Span]) -> bool:

@@ -1,7 +1,8 @@
-"""How what is told of a task is merged with what is stored of it already.
+"""Merges a new report of a task with what is stored of it, for `history.database`.
 
-The same task is seen in the queue, in the list of all tasks, and in the log; each tells a part, and
-in any order.
+The life of a task is when it was first seen, began to wait, was decided and ended. It is reported
+by the queue (the pending list), by the list of all tasks and by the log; each knows a part of it,
+and they come in any order. A task "departs" when it leaves the queue.
 """
 
 from __future__ import annotations
@@ -14,48 +15,53 @@ from agentco_tui.history.rows import LifeRow
 from agentco_tui.model import TaskState
 
 CLOCK_TOLERANCE: Final = 5.0
-"""Seconds by which the platform's clock, in the log, may be behind ours, by which a task was seen
-to wait."""
+"""Seconds by which the times in the log may be behind the times at which a task was polled."""
 _WAITING: Final = (TaskState.PENDING, TaskState.QUEUED)
 _DECIDED: Final = (TaskState.APPROVED, TaskState.REJECTED)
 
 
-def merged_life(stored: LifeRow, told: LifeRow) -> LifeRow:
-    """Returns what is known of a task after it was told of once more; `stored` if it is nothing
-    new.
-    """
-    if not _is_news(stored, told):
+def merged_life(stored: LifeRow, report: LifeRow) -> LifeRow:
+    """The stored life of a task together with a new report; `stored` itself if nothing is new."""
+    if not _is_news(stored, report):
         return stored
-    has_returned = _has_returned(stored, told)
-    waits_now = bool(told.waits) and (stored.departed is None or has_returned)
+    waits = stored.waits
+    departed = _first_of(stored.departed, report.departed)
+    departed_after = _first_of(stored.departed_after, report.departed_after)
+    looked_up = stored.looked_up
+    has_returned = _has_returned(stored, report)
+    if has_returned:
+        departed = None
+        departed_after = None
+        looked_up = None
+    if report.waits and (stored.departed is None or has_returned):
+        waits = 1
     return LifeRow(
         id=stored.id,
-        title=told.title or stored.title,
-        agent=_either(told.agent, stored.agent),
-        company=_either(told.company, stored.company),
-        first_seen=min(stored.first_seen, told.first_seen),
-        waiting_since=_first_of(stored.waiting_since, told.waiting_since),
-        decided=_first_of(stored.decided, told.decided, _decision_time(stored, told)),
-        decided_by=_either(told.decided_by, stored.decided_by),
-        ended=_first_of(stored.ended, told.ended, _end_time(stored, told)),
-        state=_merged_state(stored, told),
-        estimate=_either(told.estimate, stored.estimate),
-        cost=_either(told.cost, stored.cost),
-        currency=_either(told.currency, stored.currency),
-        state_at=max(stored.state_at, told.state_at),
-        changed=max(stored.changed, told.changed),
-        waits=1 if waits_now else stored.waits,
-        departed=None if has_returned else _first_of(stored.departed, told.departed),
-        departed_after=(
-            None if has_returned else _first_of(stored.departed_after, told.departed_after)
-        ),
-        looked_up=None if has_returned else stored.looked_up,
+        title=report.title or stored.title,
+        agent=_either(report.agent, stored.agent),
+        company=_either(report.company, stored.company),
+        first_seen=min(stored.first_seen, report.first_seen),
+        waiting_since=_first_of(stored.waiting_since, report.waiting_since),
+        decided=_first_of(stored.decided, report.decided, _decision_time(stored, report)),
+        decided_by=_either(report.decided_by, stored.decided_by),
+        ended=_first_of(stored.ended, report.ended, _end_time(stored, report)),
+        state=_merged_state(stored, report),
+        estimate=_either(report.estimate, stored.estimate),
+        cost=_either(report.cost, stored.cost),
+        currency=_either(report.currency, stored.currency),
+        state_at=max(stored.state_at, report.state_at),
+        changed=max(stored.changed, report.changed),
+        waits=waits,
+        departed=departed,
+        departed_after=departed_after,
+        looked_up=looked_up,
     )
 
 
 def departed_life(stored: LifeRow, at: float, after: float | None) -> LifeRow:
-    """Returns the life of a task that was missing in the queue at a time, and last seen there
-    `after`; `stored` if it did not wait.
+    """The life of a task that has left the queue; `stored` itself if the task did not wait.
+
+    It was missing in the queue at the time `at`, and last seen there at the time `after`.
     """
     if not stored.waits:
         return stored
@@ -63,49 +69,51 @@ def departed_life(stored: LifeRow, at: float, after: float | None) -> LifeRow:
     return replace(stored, waits=0, departed=at, departed_after=after, changed=changed)
 
 
-def _is_news(stored: LifeRow, told: LifeRow) -> bool:
-    """Whether something worth writing is told; that a task was seen once more is not."""
+def _is_news(stored: LifeRow, report: LifeRow) -> bool:
+    """Whether the report has something worth writing; that the task was seen again is not."""
     news = (
-        told.title != stored.title,
-        told.state != stored.state,
-        told.estimate != stored.estimate,
-        told.cost != stored.cost,
-        told.decided != stored.decided,
-        told.ended != stored.ended,
-        bool(told.waits) and stored.waits != told.waits,
-        told.decided_by is not None and stored.decided_by is None,
-        told.departed is not None and stored.departed is None,
+        report.title != stored.title,
+        report.state != stored.state,
+        report.estimate != stored.estimate,
+        report.cost != stored.cost,
+        report.decided != stored.decided,
+        report.ended != stored.ended,
+        bool(report.waits) and stored.waits != report.waits,
+        report.decided_by is not None and stored.decided_by is None,
+        report.departed is not None and stored.departed is None,
     )
     return any(news)
 
 
-def _has_returned(stored: LifeRow, told: LifeRow) -> bool:
+def _has_returned(stored: LifeRow, report: LifeRow) -> bool:
     """Whether the task waits again, after it had left the queue."""
-    return bool(told.waits) and stored.departed is not None and stored.departed < told.state_at
+    return bool(report.waits) and stored.departed is not None and stored.departed < report.state_at
 
 
-def _merged_state(stored: LifeRow, told: LifeRow) -> str | None:
+def _merged_state(stored: LifeRow, report: LifeRow) -> str | None:
     """The later of both states."""
     tolerance = CLOCK_TOLERANCE if stored.state in _WAITING else 0.0
-    is_later = told.state_at >= stored.state_at - tolerance
-    return _either(told.state, stored.state) if is_later else stored.state
+    is_later = report.state_at >= stored.state_at - tolerance
+    if not is_later:
+        return stored.state
+    return _either(report.state, stored.state)
 
 
-def _decision_time(stored: LifeRow, told: LifeRow) -> float | None:
-    """When a task was decided that is now seen to be; None if it is not."""
-    if told.state == stored.state or told.state not in _DECIDED:
+def _decision_time(stored: LifeRow, report: LifeRow) -> float | None:
+    """When a task was decided that is now reported as decided; None if it is not."""
+    if report.state == stored.state or report.state not in _DECIDED:
         return None
-    return _first_of(stored.departed, told.first_seen)
+    return _first_of(stored.departed, report.first_seen)
 
 
-def _end_time(stored: LifeRow, told: LifeRow) -> float | None:
-    """When a task ended that is now seen to have ended; None if it has not."""
-    if told.state == stored.state:
+def _end_time(stored: LifeRow, report: LifeRow) -> float | None:
+    """When a task ended that is now reported as ended; None if it is not."""
+    if report.state == stored.state:
         return None
-    if told.state in (TaskState.CANCELLED, TaskState.REJECTED):
-        return _first_of(stored.departed, told.first_seen)
-    if told.state in (TaskState.DONE, TaskState.FAILED):
-        return told.first_seen
+    if report.state in (TaskState.CANCELLED, TaskState.REJECTED):
+        return _first_of(stored.departed, report.first_seen)
+    if report.state in (TaskState.DONE, TaskState.FAILED):
+        return report.first_seen
     return None
 
 

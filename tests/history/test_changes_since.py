@@ -18,10 +18,10 @@ from agentco_tui.history.changes_since import (
     ChangeEvent,
     HistorySlice,
     Section,
+    changes_since,
     gaps_of,
-    happened,
-    held,
-    remembered,
+    read_slice,
+    slice_of_log,
     to_minute,
 )
 from agentco_tui.history.observations import (
@@ -87,9 +87,7 @@ def entry(number: int, at: float, verb: str, **more: object) -> Activity:
 def told(chapters: list[Section], name: str) -> list[str]:
     for chapter in chapters:
         if chapter.name == name:
-            return [
-                f"{each.who}: {each.text} ×{each.times} {each.key}" for each in chapter.happenings
-            ]
+            return [f"{each.who}: {each.text} ×{each.times} {each.key}" for each in chapter.events]
     return []
 
 
@@ -139,9 +137,9 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
         ],
     )
     file.store([observed])
-    past = file.read(partial(remembered, SINCE, ["c1"]))
+    past = file.read(partial(read_slice, SINCE, ["c1"]))
     file.close()
-    found = happened(past, a_store(), AlertLimits(), (SINCE, NOW))
+    found = changes_since(past, a_store(), AlertLimits(), (SINCE, NOW))
     assert told(found, "Decided") == ["Wanda: approved Refund 214, failed since ×1 agents:a1"]
     assert told(found, "Went wrong") == ["Ada: tool failed ×3 agents:a1"]
     assert told(found, "Spent") == ["Acme: ~$50.00, now $150.00 of $1,000.00 ×1 budget:company:c1"]
@@ -169,8 +167,8 @@ def test_without_a_history_the_log_that_is_held_tells() -> None:
         entry(4, NOW - 10, "tool.called", severity=Severity.INFO),
     )
     store.activity.merge(Listing(records=(*entries[:2], *entries[3:])))
-    past = held(entries, SINCE, NOW, safe("only the log"))
-    found = happened(past, store, AlertLimits(), (SINCE, NOW))
+    past = slice_of_log(entries, SINCE, NOW, safe("only the log"))
+    found = changes_since(past, store, AlertLimits(), (SINCE, NOW))
     assert told(found, "Decided") == ["Wanda: approved Refund 214 ×1 activity:e1"]
     assert told(found, "Went wrong") == ["Ada: Too slow: 4 s ×2 activity:e3"]
     assert told(found, "Spent") == ["Acme: now $150.00 of $1,000.00 ×1 budget:company:c1"]
@@ -190,7 +188,7 @@ def test_what_was_sent_from_here_is_told_once() -> None:
     limit = ChangeEvent(NOW - 30, safe("set limit Ada"), safe("from here"), key="agents:a1")
     sent = {"t1": mine, "t2": mine, "attempt-3": limit}
     past = HistorySlice([(SINCE, NOW)], lives, [])
-    found = happened(past, a_store(), AlertLimits(), (SINCE, NOW), sent)
+    found = changes_since(past, a_store(), AlertLimits(), (SINCE, NOW), sent)
     assert told(found, "Decided") == [
         "from here: set limit Ada ×1 agents:a1",
         "from here: approved Refund ×1 ",
@@ -206,7 +204,7 @@ def test_what_waits_newly_is_told_the_worst_first() -> None:
         Task(id="when", title=safe("When?")),
     ]
     store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
-    found = happened(NOTHING, store, AlertLimits(), (SINCE, NOW))
+    found = changes_since(NOTHING, store, AlertLimits(), (SINCE, NOW))
     assert told(found, "Newly waiting") == [": Late ×1 tasks:late", ": New ×3 tasks:n0"]
 
 
@@ -246,7 +244,7 @@ def decided(*lives: TaskLife, **sent: ChangeEvent) -> list[str]:
     past = HistorySlice(
         [(SINCE, NOW)], lives, [], queue_seen=[(SINCE, NOW)], alerts_seen=[(SINCE, NOW)]
     )
-    return told(happened(past, a_store(), AlertLimits(), (SINCE, NOW), sent), "Decided")
+    return told(changes_since(past, a_store(), AlertLimits(), (SINCE, NOW), sent), "Decided")
 
 
 def test_what_left_the_queue_is_told_with_what_became_of_it() -> None:
@@ -282,7 +280,7 @@ def test_a_decision_between_two_looks_has_no_exact_time() -> None:
 
 def test_nothing_is_said_not_to_have_happened_where_nobody_looked() -> None:
     past = HistorySlice([(NOW - 60, NOW)], [], [], queue_seen=[(NOW - 60, NOW)])
-    found = happened(past, a_store(), AlertLimits(), (SINCE, NOW))
+    found = changes_since(past, a_store(), AlertLimits(), (SINCE, NOW))
     first = to_minute(SINCE, NOW)
     assert told(found, "Not known") == [
         f": the log and the queue were not read from {first} to {to_minute(NOW - 60, NOW)} ×1 ",
@@ -296,7 +294,7 @@ def test_sums_say_which_time_they_are_of() -> None:
     samples = (sample(NOW - 60, 142), sample(NOW - 20, 150))
     spent = {"c1": Track(samples, ((NOW - 60, NOW),)), "": Track[BudgetSample]()}
     past = HistorySlice([(SINCE, NOW)], [], [], spent=spent)
-    found = happened(past, a_store(), AlertLimits(), (NOW - HOUR, NOW))
+    found = changes_since(past, a_store(), AlertLimits(), (NOW - HOUR, NOW))
     first, last = to_minute(NOW - 60, NOW), to_minute(NOW, NOW)
     assert told(found, "Spent") == ["Acme: ~$8.00, now $150.00 of $1,000.00 ×1 budget:company:c1"]
     assert notes_on_sums(found) == [
@@ -316,7 +314,7 @@ def test_sums_that_differ_from_the_sum_of_all_are_pointed_out() -> None:
         "": Track((sample(SINCE, 400), sample(NOW - 20, 500)), seen),
     }
     past = HistorySlice([(SINCE, NOW)], [], [], spent=spent)
-    [note] = notes_on_sums(happened(past, store, AlertLimits(), (SINCE, NOW)))
+    [note] = notes_on_sums(changes_since(past, store, AlertLimits(), (SINCE, NOW)))
     assert note.startswith("the companies together ~$50.00")
 
 
@@ -341,7 +339,7 @@ def test_alerts_without_a_time_and_those_that_ended_are_told() -> None:
         is_dated=False,
     )
     past = HistorySlice([(SINCE, NOW)], [], [], alerts=[life])
-    found = happened(past, store, AlertLimits(), (SINCE, NOW))
+    found = changes_since(past, store, AlertLimits(), (SINCE, NOW))
     assert told(found, "Alerts") == [
         "first seen: Ada is at 80 % ×1 budget:al2",
         "came and went: Ada was at 100 % (was critical) ×1 budget:al3",
@@ -354,5 +352,5 @@ def test_a_task_without_a_time_is_new_where_the_queue_was_seen_before() -> None:
     life = TaskLife(id="t1", title=safe("When?"), first_seen=NOW - 30, waits=True)
     for since_when, expected in ((NOW - 60, [": When? ×1 tasks:t1"]), (NOW - 30, [])):
         past = HistorySlice([(SINCE, NOW)], [life], [], queue_seen=[(since_when, NOW)])
-        found = happened(past, store, AlertLimits(), (SINCE, NOW))
+        found = changes_since(past, store, AlertLimits(), (SINCE, NOW))
         assert told(found, "Newly waiting") == expected

@@ -11,7 +11,13 @@ from textual import on
 from textual.binding import Binding, BindingType
 
 from agentco_tui.actions.handover import sent_from_here
-from agentco_tui.history.changes_since import Section, happened, held, remembered, to_minute
+from agentco_tui.history.changes_since import (
+    Section,
+    changes_since,
+    read_slice,
+    slice_of_log,
+    to_minute,
+)
 from agentco_tui.history.observations import HistoryError
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.model import format as fmt
@@ -50,18 +56,18 @@ async def gather(frame: BaseFrame, since: float) -> list[Section]:
     past = None
     if workspace.history is not None:
         try:
-            read = partial(remembered, since, tuple(store.companies.records))
+            read = partial(read_slice, since, tuple(store.companies.records))
             past = await workspace.history.ask(read, up_to_now=True)
         except HistoryError as error:
             why = plain(str(error))
     if past is None:
         read_to = began_at(store.freshness[FeedName.ACTIVITY], workspace.clock)
-        past = held(tuple(store.activity), since, read_to, why)
+        past = slice_of_log(tuple(store.activity), since, read_to, why)
     services = frame.dashboard.services
     journal = await services.journaled(services.journal.latest, workspace.origin)
     sent = sent_from_here(journal, since, now - time.time())
     limits = workspace.settings.alerts
-    return await beside(lambda: happened(past, store, limits, (since, now), sent))
+    return await beside(lambda: changes_since(past, store, limits, (since, now), sent))
 
 
 class SinceScreen(WholeScreen[str]):
@@ -134,7 +140,7 @@ class SinceScreen(WholeScreen[str]):
 
     def _items_of(self, section: Section, now: float) -> Iterable[Item]:
         """Yield the heading of a section, its notes, and a line for each event."""
-        events = section.happenings
+        events = section.events
         shown = events[: MOST if self._shows_all else FIRST]
         count = fmt.count(len(events)) if events else ""
         yield Gap()
@@ -143,7 +149,7 @@ class SinceScreen(WholeScreen[str]):
             yield Text(plain(f"  {note}"), Tone.DIM)
         rows: list[list[Cell]] = []
         for event in shown:
-            who, what = event.said(now)
+            who, what = event.words(now)
             tone = TONES[event.level]
             sign = Cell(plain(f"{level_sign(event.level)} "), tone)
             rows.append([sign, Cell(who, Tone.DIM), Cell(plain("  ")), Cell(what, tone)])
