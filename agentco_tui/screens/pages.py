@@ -19,7 +19,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.screens.dashboard_context import DashboardContext
-from agentco_tui.screens.detail_pane import about_the_id, field, is_listed, link, when
+from agentco_tui.screens.detail_pane import field, id_warning, is_listed, link, when
 from agentco_tui.screens.navigation import AGENT_LOG
 from agentco_tui.screens.overview_panels import log_lines
 from agentco_tui.screens.trends import entries_trend, spending_items, together, waiting_trend
@@ -77,7 +77,7 @@ def _company_head(company: Company, agents: list[Agent]) -> list[Item]:
     """Return the name of a company, and what it is for."""
     items: list[Item] = [
         Text(company.name or safe(company.sent_id), Tone.STRONG),
-        *about_the_id(company),
+        *id_warning(company),
     ]
     facts = [company.status, company.template, f"{fmt.count(len(agents))} agents" if agents else ""]
     words = f" {signs.separator} ".join(fact for fact in facts if fact)
@@ -98,7 +98,7 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[Item]:
     entries = (entry for entry in newest if is_about_agent(entry, agent.id, context.names))
     return [
         Text(agent.name or safe(agent.sent_id), Tone.STRONG),
-        *about_the_id(agent),
+        *id_warning(agent),
         link("company", context.names.company, agent.company, "companies"),
         field("status", plain(status.text.strip()), status.tone),
         field("role", agent.role),

@@ -22,7 +22,7 @@ from agentco_tui.model import Activity, Agent, BudgetScope, Company, Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
-from agentco_tui.screens.detail_pane import beyond
+from agentco_tui.screens.detail_pane import unknown_fields
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.navigation import NavigationEntry
@@ -117,7 +117,10 @@ class CompaniesView(TrendView[Company]):
         return self.workspace.client.company(row_id)
 
     def detail_items(self, record: Company) -> list[Item]:
-        return [*company_page(record, self.dashboard), *beyond(record, raw=self.detail.is_raw)]
+        return [
+            *company_page(record, self.dashboard),
+            *unknown_fields(record, raw=self.detail.is_raw),
+        ]
 
 
 class AgentsView(TrendView[Agent]):
@@ -177,7 +180,10 @@ class AgentsView(TrendView[Agent]):
         return self.workspace.client.agent(row_id)
 
     def detail_items(self, record: Agent) -> list[Item]:
-        return [*agent_page(record, self.dashboard), *beyond(record, raw=self.detail.is_raw)]
+        return [
+            *agent_page(record, self.dashboard),
+            *unknown_fields(record, raw=self.detail.is_raw),
+        ]
 
 
 def days_between(first: date | None, last: date | None) -> str:

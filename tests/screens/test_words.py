@@ -32,7 +32,7 @@ from agentco_tui.model import (
 from agentco_tui.reading import json_body
 from agentco_tui.reading.identity import mark_shared
 from agentco_tui.screens.cells import CellContext, remaining_money, spent_text, task_status_cell
-from agentco_tui.screens.detail_pane import substance
+from agentco_tui.screens.detail_pane import task_in_full
 from agentco_tui.screens.header_footer import health_cells
 from agentco_tui.screens.task_columns import task_columns
 from agentco_tui.text import cell_width, plain, signs
@@ -205,7 +205,9 @@ def read(**fields: Any) -> Task:
 
 
 def lines(task: Task, width: int = 60) -> list[str]:
-    rows = ["".join(cell.text for cell in line) for line in broken(substance(task, CONTEXT), width)]
+    rows = [
+        "".join(cell.text for cell in line) for line in broken(task_in_full(task, CONTEXT), width)
+    ]
     assert all(cell_width(row) <= width for row in rows)
     return [row.rstrip() for row in rows]
 

@@ -36,11 +36,12 @@ from agentco_tui.screens.cells import priority_cell
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.decision_facts import DecisionFacts
 from agentco_tui.screens.decision_notes import READ_AFTER, line_note, text_of
-from agentco_tui.screens.detail_pane import substance, sums_of, warning, whole_title
+from agentco_tui.screens.detail_pane import task_in_full, warning, whole_title
 from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells, title_of
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
 from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
+from agentco_tui.screens.sent_fields import sums_of
 from agentco_tui.screens.sized_screen import PHONE_WIDTH
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
@@ -169,11 +170,11 @@ class ApproveQuestion(TaskQuestion):
         width, height = self.app.size
         if width < PHONE_WIDTH or height < ROOM:  # there what is asked for comes first
             is_bad = [getattr(item, "tone", None) is Tone.CRITICAL for item in beside]
-            yield from substance(task, self.cell_context, [head, *compress(beside, is_bad)])
+            yield from task_in_full(task, self.cell_context, [head, *compress(beside, is_bad)])
             yield from (Gap(), *compress(beside, map(not_, is_bad)), Gap())
         else:
             gap = [Gap()] if height > ROOM else []
-            yield from (*substance(task, self.cell_context, [head, *beside]), *gap)
+            yield from (*task_in_full(task, self.cell_context, [head, *beside]), *gap)
         if isinstance(self.trace, ApiError):
             yield warning(f"{signs.unknown} trace: {self.trace}")
         elif self.trace is None:
