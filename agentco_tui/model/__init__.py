@@ -1,9 +1,13 @@
 """The platform's records (companies, agents, tasks, budgets, alerts, activity) as frozen structs.
 
-Every text field has passed `agentco_tui.text`, so that it can be shown. Identifiers (`id`) are kept
-exactly as they were sent, because they go back into requests; they must pass `safe` before they
-are shown. A field that was not sent is None, never 0 or "". Fields that the decoder did not
-understand are kept in `extra` as compact JSON, and shown in the detail pane.
+`agentco_tui.reading` decodes responses into them; all other rooms read them. A `SafeText` has been
+cleaned of control characters and escape sequences, so it can be shown. Identifiers (`id`) are kept
+exactly as they were sent, because they go back into requests; they must pass `safe` before they are
+shown. A field that was not sent is None, never 0 or "". Fields that the decoder did not understand
+are kept in `extra` as compact JSON, and shown in the detail pane.
+
+A record is writable if a request may name it by its id. It is not if the platform sent no id, or
+the same id for several rows: then `id_doubt` says why, and no approval or change can be sent.
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ class IdDoubt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     nth: int = 1
     """Which of the sharers this record is, from 1."""
     sent_id: str | None = None
-    """The id that was sent, where the record's own `id` is made up to tell it from the others."""
+    """The id that was sent; the record's own `id` is then made up, to tell it from the others. None
+    if the record has the id that was sent."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -86,7 +91,7 @@ class Money(msgspec.Struct, frozen=True, gc=False):
 
     amount: Decimal
     currency: SafeText | None = None
-    """Upper case code such as USD, or a unit that is no money such as TOKENS; None if not told."""
+    """Upper case code such as USD, or a unit that is no money such as TOKENS; None if not sent."""
     unit_assumed: bool = False
     """True if neither a field name nor a sibling said whether these are units or cents."""
     derived: bool = False
@@ -94,7 +99,7 @@ class Money(msgspec.Struct, frozen=True, gc=False):
 
 
 class Ref(msgspec.Struct, frozen=True, gc=False):
-    """Another record that this one names; at least one of the two is known."""
+    """A reference to another record; at least one of id and name is known."""
 
     id: str | None = None
     name: SafeText | None = None
@@ -128,7 +133,7 @@ class AgentState(StrEnum):
 
 
 class Severity(StrEnum):
-    """How bad an alert or an activity entry is; UNKNOWN where the platform did not say."""
+    """How bad an alert or an activity entry is; UNKNOWN if the platform did not say."""
 
     INFO = "info"
     WARNING = "warning"
@@ -137,7 +142,7 @@ class Severity(StrEnum):
 
 
 class BudgetScope(StrEnum):
-    """What a budget is for."""
+    """Whose budget it is: everything's, a company's or an agent's."""
 
     ALL = "all"
     COMPANY = "company"
@@ -145,7 +150,7 @@ class BudgetScope(StrEnum):
 
 
 class Company(Record, frozen=True, kw_only=True, gc=False):
-    """A company of agents; `status` is the platform's word, as in all records."""
+    """A company of agents. Here and in all records, `status` is the platform's own word."""
 
     name: SafeText | None = None
     template: SafeText | None = None
@@ -164,9 +169,9 @@ class Agent(Record, frozen=True, kw_only=True, gc=False):
     role: SafeText | None = None
     company: Ref | None = None
     trust: Decimal | None = None
-    """The raw score; no scale is promised."""
+    """The score that the platform gives the agent; its scale is not known."""
     trust_word: SafeText | None = None
-    """The score where it is a word."""
+    """The score if it is a word."""
     budget_remaining: Money | None = None
     status: SafeText | None = None
     state: AgentState | None = None
@@ -190,7 +195,7 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     state: TaskState | None = None
     """None if no status was sent."""
     needs_approval: bool | None = None
-    """An explicit flag, where the platform sends one."""
+    """The platform's explicit flag; None if it sends none."""
     agent: Ref | None = None
     company: Ref | None = None
     priority: SafeText | None = None
@@ -199,7 +204,7 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     """The agent's score, if the task carries it."""
     created: Moment | None = None
     waiting_since: Moment | None = None
-    """When it began to wait for a decision, if the platform sends that besides `created`."""
+    """When it began to wait for a decision, if the platform sends that in addition to `created`."""
     updated: Moment | None = None
     decided: Moment | None = None
     decided_by: SafeText | None = None
@@ -207,7 +212,7 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     cost: Money | None = None
     """The cost it had, or is expected to have."""
     estimate: Money | None = None
-    """What it is expected to cost in all, where a name says so; `cost` is the same, or so far."""
+    """What it is expected to cost in all, if the platform sends that under a name of its own."""
     content: bytes = b""
     """A digest of all fields except the volatile ones (see `reading/content.py`)."""
 
@@ -220,7 +225,7 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
 
 
 class Budget(Record, frozen=True, kw_only=True, gc=False):
-    """The limit and spending of everything, a company or an agent; `id` is that of its subject."""
+    """The limit and spending of everything, of a company or of an agent; `id` is the owner's."""
 
     scope: BudgetScope
     name: SafeText | None = None
@@ -251,12 +256,14 @@ class Budget(Record, frozen=True, kw_only=True, gc=False):
 
 
 class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The answer to /api/budget: the whole, and whatever parts came with it."""
+    """The answer to /api/budget: the budget of everything, and any others that came with it."""
 
     whole: Budget
     parts: tuple[Budget, ...] = ()
     shape: str = ""
+    """Where in the answer the records were, for `doctor`."""
     digest: bytes = b""
+    """Hash of the raw body: equal digests, equal answers."""
 
 
 class Alert(Record, frozen=True, kw_only=True, gc=False):
@@ -288,12 +295,12 @@ class Activity(Record, frozen=True, kw_only=True, gc=False):
     verb: SafeText | None = None
     agent: Ref | None = None
     actor: Ref | None = None
-    """Who did it, where that is not `agent`."""
+    """Who did it, if that is not `agent`."""
     actor_type: SafeText | None = None
     company: Ref | None = None
     task: Ref | None = None
     target: Ref | None = None
-    """What it was done to, where that is not a task."""
+    """What it was done to, if that is not a task."""
     target_type: SafeText | None = None
     severity: Severity = Severity.UNKNOWN
     severity_derived: bool = False
@@ -328,7 +335,7 @@ class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     records: tuple[R, ...]
     unread: int = 0
     unread_reasons: tuple[SafeText, ...] = ()
-    """Of the first few that could not be read."""
+    """Why rows could not be read, of the first few of them."""
     capped: bool = False
     """True if more exist than were fetched, because a stated cap was reached."""
     more: bool = False
@@ -370,7 +377,7 @@ class Receipt(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     verdict: Verdict
     http_status: int
     record: R | None = None
-    """The record in the answer, and its id, where it holds them."""
+    """The record in the answer; None if the answer has none."""
     record_id: str | None = None
     status_word: SafeText | None = None
     """`status` in the answer: of the call or of the record, a hint only."""

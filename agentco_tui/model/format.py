@@ -1,9 +1,10 @@
-"""Formats figures for people: ages, sums of money, shares, times. The current time is an argument.
+"""Formats figures for the screen and for commands: ages, sums of money, shares, counts, times.
 
-The functions return SafeText in English form (1,234.50), whatever the locale, so that scripts can
-rely on it. A figure that was not sent, or is no number (NaN), becomes the sign for missing, never
-0. A figure that was computed here and not sent starts with `~`. Rounding never makes a figure
-untrue: a sum other than zero is never shown as 0.00, a share below one never as 100 %.
+All functions are pure: the current time is an argument. They return `SafeText`, a string that a
+terminal can show as it is, in English form (1,234.50) whatever the locale, so that scripts can rely
+on it. A figure that was not sent (None), or is no number (NaN), becomes `signs.missing`, never 0. A
+figure that was computed here and not sent starts with `signs.derived` (`~`). Rounding never makes a
+figure untrue: a sum other than zero is never shown as 0.00, a share below one never as 100 %.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ _SMALLEST: Final = -9
 
 
 def age(seconds: float | None, *, fine: bool = False) -> SafeText:
-    """How long ago, in at most five cells: "0 s", "12 s", "26 m", "47 h", "13 d", "5 w", "3 y";
-    if `fine`, hours with their minutes: "1h52".
+    """How long ago, in at most five cells: "0 s", "12 s", "26 m", "47 h", "13 d", "5 w", "3 y".
 
-    Rounded down. Negative (a clock that goes wrong) is "0 s".
+    If `fine`, hours have their minutes: "1h52". Rounded down; a negative age (a clock that is
+    wrong) is "0 s".
     """
     if seconds is None or math.isnan(seconds):
         return signs.missing
@@ -70,13 +71,15 @@ def age(seconds: float | None, *, fine: bool = False) -> SafeText:
 def ago(seconds: float | None) -> SafeText:
     """`age` as a phrase: "12 s ago"."""
     text = age(seconds)
-    return text if text == signs.missing else SafeText(f"{text} ago")
+    if text == signs.missing:
+        return text
+    return SafeText(f"{text} ago")
 
 
 def duration(seconds: float | None) -> SafeText:
     """How long something took: "84 ms", "1.5 s", "2 m 03 s", "3 h 05 m", "2 d 04 h".
 
-    Negative or not finite is missing: nothing takes less than no time.
+    A negative or infinite duration is missing.
     """
     if seconds is None or not math.isfinite(seconds) or seconds < 0:
         return signs.missing
@@ -103,9 +106,9 @@ def money(
 
     Without a currency there is no sign and two decimals. Sums below ten cents show two significant
     digits ("$0.0012"), from 10^15 on "$1.2E+15". `short` turns millions into "$1.2 M"; `exact`
-    shows up to twelve digits behind the point; `rough`, for what is estimated, rounds to three
-    digits and leaves out the cents of hundreds. That a unit was assumed is not marked here, because
-    every sum of such a platform would be: see `money_origin`.
+    shows up to twelve digits behind the point; `rough`, for estimates, rounds to three digits and
+    leaves out the cents of hundreds. An assumed unit is not marked here, because then every sum of
+    such a platform would be: see `money_origin`.
     """
     if sum_ is None or not sum_.amount.is_finite():
         return signs.missing
@@ -115,24 +118,36 @@ def money(
     if rough and amount:
         amount = Decimal(f"{amount:.2e}")
         no_cents |= amount >= 100
-    digits = 0
+    exact_decimals: int | None = None
     if exact:
-        digits_sent = max(0, -int(amount.normalize().as_tuple().exponent))
-        digits = min(digits_sent, 12)
+        decimals_sent = max(0, -int(amount.normalize().as_tuple().exponent))
+        exact_decimals = min(decimals_sent, 12)
     sign = ""
     if _is_counted(unit):
-        figure = _figure(amount, digits if exact else None, short)
+        figure = _figure(amount, exact_decimals, short)
     else:
-        figure = _figure(amount, max(digits, 0 if no_cents else 2), short)
-        sign = _BEFORE.get(unit, "")
-        if in_ascii() and not sign.isascii():
-            sign = ""
-    below = "<" if figure.startswith("<") else ""
-    figure = figure.removeprefix("<")
-    minus = "-" if sum_.amount < 0 else ""
-    derived = signs.derived if sum_.derived else ""
-    code = f" {unit}" if unit and not sign else ""
-    return plain(f"{derived}{below}{minus}{sign}{figure}{code}")
+        usual_decimals = 0 if no_cents else 2
+        figure = _figure(amount, max(exact_decimals or 0, usual_decimals), short)
+        sign = _currency_sign(unit)
+    prefix = ""
+    if sum_.derived:
+        prefix += signs.derived
+    if figure.startswith("<"):
+        prefix += "<"
+        figure = figure.removeprefix("<")
+    if sum_.amount < 0:
+        prefix += "-"
+    if unit and not sign:
+        figure += f" {unit}"
+    return plain(f"{prefix}{sign}{figure}")
+
+
+def _currency_sign(unit: str) -> str:
+    """The sign before sums of a currency; "" if its code follows the sum."""
+    sign = _BEFORE.get(unit, "")
+    if in_ascii() and not sign.isascii():
+        return ""
+    return sign
 
 
 def _is_counted(unit: str) -> bool:
@@ -158,8 +173,10 @@ def money_origin(sum_: Money) -> str:
 
 
 def _figure(amount: Decimal, decimals: int | None = None, short: bool = False) -> str:
-    """An amount that is not negative: of a sum so many decimals, with "<" before it if that shows
-    nothing of it; of what has no cents up to twelve significant digits, no zeros behind.
+    """An amount that is not negative, in digits.
+
+    With `decimals`, so many of them; with "<" before the figure if they would all be zero. Without,
+    up to twelve significant digits and no trailing zeros. `short` writes millions as "1.2 M".
     """
     if not amount:
         return f"{0:.{decimals or 0}f}"
@@ -173,14 +190,21 @@ def _figure(amount: Decimal, decimals: int | None = None, short: bool = False) -
             figure = amount.scaleb(-power).quantize(Decimal("0.1"), ROUND_HALF_EVEN)
             if figure < 1_000 or letter == "T":
                 return f"{figure:,} {letter}"
-    places = max(0, 11 - max(exponent, 0)) if decimals is None else decimals
-    if decimals is not None and exponent < (-1 if decimals else 0):
-        places = 1 - exponent  # two significant digits
+    if decimals is None:
+        places = max(0, 11 - max(exponent, 0))
+    else:
+        places = decimals
+        least_exponent = -1 if decimals else 0
+        if exponent < least_exponent:
+            places = 1 - exponent  # two significant digits
     text = f"{amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN):,f}"
     if places == decimals or "." not in text:
         return text
     whole, _, fraction = text.rstrip("0").partition(".")
-    return f"{whole}.{fraction:0<{decimals or 0}}" if fraction or decimals else whole
+    least_decimals = decimals or 0
+    if not fraction and not least_decimals:
+        return whole
+    return f"{whole}.{fraction:0<{least_decimals}}"
 
 
 def percent(share: Decimal | None, derived: bool = False) -> SafeText:
@@ -191,13 +215,17 @@ def percent(share: Decimal | None, derived: bool = False) -> SafeText:
     if share is None or not share.is_finite():
         return signs.missing
     text = _percent_text(share)
-    return SafeText(f"{signs.derived}{text}" if derived else text)
+    if derived:
+        text = f"{signs.derived}{text}"
+    return SafeText(text)
 
 
 def _percent_text(share: Decimal) -> str:
     """A finite share in per cent, rounded to whole ones, but never to or across 0 or 100 %."""
     if share and share.adjusted() > 2:
-        return ">99,999 %" if share > 0 else "<-99,999 %"
+        if share < 0:
+            return "<-99,999 %"
+        return ">99,999 %"
     if share < 0:
         if share > Decimal("-0.01"):
             return "<0 %"
@@ -221,7 +249,8 @@ def count(value: int | None) -> SafeText:
     if value.bit_length() > 64:
         # Turning a huge integer into digits takes quadratic time.
         digits = round((value.bit_length() - 1) * math.log10(2))
-        return SafeText(f"{'-' if value < 0 else ''}1E+{digits}")
+        minus = "-" if value < 0 else ""
+        return SafeText(f"{minus}1E+{digits}")
     return number(Decimal(value))
 
 
@@ -230,7 +259,9 @@ def number(value: Decimal | None) -> SafeText:
     if value is None or not value.is_finite():
         return signs.missing
     figure = _figure(abs(value))
-    return SafeText(f"-{figure}" if value < 0 and figure != "0" else figure)
+    if value < 0 and figure != "0":
+        figure = f"-{figure}"
+    return SafeText(figure)
 
 
 def size(amount: int | None) -> SafeText:
@@ -307,7 +338,9 @@ def _month(then: datetime) -> str:
 def zone(now: float, tz: tzinfo | None = None) -> SafeText:
     """The name of the time zone: "UTC", "CET"."""
     today = _local(now, tz)
-    return signs.unknown if today is None else safe(f"{today:%Z}", 10)
+    if today is None:
+        return signs.unknown
+    return safe(f"{today:%Z}", 10)
 
 
 def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False) -> SafeText:
@@ -320,7 +353,9 @@ def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False)
         return signs.missing
     then = _local(moment_.at, tz)
     if then is None:
-        return plain(f"{signs.unknown} no time a calendar has") if full else signs.unknown
+        if full:
+            return plain(f"{signs.unknown} no time a calendar has")
+        return signs.unknown
     text = then.isoformat(" ")
     date_and_time = text[:19]
     offset = text[19:]

@@ -29,7 +29,13 @@ from agentco_tui.attention.decision_money import (
 )
 from agentco_tui.history.log_counts import life_from_log
 from agentco_tui.history.observations import HistoryError, TaskLife
-from agentco_tui.history.precedent import KnownPast, Precedent, alike_of, past_of, summed
+from agentco_tui.history.precedent import (
+    KnownPrecedents,
+    Precedent,
+    find_precedents,
+    likeness_of,
+    sum_precedents,
+)
 from agentco_tui.history.reader import BUDGET_FEEDS, Reader
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level
@@ -53,10 +59,11 @@ LONGEST_NAME: Final = 22  # columns
 FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
 
 
-async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) -> KnownPast:
+async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) -> KnownPrecedents:
     """Return what is known of tasks like these; worked out off the event loop.
 
-    Raises nothing: no decision may fail for lack of it. `KnownPast.trouble` says what went wrong.
+    Raises nothing: no decision may fail for lack of it. `KnownPrecedents.trouble` says what went
+    wrong.
     """
     workspace = dashboard.workspace
     journal: list[Earlier] = []
@@ -75,9 +82,9 @@ async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) ->
     entries = [*workspace.store.activity]
     now = workspace.clock.now()
 
-    def precedents_in(reader: Reader | None) -> KnownPast:
+    def precedents_in(reader: Reader | None) -> KnownPrecedents:
         lives = chain(approved_here.values(), map(life_from_log, entries))
-        return past_of(tasks, lives, approved_here, now, reader, assumed=assumed)
+        return find_precedents(tasks, lives, approved_here, now, reader, unit_assumed=assumed)
 
     try:
         if workspace.history is None:
@@ -88,7 +95,7 @@ async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) ->
     except Exception:
         log.exception("similar tasks could not be looked up")
         trouble = plain("similar tasks could not be looked up: see the log")
-        return KnownPast(trouble=trouble)
+        return KnownPrecedents(trouble=trouble)
 
 
 def life_of(known: Earlier) -> TaskLife:
@@ -105,7 +112,7 @@ def life_of(known: Earlier) -> TaskLife:
     )
 
 
-def like_items(known: KnownPast | None, tasks: Sequence[Task], now: float) -> Iterable[Item]:
+def like_items(known: KnownPrecedents | None, tasks: Sequence[Task], now: float) -> Iterable[Item]:
     """Yield how tasks like these fared: two lines about one task, one line about a set."""
     is_set = len(tasks) > 1
     words, tone = _precedent_words(known, tasks)
@@ -115,15 +122,15 @@ def like_items(known: KnownPast | None, tasks: Sequence[Task], now: float) -> It
         yield FieldLine(plain(""), plain(details), Tone.DIM)
 
 
-def _precedent_words(known: KnownPast | None, tasks: Sequence[Task]) -> tuple[str, Tone]:
+def _precedent_words(known: KnownPrecedents | None, tasks: Sequence[Task]) -> tuple[str, Tone]:
     """Return how similar tasks fared, in words; None of `known` while that is being read."""
     if known is None:
         return "reading the history of similar tasks", Tone.DIM
     if known.trouble is not None:
         return f"{signs.unknown} {known.trouble}", Tone.WARNING
-    title_by_kind = {alike_of(task): task.title for task in tasks}
+    title_by_kind = {likeness_of(task): task.title for task in tasks}
     precedents = {kind: known.precedents.get(kind, Precedent()) for kind in title_by_kind}
-    total = summed([*precedents.values()])
+    total = sum_precedents([*precedents.values()])
     if not total.count:
         return without_similar(known, is_set=len(tasks) > 1), Tone.DIM
     words = fared(total)
@@ -137,16 +144,16 @@ def _precedent_words(known: KnownPast | None, tasks: Sequence[Task]) -> tuple[st
     return words, Tone.PLAIN
 
 
-def _precedent_details(known: KnownPast | None, task: Task, now: float) -> Iterable[str]:
+def _precedent_details(known: KnownPrecedents | None, task: Task, now: float) -> Iterable[str]:
     """Yield what similar tasks cost, and when the last one was."""
     if known is None:
         return
-    precedent = known.precedents.get(alike_of(task), Precedent())
-    if precedent.ratio is not None:
-        ratio = fmt.number(round(precedent.ratio, 1))
+    precedent = known.precedents.get(likeness_of(task), Precedent())
+    if precedent.cost_ratio is not None:
+        ratio = fmt.number(round(precedent.cost_ratio, 1))
         yield f"cost {signs.derived}{ratio} of the estimate"
-    if precedent.last is not None:
-        yield f"last {fmt.ago(now - precedent.last)}"
+    if precedent.last_at is not None:
+        yield f"last {fmt.ago(now - precedent.last_at)}"
 
 
 def fared(found: Precedent) -> str:
@@ -154,14 +161,14 @@ def fared(found: Precedent) -> str:
     counts = {
         "rejected": found.rejected,
         "failed afterwards": found.failed,
-        "ended without a known approval": found.unasked,
+        "ended without a known approval": found.not_asked,
     }
-    here = f" ({fmt.count(found.here)} from here)" if found.here else ""
+    here = f" ({fmt.count(found.approved_here)} from here)" if found.approved_here else ""
     words = [f"{fmt.count(count)} {what}" for what, count in counts.items() if count]
     return ", ".join((f"{fmt.count(found.approved)} approved{here}", *words))
 
 
-def without_similar(known: KnownPast, *, is_set: bool) -> str:
+def without_similar(known: KnownPrecedents, *, is_set: bool) -> str:
     """Return that no task similar to this one, or to these, is known, and for how long that is
     known: "no earlier task like it in 3 h of history".
     """
@@ -195,7 +202,7 @@ class DecisionFacts:
         self.workspace = workspace
         self.tasks = tasks
         self._show = show
-        self.known: KnownPast | None = None  # None until it was read
+        self.known: KnownPrecedents | None = None  # None until it was read
         self._reading = {feed for feed in FEEDS if self._is_stale(feed)}
 
     def _age(self, feed: FeedName) -> float | None:
@@ -222,7 +229,7 @@ class DecisionFacts:
         """Yield the budgets now and after the approval, and the precedent; always as many lines."""
         workspace = self.workspace
         precedents = self.known.precedents if self.known is not None else {}
-        added = [cost_added_by(task, precedents.get(alike_of(task))) for task in self.tasks]
+        added = [cost_added_by(task, precedents.get(likeness_of(task))) for task in self.tasks]
         impacts = budget_impacts(self.tasks, added, workspace.store, workspace.settings.alerts)
         names = [self._name(impact) for impact in impacts[:MOST_BUDGETS]]
         width = max(LABEL_WIDTH, *(cell_width(name) + 2 for name in names), 0)

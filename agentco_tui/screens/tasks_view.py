@@ -13,7 +13,7 @@ from textual.timer import Timer
 from agentco_tui.actions.batch_summary import total_costs
 from agentco_tui.actions.outcome import GOOD
 from agentco_tui.config import ViewSettings
-from agentco_tui.history.precedent import agent_of, alike_of
+from agentco_tui.history.precedent import agent_of, likeness_of
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.model import Task, TaskState
@@ -296,11 +296,11 @@ class TasksView(TaskLines[Task]):
             self.frame.say("put the cursor on a task to mark those like it")
             return
         agent = agent_of(task)
-        pattern = alike_of(task)
+        pattern = likeness_of(task)
         alike = [
             other.id
             for other in filter(None, map(self.table.model.record, self.table.model.shown))
-            if agent_of(other) == agent and alike_of(other) == pattern
+            if agent_of(other) == agent and likeness_of(other) == pattern
             if other.unwritable is None
             if insight.waits_for_person(other)
         ]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from agentco_tui.history.observations import TaskLife
-from agentco_tui.history.precedent import Precedent, alike_of, past_of
+from agentco_tui.history.precedent import Precedent, find_precedents, likeness_of
 from agentco_tui.model import Money, Ref, Task, TaskState
 from agentco_tui.text import SafeText, plain, safe
 
@@ -23,8 +23,8 @@ def life(number: int, state: TaskState | None, **more: Any) -> TaskLife:
 
 
 def found(*lives: TaskLife | None, here: set[str] | None = None, task: Task = REFUND) -> Precedent:
-    known = past_of([task], lives, here or set(), 0.0, None, assumed=False)
-    return known.precedents[alike_of(task)]
+    known = find_precedents([task], lives, here or set(), 0.0, None, unit_assumed=False)
+    return known.precedents[likeness_of(task)]
 
 
 def test_what_became_of_tasks_alike_and_of_no_others() -> None:
@@ -41,9 +41,9 @@ def test_what_became_of_tasks_alike_and_of_no_others() -> None:
         life(0, TaskState.DONE),
         here={"t1", "t0"},
     )
-    counts = (told.approved, told.here, told.rejected, told.failed, told.unasked)
+    counts = (told.approved, told.approved_here, told.rejected, told.failed, told.not_asked)
     assert counts == (3, 1, 1, 1, 1), "itself is none of them"
-    assert told.last == 5.0
+    assert told.last_at == 5.0
     assert told.count == 5
     assert found() == Precedent()
 
@@ -55,8 +55,8 @@ def test_what_several_sources_know_of_one_task_counts_once() -> None:
     log = TaskLife(id="t1", title=safe(""), first_seen=9.0, ended=9.0, state=TaskState.FAILED)
     unknown = TaskLife(id="t2", title=safe(""), agent="linus", first_seen=9.0, state=log.state)
     told = found(waited, journal, log, unknown, here={"t1"})
-    assert (told.approved, told.here, told.failed, told.count) == (1, 1, 1, 1)
-    assert told.last == 9.0
+    assert (told.approved, told.approved_here, told.failed, told.count) == (1, 1, 1, 1)
+    assert told.last_at == 9.0
 
 
 def test_what_they_cost_is_the_middle_of_one_currency_and_so_is_the_share() -> None:
@@ -67,8 +67,8 @@ def test_what_they_cost_is_the_middle_of_one_currency_and_so_is_the_share() -> N
 
     told = found(cost(1, "2", USD, "2"), cost(2, "900", EUR), cost(3, "8", USD), cost(4, "3", USD))
     assert told.cost == Money(Decimal(3), USD, derived=True)
-    assert told.ratio == 1
-    assert found(cost(1, "3", USD, "2")).ratio == Decimal("1.5")
+    assert told.cost_ratio == 1
+    assert found(cost(1, "3", USD, "2")).cost_ratio == Decimal("1.5")
     assert found(life(1, TaskState.DONE)).cost is None
     other = life(1, TaskState.DONE, title="Close the books", cost=Decimal(2))
     assert found(other).cost is None
@@ -77,5 +77,5 @@ def test_what_they_cost_is_the_middle_of_one_currency_and_so_is_the_share() -> N
 def test_agents_without_an_id_are_known_by_name_and_words_by_what_they_have_in_common() -> None:
     titles = ("Refund 3 customers", "Refund 1,200 customers", "Refund Fairview customers")
     tasks = [Task(id=title, title=plain(title), agent=Ref(name=plain("Linus"))) for title in titles]
-    assert all(alike_of(one) == alike_of(other) for one, other in pairwise(tasks))
-    assert alike_of(tasks[0]) != alike_of(REFUND)
+    assert all(likeness_of(one) == likeness_of(other) for one, other in pairwise(tasks))
+    assert likeness_of(tasks[0]) != likeness_of(REFUND)
