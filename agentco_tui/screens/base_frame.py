@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from textual.containers import Container
-from textual.widget import AwaitMount
 
 from agentco_tui.keys.places import Place
-from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Task
 from agentco_tui.screens.dashboard_context import DashboardContext
-from agentco_tui.screens.frame_interface import Dialogs
+from agentco_tui.screens.frame_interface import FrameInterface
 from agentco_tui.screens.idle_tracker import IdleTracker
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.navigation import Navigation
@@ -27,8 +25,8 @@ NOTICE_SECONDS = 4  # for which a notice is shown
 WARNING_SECONDS = 8
 
 
-class BaseFrame(SizedScreen[None]):
-    """What the frame shows and remembers, and what can be asked of it."""
+class BaseFrame(SizedScreen[None], FrameInterface):
+    """What the frame shows and remembers."""
 
     AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
 
@@ -55,52 +53,6 @@ class BaseFrame(SizedScreen[None]):
         self.navigation = Navigation()
         self.topics = Topics()
         self.idle_tracker = IdleTracker(workspace, remembered.left_at)
-
-    @property
-    def dialogs(self) -> Dialogs:
-        raise NotImplementedError
-
-    def show_frame(self) -> None:
-        """Paint the header, tabs and footer again."""
-        raise NotImplementedError
-
-    def go(
-        self,
-        place: Place,
-        row_id: str | None = None,
-        *,
-        scope: str | None = "",
-        is_open: bool = False,
-        filter: str | None = None,
-        log: ActivityFilter | None = None,
-        view: str = "",
-    ) -> AwaitMount:
-        """Go to a screen or to one of its rows; `esc` comes back."""
-        raise NotImplementedError
-
-    async def action_show(self, place: Place, view: str = "") -> None:
-        """Show a screen, or the view of it with that name."""
-        raise NotImplementedError
-
-    def set_scope(self, company_id: str | None) -> None:
-        """Show everything of this company, or of all if it is None."""
-        raise NotImplementedError
-
-    def restore_awaited(self) -> None:
-        """Put the cursor on the row that was asked for before it was read, if it is there now."""
-        raise NotImplementedError
-
-    def set_paces(self) -> None:
-        """Poll each feed as often as the list shown needs it."""
-        raise NotImplementedError
-
-    async def run(self, command_id: str) -> None:
-        """Run a command as its key does, also one that has no key."""
-        raise NotImplementedError
-
-    def choose_theme(self, name: str) -> None:
-        """Use a theme now and from the next start on."""
-        raise NotImplementedError
 
     def action_form(self, command_id: str) -> None:
         self.dialogs.form(command_id)

@@ -15,7 +15,7 @@ from textual.widget import AwaitMount
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID
 from agentco_tui.keys.places import Place
-from agentco_tui.live.feeds import ActivityFilter, FeedName, Query, paces
+from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
@@ -23,7 +23,7 @@ from agentco_tui.screens.header_footer import environment, footer_cells, header_
 from agentco_tui.screens.idle_tracker import NOTICE_SECONDS
 from agentco_tui.screens.journal_follower import follow_journal
 from agentco_tui.screens.key_app import bindings_of
-from agentco_tui.screens.navigation import NavigationEntry
+from agentco_tui.screens.navigation import Destination, NavigationEntry
 from agentco_tui.screens.news_publisher import NewsPublisher
 from agentco_tui.screens.own_commands import OwnCommands
 from agentco_tui.screens.prompts import FilterWords, GoToWords
@@ -252,26 +252,8 @@ class MainScreen(BaseFrame):
     async def action_last(self) -> None:
         await self.switcher.show_last()
 
-    def go(
-        self,
-        place: Place,
-        row_id: str | None = None,
-        *,
-        scope: str | None = "",
-        is_open: bool = False,
-        filter: str | None = None,
-        log: ActivityFilter | None = None,
-        view: str = "",
-    ) -> AwaitMount:
-        """Go to a screen or to one of its rows; `esc` comes back.
-
-        With `is_open` the row's detail is opened; to open a company is to show everything of it.
-        `scope` is the id of the company to show everything of, None for all, "" for no change.
-        `log` is the part of the activity log that Activity shows.
-        """
-        return self.switcher.go(
-            place, row_id, scope=scope, is_open=is_open, filter=filter, log=log, view=view
-        )
+    def go(self, destination: Destination) -> AwaitMount:
+        return self.switcher.go(destination)
 
     def action_back(self) -> None:
         """Leave what hides or marks rows; else go back, also to the page of what happened."""

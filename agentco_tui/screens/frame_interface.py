@@ -1,4 +1,8 @@
-"""What lists may ask of the screen around them, and of the dialogs that it opens."""
+"""What lists may ask of the screen around them (the frame), and of the dialogs that it opens.
+
+The frame imports the lists, and the dialogs import the frame. So that no file imports itself by way
+of others, each of them knows the next only by the classes in this file.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,8 @@ from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import Outcome
 from agentco_tui.keys.places import Place
-from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Task
-from agentco_tui.screens.navigation import Navigation
+from agentco_tui.screens.navigation import Destination, Navigation
 from agentco_tui.screens.topics import Topics
 from agentco_tui.text import SafeText
 from agentco_tui.widgets.prompt import Prompt
@@ -45,42 +48,60 @@ class Dialogs(Protocol):
     async def take_up(self, left: Sequence[Attempt]) -> None: ...
 
 
-class FrameInterface(Protocol):
-    """The screen around a list, as far as the list uses it."""
+class FrameInterface:
+    """The screen around the lists: what lists, dialogs and prompts ask of it.
+
+    `MainScreen` does all of this; a list sees only this class, because the frame imports the lists.
+    """
 
     prompt: Prompt
     navigation: Navigation
     topics: Topics
 
     @property
-    def dialogs(self) -> Dialogs: ...
+    def dialogs(self) -> Dialogs:
+        raise NotImplementedError
 
     def say(self, words: str, *, bad: bool = False) -> None:
-        """Show a notice; with `bad` as a warning."""
+        """Show a notice; with `bad` as a warning, for longer."""
+        raise NotImplementedError
 
     def show_frame(self) -> None:
         """Paint the header, tabs and footer again."""
+        raise NotImplementedError
 
     def ask_filter(self) -> None:
         """Open the prompt for the filter of the list shown."""
+        raise NotImplementedError
 
-    def go(
-        self,
-        place: Place,
-        row_id: str | None = None,
-        *,
-        scope: str | None = "",
-        is_open: bool = False,
-        filter: str | None = None,
-        log: ActivityFilter | None = None,
-        view: str = "",
-    ) -> AwaitMount:
+    def go(self, destination: Destination) -> AwaitMount:
         """Go to a screen or to one of its rows; `esc` comes back."""
+        raise NotImplementedError
 
-    def action_back(self) -> None: ...
+    async def action_show(self, place: Place, view: str = "") -> None:
+        """Show a screen, or the view of it with that name."""
+        raise NotImplementedError
+
+    def action_back(self) -> None:
+        """Leave what hides or marks rows of the list; else go back to where the user came from."""
+        raise NotImplementedError
+
+    def set_scope(self, company_id: str | None) -> None:
+        """Show everything of this company, or of all if it is None."""
+        raise NotImplementedError
 
     def set_paces(self) -> None:
         """Poll each feed as often as the list shown needs it."""
+        raise NotImplementedError
 
     def restore_awaited(self) -> None:
         """Put the cursor on the row that was asked for before it was read, if it is there now."""
+        raise NotImplementedError
+
+    async def run(self, command_id: str) -> None:
+        """Run a command as its key does, also one that has no key."""
+        raise NotImplementedError
+
+    def choose_theme(self, name: str) -> None:
+        """Use a theme now, and from the next start on until the settings name another."""
+        raise NotImplementedError

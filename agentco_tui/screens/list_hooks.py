@@ -30,7 +30,7 @@ from agentco_tui.screens.frame_interface import FrameInterface
 from agentco_tui.screens.header_footer import told_cells
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.screens.list_detail import ListDetail
-from agentco_tui.screens.navigation import name_of
+from agentco_tui.screens.navigation import Destination, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import GONE
@@ -238,4 +238,4 @@ class ListHooks(Widget, Generic[R]):
 
     def open(self, row_id: str) -> None:
         """Go where enter on a row leads: by default to its detail."""
-        self.frame.go(self.place, row_id, is_open=True, view=self.shown_as.name)
+        self.frame.go(Destination(self.place, row_id, is_open=True, view=self.shown_as.name))

@@ -31,7 +31,7 @@ from agentco_tui.screens.list_freezer import ListFreezer
 from agentco_tui.screens.list_head import ListHead
 from agentco_tui.screens.list_hooks import WIDE, ListHooks
 from agentco_tui.screens.list_rows import ListRows
-from agentco_tui.screens.navigation import AGENT_LOG, NavigationEntry
+from agentco_tui.screens.navigation import AGENT_LOG, Destination, NavigationEntry
 from agentco_tui.text import SafeText
 from agentco_tui.widgets.table.layout import R
 from agentco_tui.widgets.table.widget import RecordTable
@@ -211,15 +211,17 @@ class ListView(ListHooks[R]):
         """
         place, _, row_id = message.key.partition(":")
         if place == AGENT_LOG:
-            self.frame.go("activity", log=ActivityFilter(agent=row_id))
+            self.frame.go(Destination("activity", log=ActivityFilter(agent=row_id)))
             return
         subject = self.subject()
         self.frame.go(
-            cast("Place", place),
-            row_id or None,
-            scope=subject.id if isinstance(subject, Company) else "",
-            is_open=bool(row_id),
-            log=NO_LOG_FILTER if place == "activity" else None,
+            Destination(
+                cast("Place", place),
+                row_id or None,
+                scope=subject.id if isinstance(subject, Company) else "",
+                is_open=bool(row_id),
+                log=NO_LOG_FILTER if place == "activity" else None,
+            )
         )
 
     # ---- where the user is

@@ -51,6 +51,34 @@ class NavigationEntry(msgspec.Struct, frozen=True):
         return f"{self.place}:{self.view}" if self.view else self.place
 
 
+class Destination(msgspec.Struct, frozen=True):
+    """Where to go: a screen, one of its rows, or the detail of that row."""
+
+    place: Place
+    row: str | None = None
+    """The id of the row; None for whichever has the cursor."""
+    scope: str | None = ""
+    """The id of the company to show everything of; None for all, "" for no change."""
+    is_open: bool = False
+    """Whether to open the row's detail; to open a company is to show everything of it."""
+    filter: str | None = None
+    """The filter of the list; None to leave it unchanged."""
+    log: ActivityFilter | None = None
+    """The part of the activity log that Activity shows; None to leave it unchanged."""
+    view: str = ""
+    """The name of the view of the settings; "" for the screen's own list."""
+
+    def entry(self, scope: str | None) -> NavigationEntry:
+        """Return the entry for it; `scope` is the id of the company in scope now."""
+        if self.place == "companies" and self.is_open:
+            scope = self.row
+        elif self.scope != "":
+            scope = self.scope
+        return NavigationEntry(
+            self.place, scope, self.row, self.is_open, self.filter, self.log, self.view
+        )
+
+
 class Navigation:
     """The entries behind the current one, and the way to where the user was last."""
 

@@ -32,6 +32,7 @@ from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.decision_notes import text_of
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import bindings_of
+from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.overview_panels import (
     ROOMIEST,
     about_of,
@@ -524,17 +525,19 @@ class OverviewView(TaskLines[Need]):
                     self.dashboard.decisions.acknowledge(task.id)
             case Task(title=title) as task if (need := self.need()) and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
-                self.frame.go("tasks", task.id, filter=f'task:"{words}"')
+                self.frame.go(Destination("tasks", task.id, filter=f'task:"{words}"'))
             case Budget(scope=scope, id=id_):
-                self.frame.go("budget", f"{scope}:{id_}", is_open=True)
+                self.frame.go(Destination("budget", f"{scope}:{id_}", is_open=True))
             case record if record is not None:
-                self.frame.go(PLACE_OF[type(record).__name__.lower()], record.id, is_open=True)
+                self.frame.go(
+                    Destination(PLACE_OF[type(record).__name__.lower()], record.id, is_open=True)
+                )
 
     async def _open_read(self, task: Task) -> None:
         """Open a task that no list has until all are read."""
         if self.workspace.store.tasks.get(task.id) is None:
             await self.workspace.poller.read_again(FeedName.TASKS)
-        self.frame.go("tasks", task.id, is_open=True)
+        self.frame.go(Destination("tasks", task.id, is_open=True))
 
     def action_raw(self) -> None:
         """The Overview has no detail; the screen that enter opens has."""

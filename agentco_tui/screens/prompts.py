@@ -12,6 +12,7 @@ from agentco_tui.model import Agent, Company, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import targets
 from agentco_tui.screens.base_frame import BaseFrame
+from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.targets import Meant, Target
 from agentco_tui.system.background import in_slices
 from agentco_tui.text import plain, safe, signs
@@ -171,9 +172,9 @@ class GoToWords:
             case "profile":
                 frame.dialogs.switch(target.id.partition(" ")[2])
             case kind if target.id:
-                await frame.go(PLACE_OF[kind], target.id, is_open=True)
+                await frame.go(Destination(PLACE_OF[kind], target.id, is_open=True))
             case _:
-                await frame.go("companies", scope=None)
+                await frame.go(Destination("companies", scope=None))
 
     def left(self) -> None:
         self._frame.close_prompt()

@@ -7,10 +7,9 @@ from typing import Any
 from textual.widget import AwaitMount
 
 from agentco_tui.keys.places import Place
-from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.list_view import ListView
-from agentco_tui.screens.navigation import NavigationEntry
+from agentco_tui.screens.navigation import Destination, NavigationEntry
 from agentco_tui.screens.views import get_or_create_view
 
 
@@ -50,23 +49,9 @@ class ViewSwitcher:
         if self._navigation.last_way:
             await self._move(self._navigation.last_way)
 
-    def go(
-        self,
-        place: Place,
-        row_id: str | None,
-        *,
-        scope: str | None,
-        is_open: bool,
-        filter: str | None,
-        log: ActivityFilter | None,
-        view: str,
-    ) -> AwaitMount:
-        """Go to a screen or to one of its rows, as `MainScreen.go` says."""
-        if place == "companies" and is_open:
-            scope = row_id
-        if scope == "":
-            scope = self._workspace.poller.query.company
-        target = NavigationEntry(place, scope, row_id, is_open, filter, log, view)
+    def go(self, destination: Destination) -> AwaitMount:
+        """Go to a screen or to one of its rows; `back` comes back from there."""
+        target = destination.entry(self._workspace.poller.query.company)
         return self._move(self._navigation.way_into(self.current(), target))
 
     def back(self) -> NavigationEntry | None:

@@ -13,6 +13,7 @@ from agentco_tui.live.log_file import Written
 from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Moment, Severity
 from agentco_tui.model.format import size
+from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.text import plain
 from tests.platform import EmbeddedPlatform
@@ -297,7 +298,7 @@ async def test_a_filter_of_the_log_is_this_screens_and_is_left_in_turn(
         await s.wait_until(lambda: theirs.id in s.workspace.store.activity, "the other's")
         assert theirs.id not in s.rows
         # A line of the whole log that is gone to is shown, and so is all of it.
-        s.main.go("activity", theirs.id)
+        s.main.go(Destination("activity", theirs.id))
         await s.wait_until(lambda: s.cursor == theirs.id, "the line of the other")
         assert view.log_filter == NO_LOG_FILTER
         # Escape leaves the words of the list first, then the filter of the log.
@@ -322,7 +323,7 @@ async def test_the_scope_and_the_way_back_are_those_of_the_filter(
     )
     async with on(place="agents", size=WIDE) as s:
         for agent in (linus, omar):
-            s.main.go("activity", log=ActivityFilter(agent=agent.id))
+            s.main.go(Destination("activity", log=ActivityFilter(agent=agent.id)))
             await s.sees(f"agent {agent.name}")
             await s.wait_until(lambda: s.rows, "its entries")
         # The way back leads to the filter that was there.

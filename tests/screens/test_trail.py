@@ -10,6 +10,7 @@ import pytest
 from agentco_tui.attention.needs import Need, NeedKind
 from agentco_tui.keys.places import Place
 from agentco_tui.model.format import age
+from agentco_tui.screens.navigation import Destination
 from agentco_tui.widgets.link_pane import LinkPane
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, text_of
 
@@ -126,7 +127,7 @@ async def test_what_is_gone_to_with_a_company_is_awaited_where_it_has_yet_to_com
             for task in s.platform.world.tasks(status="pending")
             if task.agent.company.id != scope
         )
-        s.main.go("tasks", other.id, scope=None, is_open=True)
+        s.main.go(Destination("tasks", other.id, scope=None, is_open=True))
         assert s.workspace.poller.query.company is None
         await arrives(s, "tasks", other.id, reading=True)
         await s.press("escape")

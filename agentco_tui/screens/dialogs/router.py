@@ -45,6 +45,7 @@ from agentco_tui.screens.dialogs.shift_forms import SHIFT_FORMS
 from agentco_tui.screens.dialogs.since_dialog import SinceScreen
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
+from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, joined, plain, signs
 from agentco_tui.widgets.workers import start_worker
@@ -98,7 +99,7 @@ class DialogRouter:
             if key:
                 frame = self._frame
                 place, _, row = key.partition(":")
-                frame.go(cast("Place", place), row, is_open=True)
+                frame.go(Destination(cast("Place", place), row, is_open=True))
                 frame.navigation.remember_since(key)
 
         self._frame.app.push_screen(SinceScreen(self._frame, at), opened)
