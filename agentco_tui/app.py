@@ -123,7 +123,7 @@ class DashboardApp(KeyApp):
         self.call_after_refresh(self._frame.paint_as_told)
         self._warn_at_start()
         if self._begun_by is not None and not self._begun_by.profile:
-            self.call_after_refresh(lambda: self._frame.dialogs.switch(""))
+            self.call_after_refresh(lambda: self._frame.dialogs.switch_profile(""))
         if self._reread is not None:
             self.set_timer(SETTLED_AFTER, self._start_notifying, name="notifications")
             self.set_timer(PRELOAD_AFTER, self._start_following_settings, name="settings")
@@ -244,10 +244,10 @@ class DashboardApp(KeyApp):
     def on_notify(self, event: Notify) -> None:
         """Show each notice once, and none over a question: that is shown when it is closed."""
         screen = self.screen
-        if isinstance(screen, Dialog) and screen.ASKS:
+        if isinstance(screen, Dialog) and screen.IS_QUESTION:
             event.prevent_default()
             repeat = repeat_of(event.notification, self.notify)
-            screen.until_closed.insert(0, partial(self.call_later, repeat))
+            screen.close_callbacks.insert(0, partial(self.call_later, repeat))
         elif not self._notices.accept(event.notification):
             event.prevent_default()
         elif self.main_screen is not None:
@@ -268,7 +268,7 @@ class DashboardApp(KeyApp):
     def action_leave(self) -> None:
         """Close the dialog on top without an answer, or leave the program if there is none."""
         screen: object = self.screen
-        if isinstance(screen, MainScreen | Dialog) and screen.leave_first():
+        if isinstance(screen, MainScreen | Dialog) and screen.handle_leave():
             return
         self.leave()
 
@@ -289,5 +289,5 @@ class DashboardApp(KeyApp):
     def stopped(self) -> None:
         """Close every question, with all above it: the `y` may be meant for the shell now."""
         dialogs = [screen for screen in self.screen_stack if isinstance(screen, Dialog)]
-        while any(dialog.ASKS for dialog in dialogs):
+        while any(dialog.IS_QUESTION for dialog in dialogs):
             dialogs.pop().dismiss(None)

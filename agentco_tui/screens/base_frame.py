@@ -55,7 +55,7 @@ class BaseFrame(SizedScreen[None], FrameInterface):
         self.idle_tracker = IdleTracker(workspace, remembered.left_at)
 
     def action_form(self, command_id: str) -> None:
-        self.dialogs.form(command_id)
+        self.dialogs.open_form(command_id)
 
     def return_to(self, task: Task) -> None:
         """Put the cursor back on a task whose approval was not sent, in every list that shows it.

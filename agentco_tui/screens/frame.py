@@ -261,7 +261,7 @@ class MainScreen(BaseFrame):
             return
         entry = self.switcher.back()
         if entry is not None and entry.since is not None:
-            self.dialogs.since(entry.since)
+            self.dialogs.show_since(entry.since)
 
     def restore_awaited(self) -> None:
         self.switcher.restore_awaited()
@@ -325,7 +325,7 @@ class MainScreen(BaseFrame):
         )
 
     def action_since(self) -> None:
-        self.dialogs.since()
+        self.dialogs.show_since()
 
     def action_copy(self, what: str | None = None) -> None:
         """Copy the id of the record under the cursor, or ask what of it."""
@@ -371,7 +371,7 @@ class MainScreen(BaseFrame):
         else:
             await self.app.run_action(command.run, self.view)
 
-    def leave_first(self) -> bool:
+    def handle_leave(self) -> bool:
         """Leave the prompt if words are being typed into it; True if that was so.
 
         Called when the user asks to leave the program.

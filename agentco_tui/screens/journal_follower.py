@@ -34,7 +34,7 @@ async def follow_journal(frame: BaseFrame) -> None:
         dashboard.decisions.follow(found.elsewhere)
         left_open = await dashboard.services.claim(found.left) if found.left else []
         if left_open:
-            work = partial(frame.dialogs.take_up, left_open)
+            work = partial(frame.dialogs.recover_attempts, left_open)
             start_worker(frame, work, "settle what another run left open", group="writes")
         troubles = {trouble for trouble in (found.trouble, snoozes.trouble) if trouble}
         for trouble in troubles - reported:

@@ -302,7 +302,7 @@ class ListView(ListHooks[R]):
         self.show_head()
 
     def action_columns(self) -> None:
-        self.frame.dialogs.columns()
+        self.frame.dialogs.choose_columns()
 
     def action_open(self) -> None:
         self.table.action_open()

@@ -57,7 +57,7 @@ class NewsPublisher:
             self._frame.restore_awaited()
             self._frame.show_frame()
         for decision in to_read_again:
-            work = partial(self._frame.dialogs.read_after_all, decision)
+            work = partial(self._frame.dialogs.recheck_decision, decision)
             name = f"read {decision.task.id} after all"
             start_worker(self._frame, work, name, group="writes")
 

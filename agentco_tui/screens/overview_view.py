@@ -370,7 +370,7 @@ class OverviewView(TaskLines[Need]):
         if need is None:
             self.frame.say("put the cursor on a need to snooze it")
         elif need.snooze is None:
-            self.frame.dialogs.form("overview.snooze")
+            self.frame.dialogs.open_form("overview.snooze")
         else:
             self.snooze(need, None)
 

@@ -58,7 +58,7 @@ class OwnCommands:
     def show_output(self) -> None:
         """Show what the last command in the background printed."""
         dialog = Dialog[None]([Cell(plain("OUTPUT"), Tone.STRONG)])
-        dialog.keys = {"esc": " back"}
+        dialog.key_hints = {"esc": " back"}
         dialog.pane.show([Text(self._last_output)])
         self._frame.app.push_screen(dialog)
 

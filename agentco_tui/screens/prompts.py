@@ -170,7 +170,7 @@ class GoToWords:
             case "theme":
                 frame.choose_theme(target.id)
             case "profile":
-                frame.dialogs.switch(target.id.partition(" ")[2])
+                frame.dialogs.switch_profile(target.id.partition(" ")[2])
             case kind if target.id:
                 await frame.go(Destination(PLACE_OF[kind], target.id, is_open=True))
             case _:

@@ -124,4 +124,4 @@ class TaskLines(ListView[R]):
     def action_trace(self) -> None:
         task = self._selected_task("read its trace")
         if task is not None:
-            self.frame.dialogs.trace(task)
+            self.frame.dialogs.show_trace(task)

@@ -250,7 +250,7 @@ class Stage:
         """Wait until the question on the screen takes a yes."""
 
         def is_armed() -> bool:
-            at = getattr(self.app.screen, "_arms_at", None)
+            at = getattr(self.app.screen, "armed_at", None)
             return at is not None and time.monotonic() >= at
 
         await self.wait_until(is_armed, "the question")
@@ -263,7 +263,7 @@ class Stage:
         self.alone()
         await self.press("y")
         question = self.app.screen
-        await self.wait_until(lambda: getattr(question, "_answering", None) is None, "the answer")
+        await self.wait_until(lambda: getattr(question, "pending_yes", None) is None, "the answer")
 
     async def by_hand(self, *keys: str) -> None:
         """Press keys that count as pressed one after the other, each by itself."""

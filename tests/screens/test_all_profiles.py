@@ -60,7 +60,7 @@ async def test_one_that_hangs_is_refused_or_is_wrong_holds_up_no_other(
                 line = re.compile(rf" {name} .*({words})")
                 await s.wait_until(lambda: any(map(line.search, s.lines)), f"{name}: {words}")
 
-            s.main.dialogs.switch("")
+            s.main.dialogs.switch_profile("")
             await says("Shop, Europe", "✖ 12")
             await says("here", "✖ 12")
             await says("quiet", "live")
@@ -72,7 +72,7 @@ async def test_one_that_hangs_is_refused_or_is_wrong_holds_up_no_other(
             lines = [line for line in map(rows.record, rows.shown) if line]
             levels = [line.need.level for line in lines]
             assert levels == sorted(levels, reverse=True)
-            assert {line.platform.profile for line in lines} == {"here", "eu"}
+            assert {line.watch.profile for line in lines} == {"here", "eu"}
             masked = s.workspace.client.transport.key.redact("ag_0000000000000000000")
             assert masked == "ag_****", "no key of another may stand in a report"
             await s.press("escape")
@@ -85,7 +85,7 @@ async def test_enter_leaves_for_the_need_and_nothing_is_decided_there(
     config = tmp_path / "config.toml"
     config.write_text(_profile(tmp_path, "eu", platform))
     async with on(size=WIDE, profile="here", profiles=("eu",), config_path=config) as s:
-        s.main.dialogs.switch("")
+        s.main.dialogs.switch_profile("")
         await s.wait_until(lambda: _screen(s).table.model.shown, "the needs")
         await s.sees("enter decide there")
         await s.press("a", "y", "j")

@@ -15,8 +15,10 @@ from msgspec.structs import replace
 from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
-from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
 from agentco_tui.screens.dialogs.base import ARMING
+from agentco_tui.screens.dialogs.batch_progress import BatchProgress
+from agentco_tui.screens.dialogs.batch_question import BatchQuestion
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
@@ -128,7 +130,7 @@ async def test_what_counts_is_when_a_key_was_pressed_not_when_its_turn_comes(
         await s.armed()
         question = s.app.screen
         assert isinstance(question, ApproveQuestion)
-        armed = question._arms_at
+        armed = question.armed_at
         assert armed is not None
         await press_at(s, armed - early, "y")
         await s.sees("that came too soon", "n, esc")
@@ -175,7 +177,7 @@ async def test_notices_and_progress_name_the_company_where_more_than_one_is_show
         await s.yes()
         await s.sees("3 refused")
         told = " ".join(s.text.split())
-        for one in question._tasks.values():
+        for one in question.tasks.values():
             assert f"({names.company(names.company_of(one))})" in told
         s.workspace.poller.query = replace(s.workspace.poller.query, company=task.company.id)
         assert s.workspace.scope.title_with_company(task.title, task) == task.title
@@ -195,7 +197,7 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
         await s.sees("priority urgent, most are low")
         question = s.app.screen
         assert isinstance(question, BatchQuestion)
-        tasks, names = question._tasks.values(), s.workspace.names
+        tasks, names = question.tasks.values(), s.workspace.names
         companies = Counter(names.company(names.company_of(task)) for task in tasks)
         oldest = min(tasks, key=lambda task: waiting_since(task) or inf)
         told = text_of(question.pane)
@@ -209,7 +211,7 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
 async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(on: Staging) -> None:
     async with on(place="tasks", running=True) as s:
         tasks = list(s.workspace.store.pending)
-        assert not BatchQuestion(s.dashboard, tasks[:10], (), {}).wanted
+        assert not BatchQuestion(s.dashboard, tasks[:10], (), {}).text_to_type
         question = await ask(s, 11)
         await s.press("y")
         await s.sees("type 11 first")

@@ -18,7 +18,8 @@ from agentco_tui.history.reader import Reader
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import TaskState
 from agentco_tui.screens.decision_facts import without_precedent
-from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
+from agentco_tui.screens.dialogs.batch_question import BatchQuestion
 from agentco_tui.text import plain, safe
 from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, Staging

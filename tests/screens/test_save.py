@@ -82,8 +82,8 @@ async def test_it_says_why_a_file_can_not_be_written(
     mine.write_text("mine")
     async with stage(platform, tmp_path, place="agents") as on:
         for name, why in (
-            ("agents.xls", "its ending says the form: .csv, .json, .md"),
-            ("", "its ending says the form"),
+            ("agents.xls", "the name must end in one of .csv, .json, .md"),
+            ("", "the name must end in one of"),
             ("mine.csv", "exists: choose another name"),
             ("none/x.csv", "there is no folder"),
             ("/proc/x.csv", "cannot be written"),

@@ -199,7 +199,7 @@ async def test_no_notice_lies_on_a_question(on: Staging) -> None:
         await s.sees("APPROVE")
         s.app.notify("said meanwhile", markup=False, timeout=600)
         s.app.notify("and after that", markup=False, timeout=600)
-        await s.wait_until(lambda: len(s.app.screen.until_closed) > 1, "both wait")  # type: ignore[attr-defined]
+        await s.wait_until(lambda: len(s.app.screen.close_callbacks) > 1, "both wait")  # type: ignore[attr-defined]
         assert not toasts(s)
         assert "meanwhile" not in s.text
         await s.press("n")

@@ -133,7 +133,7 @@ def special(session: PtySession, place: Place) -> None:
         session.press("c")
         session.wait_for("▌completed")
         session.press("a")
-        session.wait_for("person")  # it does not wait for one any more
+        session.wait_for("no longer waits")
         session.press("u")
         session.wait_for("nothing is held back")
         show(session, 2)

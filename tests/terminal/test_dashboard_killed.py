@@ -21,7 +21,7 @@ import pytest
 
 from agentco_tui.actions.journal_lines import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import OutcomeKind
-from agentco_tui.screens.dialogs.router import TOLD_ONE_BY_ONE
+from agentco_tui.screens.dialogs.router import MOST_NOTICES
 from tests.terminal.dashboard import dashboard, leave, ready, say_yes_to_set, show
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession
@@ -98,7 +98,7 @@ def told_of(session: PtySession, left: int, *, settled: bool = False) -> None:
     count = "1 write" if left == 1 else f"{left} writes"
     session.wait_for(lambda screen: f"{count} of an earlier run" in messages(screen))
     if settled:
-        what = "left unsettled" if left <= TOLD_ONE_BY_ONE else "of an earlier run: "
+        what = "left unsettled" if left <= MOST_NOTICES else "of an earlier run: "
         session.wait_for(lambda screen: what in messages(screen))
 
 

@@ -1,1 +1,1 @@
-"""What comes over the frame when a person asks for it: questions, forms, the trace, the help."""
+"""Dialogs over the main screen: confirmations, forms, the trace of a task, help and others."""

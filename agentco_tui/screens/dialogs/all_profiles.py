@@ -1,6 +1,9 @@
-"""One Overview over the platforms of all profiles, each watched by itself: none holds up another.
+"""One list of the needs of all profiles, each with a platform and an API key of its own.
 
-Nothing is decided here: `enter` leaves for the dashboard of the need's own platform.
+A need is something that needs the operator: a task that waits too long, a budget that runs out.
+`:profile` without a name opens the list. Each profile is watched by a `Workspace` of its own: the
+client, the poller and the needs that a dashboard has, too. A platform that does not answer delays
+no other. Nothing is decided here: enter leaves for the dashboard of the need's own profile.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,7 +22,7 @@ from textual.app import ComposeResult
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.attention.need_words import sentence_of
 from agentco_tui.attention.needs import Need, RankReason
-from agentco_tui.config import SettingsError
+from agentco_tui.config import Settings, SettingsError
 from agentco_tui.config.api_key import KeyLocation
 from agentco_tui.config.resolve import load, of_profile
 from agentco_tui.config.validators import WrongError
@@ -27,7 +30,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
-from agentco_tui.screens.dialogs.base import WholeScreen, key_cells
+from agentco_tui.screens.dialogs.base import FullScreenDialog, key_hint_cells
 from agentco_tui.screens.header_footer import Environment, environment, health_cells, worst
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.system.background import while_wanted
@@ -39,79 +42,115 @@ from agentco_tui.widgets.workers import start_worker
 from agentco_tui.workspace.opening import opened_workspace
 from agentco_tui.workspace.workspace import FEEDS, Workspace
 
-WIDEST = 24  # columns of what a platform is called
-RANKS = [*RankReason]
+NAME_WIDTH: Final = 24
+"""Columns to which the name of a platform is cut."""
+REDRAW_INTERVAL: Final = 1.0
+"""Seconds between two drawings, which show new needs and how old the data are."""
+THREADS_PER_PROFILE: Final = 16
+RANK_REASONS: Final = list(RankReason)
+"""Why needs are ranked as they are, the most important reason first."""
 
 log = logging.getLogger(__name__)
 
 
-class Line(NamedTuple):
-    """A need of one platform, in words."""
+class NeedRow(NamedTuple):
+    """A need of one profile, in words."""
 
-    platform: Platform
+    watch: ProfileWatch
     need: Need
     words: SafeText
 
 
-class Platform:
-    """One profile, watched in a task of its own; `trouble` says why it is not."""
+class ProfileWatch:
+    """Watches the platform of one profile for as long as `run` runs."""
 
-    def __init__(self, profile: str, workspace: Workspace) -> None:
-        self.profile, self._workspace = profile, workspace
-        self.label, self.refresh = Environment(plain(f" {safe(profile, WIDEST)} ")), 5.0
+    def __init__(self, profile: str, dashboard_workspace: Workspace) -> None:
+        """`dashboard_workspace` is that of the dashboard from which the list was opened."""
+        self.profile = profile
+        self.label = Environment(plain(f" {safe(profile, NAME_WIDTH)} "))
         self.workspace: Workspace | None = None
+        """None while the settings and the API key are being read."""
         self.trouble: SafeText | None = None
+        """Why the platform is not watched; None if it is."""
+        self._dashboard_workspace = dashboard_workspace
+        self._refresh = 5.0  # seconds between two polls
 
     async def run(self) -> None:
-        """Until cancelled, or until something of it can't be used."""
-        here, key = self._workspace.settings, self._workspace.client.transport.key
-        asked = of_profile(self.profile, "", {"config": str(here.config_path)}, os.environ)
-        find = partial(load, *asked, with_key=False)
+        """Watch until cancelled, or until the settings, the key or the program fail."""
         try:
-            settings = here if self.profile == here.profile else await asyncio.to_thread(find)
-            self.label, self.refresh = environment(settings), settings.refresh
-            if settings is not here:
-                read = partial(cast("KeyLocation", settings.key_location).read, apart=True)
-                own = KeyInUse(await while_wanted(lambda until: read(until=until)))
-                key.secrets += own.secrets  # no report and no log has it
-                key = own
+            settings = await self._load_settings()
+            self.label = environment(settings)
+            self._refresh = settings.refresh
+            key = await self._read_key(settings)
             opening = opened_workspace(settings, key, on_trouble=log.warning)
-            async with opening as workspace, asyncio.TaskGroup() as work:
+            async with opening as workspace, asyncio.TaskGroup() as group:
                 self.workspace = workspace
-                work.create_task(workspace.run_without_screen(remembers=False))
+                group.create_task(workspace.run_without_screen(remembers=False))
                 while True:
                     await workspace.next_refresh()
         except (SettingsError, CredentialError, WrongError) as error:
-            self.trouble = safe(str(error).removeprefix(f"{here.config_path}:"), 400)
+            config_path = self._dashboard_workspace.settings.config_path
+            self.trouble = safe(str(error).removeprefix(f"{config_path}:"), 400)
         except Exception:
             log.exception("the watch of a profile ended")
             self.trouble = plain("stopped by an error in the program")
 
-    def lines(self) -> Iterator[Line]:
-        if (workspace := self.workspace) is not None and self.trouble is None:
-            about = workspace.names, workspace.outlook, workspace.clock.now()
-            for need in workspace.ranked_needs:
-                if need.snooze is None:
-                    yield Line(self, need, sentence_of(need, *about))
+    async def _load_settings(self) -> Settings:
+        """Return the settings of the profile, read from the same file as the dashboard's."""
+        current = self._dashboard_workspace.settings
+        given = of_profile(self.profile, "", {"config": str(current.config_path)}, os.environ)
+        if self.profile == current.profile:
+            return current
+        return await asyncio.to_thread(partial(load, *given, with_key=False))
 
-    def told(self) -> Cells:
-        """How it is, and how much needs a person there."""
-        left = [self.label, Cell(plain(" " * (WIDEST + 3 - len(self.label.text))))]
+    async def _read_key(self, settings: Settings) -> KeyInUse:
+        """Return the profile's API key; the dashboard's own if it is for the same profile."""
+        dashboard_key = self._dashboard_workspace.client.transport.key
+        if settings is self._dashboard_workspace.settings:
+            return dashboard_key
+        location = cast("KeyLocation", settings.key_location)
+        read = partial(location.read, apart=True)
+        key = KeyInUse(await while_wanted(lambda until: read(until=until)))
+        # Reports and logs of the dashboard leave out this key, too.
+        dashboard_key.secrets += key.secrets
+        return key
+
+    def need_rows(self) -> Iterator[NeedRow]:
+        """Yield the needs that are not snoozed; none unless the platform is watched."""
+        workspace = self.workspace
+        if workspace is None or self.trouble is not None:
+            return
+        now = workspace.clock.now()
+        for need in workspace.ranked_needs:
+            if need.snooze is None:
+                words = sentence_of(need, workspace.names, workspace.outlook, now)
+                yield NeedRow(self, need, words)
+
+    def status_line(self) -> Cells:
+        """Return the platform's name, how fresh its data are, and how many needs it has."""
+        blank = " " * (NAME_WIDTH + 3 - len(self.label.text))
+        return Cells((self.label, Cell(plain(blank)), *self._status_cells()))
+
+    def _status_cells(self) -> list[Cell]:
         if self.trouble is not None:
-            left.append(Cell(plain(f"{signs.critical} {self.trouble}"), Tone.CRITICAL))
-        elif (workspace := self.workspace) is None:
-            left.append(Cell(plain(f"{signs.unknown} reading the key"), Tone.DIM))
-        else:
-            freshness = worst(workspace.store.freshness[feed] for feed in FEEDS)
-            left += health_cells(freshness, None, workspace.clock.monotonic(), refresh=self.refresh)
-            for level, sign in ((Level.CRITICAL, signs.critical), (Level.WARNING, signs.warning)):
-                count = sum(line.need.level is level for line in self.lines())
-                left += [Cell(plain(f"  {sign} {fmt.count(count)}"), TONES[level])] * bool(count)
-            left.append(Cell(plain(f"  {freshness.failure or ''}"), Tone.DIM))
-        return Cells((*left,))
+            return [Cell(plain(f"{signs.critical} {self.trouble}"), Tone.CRITICAL)]
+        workspace = self.workspace
+        if workspace is None:
+            return [Cell(plain(f"{signs.unknown} reading the key"), Tone.DIM)]
+        freshness = worst(workspace.store.freshness[feed] for feed in FEEDS)
+        monotonic = workspace.clock.monotonic()
+        status = health_cells(freshness, None, monotonic, refresh=self._refresh)
+        for level, sign in ((Level.CRITICAL, signs.critical), (Level.WARNING, signs.warning)):
+            count = sum(row.need.level is level for row in self.need_rows())
+            if count:
+                status.append(Cell(plain(f"  {sign} {fmt.count(count)}"), TONES[level]))
+        status.append(Cell(plain(f"  {freshness.failure or ''}"), Tone.DIM))
+        return status
 
 
-class AllProfiles(WholeScreen[None]):
+class AllProfiles(FullScreenDialog[None]):
+    """A line for each profile, and below a table of all needs, the most important first."""
+
     DEFAULT_CSS = """
     AllProfiles .dialog--body { height: auto; max-height: 40%; }
     AllProfiles RecordTable { height: 1fr; }
@@ -119,41 +158,50 @@ class AllProfiles(WholeScreen[None]):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__([Cell(plain(" all profiles"), Tone.STRONG)])
-        self.platforms = [Platform(profile, workspace) for profile in workspace.settings.profiles]
+        self.watches = [ProfileWatch(profile, workspace) for profile in workspace.settings.profiles]
         self.pane.can_focus = False
         # fmt: off
-        self.table: ListTable[Line] = ListTable([
-            cells.level_column(lambda line: line.need.level),
-            cells.column("profile", "PROFILE", (14, 8), lambda line: line.platform.label,
-                sort_key=lambda line: line.platform.profile.casefold()),
-            cells.text_column("what", "WHAT", (40, 20), lambda line: line.words, grow=1),
+        self.table: ListTable[NeedRow] = ListTable([
+            cells.level_column(lambda row: row.need.level),
+            cells.column("profile", "PROFILE", (14, 8), lambda row: row.watch.label,
+                sort_key=lambda row: row.watch.profile.casefold()),
+            cells.text_column("what", "WHAT", (40, 20), lambda row: row.words, grow=1),
         ])
         # fmt: on
         self.table.on_interaction = lambda: None
 
-    def body(self) -> ComposeResult:
-        yield from (self.pane, self.table)
+    def compose_body(self) -> ComposeResult:
+        yield self.pane
+        yield self.table
 
     def on_mount(self) -> None:
-        self.keys_line.show(key_cells({"enter": " decide there   ", "esc": " back"}))
+        self.keys_line.show(key_hint_cells({"enter": " decide there   ", "esc": " back"}))
         self.table.focus()
-        # One that hangs, as a keyring or the name of a host may, takes no thread from another.
-        threads = ThreadPoolExecutor(16 * len(self.platforms) + 16)
+        # A keyring or a name server may hang and keep its thread: no profile may wait for that.
+        threads = ThreadPoolExecutor(THREADS_PER_PROFILE * (len(self.watches) + 1))
         asyncio.get_running_loop().set_default_executor(threads)
-        self.set_interval(1.0, self.show, name="ages")
-        self.show()
-        for each in self.platforms:
-            start_worker(self, each.run, f"watch {safe(each.profile)}")
+        self.set_interval(REDRAW_INTERVAL, self.redraw, name="ages")
+        self.redraw()
+        for watch in self.watches:
+            start_worker(self, watch.run, f"watch {safe(watch.profile)}")
 
-    def show(self) -> None:
-        self.pane.show([each.told() for each in self.platforms])
-        lines = [line for each in self.platforms for line in each.lines()]
-        lines.sort(key=lambda e: (-e.need.level, RANKS.index(e.need.rank_reason), e.need.rank))
+    def redraw(self) -> None:
+        self.pane.show([watch.status_line() for watch in self.watches])
+        rows = [row for watch in self.watches for row in watch.need_rows()]
+        rows.sort(key=_importance)
         self.table.set_state(plain("nothing needs you, as far as is known"))
-        self.table.load((f"{line.platform.profile} {line.need.key}", line) for line in lines)
+        self.table.load((f"{row.watch.profile} {row.need.key}", row) for row in rows)
 
     @on(RecordTable.Opened)
-    def _leave_for(self, event: RecordTable.Opened) -> None:
+    def _open_dashboard(self, event: RecordTable.Opened) -> None:
+        """Leave for the dashboard of the need under the cursor."""
         app: Any = self.app
-        if (line := self.table.model.record(event.row_id)) is not None:
-            app.main_screen.dialogs.switch(line.platform.profile, line.need.key)
+        row = self.table.model.record(event.row_id)
+        if row is not None:
+            app.main_screen.dialogs.switch_profile(row.watch.profile, row.need.key)
+
+
+def _importance(row: NeedRow) -> tuple[Any, ...]:
+    """Return the key by which needs are sorted, the most important first."""
+    need = row.need
+    return (-need.level, RANK_REASONS.index(need.rank_reason), need.rank)

@@ -1,10 +1,20 @@
-"""What every dialog shares: the box, the page, the search and the question."""
+"""The base classes of all dialogs: a box, a full-screen page, a searchable page, a question.
+
+`Question` asks for a `y` or `n`, and is the base of every confirmation in the program. A `y` typed
+by accident must never confirm anything, so it counts only if it was pressed alone and after the
+question had been visible for a moment. `key_app` supplies what that is judged by:
+`key_app.presses` has the time of the last key and whether it is held down, `key_app.arrivals`
+tells how a key came from the terminal (`Arrival`: alone, in a burst, or undecided as yet).
+
+A `Cell` is a piece of text with a `Tone`, which the theme turns into a colour. An `Item` is what a
+`TextPane` shows: a heading, a labelled field, running text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -28,14 +38,24 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
 
-ARMING = 0.3  # seconds a question must have stood on the screen before a key can answer it
-ALONE = 0.12  # seconds after a yes in which no other may come: slow keyboards repeat a key so
-LOOK_AGAIN = 0.02  # seconds between two looks whether a yes came alone, where that takes longer
-BURST_SHOWN = 3.0  # seconds for which it is said that a burst was ignored
+ARMING: Final = 0.3
+"""Seconds for which a question must have been on the screen before a key can answer it."""
+YES_DELAY: Final = 0.12
+"""Seconds to wait after a `y` before it counts; another key meanwhile cancels it.
+
+A keyboard repeats a key that is held down within this time, even a slow one.
+"""
+RECHECK_INTERVAL: Final = 0.02
+"""Seconds between checks whether a `y` came alone, if that takes longer than `YES_DELAY`."""
+BURST_WARNING_TIME: Final = 3.0
+"""Seconds for which the warning is shown that a burst of keys was ignored."""
 
 
 class Dialog(SizedScreen[T], ModalScreen[T]):
-    """A box over the frame; while it is `hidden`, nothing is to be answered."""
+    """A box over the main screen, with a title, a body and a line of key hints.
+
+    While it is `hidden`, because the terminal is too small, no key answers anything.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog", "app.quit"),
@@ -48,8 +68,6 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
         width: 90%; max-width: 84; height: auto; max-height: 94%;
         background: $surface; border: round $primary; padding: 0 1;
     }
-    Dialog .dialog--words { display: none; border: none; padding: 0; background: $boost; }
-    Dialog .dialog--words, Dialog .dialog--words:focus { height: 1; border: none; }
     Dialog .dialog--title { dock: top; height: 1; }
     Dialog .dialog--body { max-height: 100%; }
     Dialog .dialog--keys { dock: bottom; height: 1; margin-top: 1; }
@@ -57,106 +75,139 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
     Dialog.-phone .dialog--keys { margin-top: 0; }
     """
 
-    ASKS: ClassVar[bool] = False  # whether a single key here says yes to something
-    keys: Mapping[str, str] = {}  # what the last line says of keys, where that stays the same
+    IS_QUESTION: ClassVar[bool] = False
+    """Whether a single key here confirms something. No notice is shown over such a dialog."""
+    key_hints: Mapping[str, str] = {}
+    """What the last line says of keys, as key to words, if that never changes."""
 
     def __init__(self, title: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
+        """`right` is shown at the right end of the title line."""
         super().__init__()
         self.title_line = StatusLine(classes="dialog--title")
         self.title_line.show(title, right)
-        self.title_line.fill(next((c.filled for c in title if isinstance(c, Environment)), None))
+        for cell in title:
+            if isinstance(cell, Environment):
+                # The whole line is coloured if the platform is a production platform.
+                self.title_line.fill(cell.filled)
         self.pane = TextPane(classes="dialog--body")
         self.keys_line = StatusLine(classes="dialog--keys")
-        self.until_closed: list[Callable[[], object]] = []  # ends of what it listens to
+        self.close_callbacks: list[Callable[[], object]] = []
+        """Called when the dialog closes, the last one first, such as the end of a subscription."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield self.title_line
-            yield from self.body()
+            yield from self.compose_body()
             yield self.keys_line
 
-    def body(self) -> ComposeResult:
-        """What stands between the title and the keys."""
+    def compose_body(self) -> ComposeResult:
+        """Yield the widgets between the title and the key hints."""
         yield self.pane
 
     def on_mount(self) -> None:
-        if self.keys:
-            self.keys_line.show(key_cells(self.keys))
+        if self.key_hints:
+            self.keys_line.show(key_hint_cells(self.key_hints))
             self.pane.focus()
 
-    def leave_first(self) -> bool:
-        """Leaving was asked for: leave this, without an answer."""
+    def handle_leave(self) -> bool:
+        """Close without an answer, as the user asked to leave; return True: that was handled."""
         self.dismiss(None)
         return True
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
-        """Close it, once: two keys typed together may both say so."""
+        """Close the dialog; do nothing if it is not on top.
+
+        Two keys typed in quick succession may both ask for it.
+        """
         if self.app.screen is not self:
             return AwaitComplete()
-        while self.until_closed:
-            self.until_closed.pop()()
+        while self.close_callbacks:
+            callback = self.close_callbacks.pop()
+            callback()
         return super().dismiss(result)
 
 
-class WholeScreen(Dialog[T]):
-    """A page to read in place of the frame."""
+class FullScreenDialog(Dialog[T]):
+    """A page that covers the whole main screen."""
 
     DEFAULT_CSS = """
-    WholeScreen { background: $background; align: left top; }
-    WholeScreen > Vertical {
+    FullScreenDialog { background: $background; align: left top; }
+    FullScreenDialog > Vertical {
         width: 1fr; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0;
         background: $background;
     }
-    WholeScreen .dialog--title { background: $panel; }
-    WholeScreen .dialog--body { height: 1fr; padding: 0 1; }
-    WholeScreen .dialog--keys { margin-top: 0; }
+    FullScreenDialog .dialog--title { background: $panel; }
+    FullScreenDialog .dialog--body { height: 1fr; padding: 0 1; }
+    FullScreenDialog .dialog--keys { margin-top: 0; }
     """
 
 
-def key_cells(keys: Mapping[str, str]) -> list[Cell]:
-    pairs = ((Cell(plain(key), Tone.ACCENT), Cell(plain(words))) for key, words in keys.items())
-    return [cell for pair in pairs for cell in pair]
+def key_hint_cells(hints: Mapping[str, str]) -> list[Cell]:
+    """Return the cells of a line of key hints; `hints` maps keys to what they do."""
+    cells: list[Cell] = []
+    for key, words in hints.items():
+        cells.append(Cell(plain(key), Tone.ACCENT))
+        cells.append(Cell(plain(words)))
+    return cells
 
 
-def title_of(settings: Settings, verb: str, what: SafeText) -> list[Cell]:
-    """The platform by both its names, what is done and to what."""
+def title_of(settings: Settings, verb: str, subject: SafeText) -> list[Cell]:
+    """Return the title of a dialog: the platform, what is done, and to what.
+
+    The platform is named by its label; the profile's name follows if it is another.
+    """
     name = profile_name(settings)
-    other = f" ({safe(name, 24)})" if settings.label not in (None, name) else ""
-    return [environment(settings), Cell(plain(f"{other} {verb} "), Tone.STRONG), Cell(what)]
+    other_name = ""
+    if settings.label not in (None, name):
+        other_name = f" ({safe(name, 24)})"
+    return [
+        environment(settings),
+        Cell(plain(f"{other_name} {verb} "), Tone.STRONG),
+        Cell(subject),
+    ]
 
 
-class Searched(Dialog[T]):
-    """What can be searched for words, by `/`; `esc` leaves the search first."""
+class SearchInput(LineInput):
+    """The search line of a dialog; it has its own style, whatever the dialog's other bases are."""
+
+    DEFAULT_CSS = """
+    SearchInput, SearchInput:ansi { display: none; height: 1; background: $boost; }
+    """
+
+
+class SearchableDialog(Dialog[T]):
+    """A dialog with a search line, which `/` opens and `esc` closes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "search", "Search", show=False)]
 
-    def body(self) -> ComposeResult:
-        words = "words of what is looked for"
-        self.words = LineInput(self._searched, placeholder=words, classes="dialog--words")
-        yield self.words
+    def compose_body(self) -> ComposeResult:
+        self.search_input = SearchInput(self._search_entered, placeholder="search words")
+        yield self.search_input
         yield self.pane
 
     def action_search(self) -> None:
-        self.words.display = True
-        self.words.focus()
+        self.search_input.display = True
+        self.search_input.focus()
 
-    async def _searched(self, _: Input) -> None:
-        """The keys go back to what was found."""
+    async def _search_entered(self, _: Input) -> None:
+        """Give the focus back to the text, so that keys scroll it."""
         self.set_focus(self.pane)
 
     def action_leave(self) -> None:
-        """Leave the search, else all."""
-        if not self.words.display:
+        """Close the search line if it is open, else the dialog."""
+        if not self.search_input.display:
             self.dismiss()
-        self.words.value, self.words.display = "", False
+        self.search_input.value = ""
+        self.search_input.display = False
         self.pane.focus()
 
 
 class Question(Dialog[bool]):
-    """Only `y` does it, once it has been on the screen for `ARMING` seconds; enter does nothing.
+    """A question that only `y` answers with yes; enter does nothing. Its result is the answer.
 
-    A `y` counts only if it came alone (`KeyArrivals`). Every confirmation of the program is one of
-    these, so this is the one place where that is decided.
+    A `y` counts once the question has been on the screen for `ARMING` seconds, and only if it was
+    pressed alone: neither with other keys (as in pasted text) nor by holding a key down. Every
+    confirmation of the program is a `Question`, so this class alone decides that.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -164,7 +215,7 @@ class Question(Dialog[bool]):
         Binding("t", "more", "Read more", show=False),
     ]
 
-    ASKS = True
+    IS_QUESTION = True
 
     DEFAULT_CSS = """
     Question .dialog--body {
@@ -173,138 +224,166 @@ class Question(Dialog[bool]):
     Question Toast { display: none; }
     """
 
-    def __init__(self, title: Sequence[Cell], items: Iterable[Item], yes: str = "yes") -> None:
+    def __init__(
+        self, title: Sequence[Cell], items: Iterable[Item], yes_label: str = "yes"
+    ) -> None:
+        """`yes_label` says what `y` does, in the line of key hints."""
         super().__init__(title)
         self._items = tuple(items)
-        self._yes = yes
-        self._arms_at: float | None = None
-        self._answering: Timer | None = None
-        self._answered_at = 0.0  # when the `y` that is being looked at came
-        self._warned: Timer | None = None
-        self._off: SafeText | None = None  # why `y` does nothing any more, until it is opened again
-        self._no = "n, esc"  # the keys that say no
-        self._warning = ""  # stands beside the keys, whatever is drawn anew meanwhile
+        self._yes_label = yes_label
+        self.armed_at: float | None = None
+        """From when on a `y` can count, by the monotonic clock; None while the question is not yet
+        on the screen."""
+        self.pending_yes: Timer | None = None
+        """Runs while a `y` waits to be accepted."""
+        self._yes_at = 0.0
+        """When the last `y` was pressed that was not refused at once."""
+        self._warning = ""
+        """A warning beside the key hints; "" for none."""
+        self._warning_timer: Timer | None = None
+        self._off_reason: SafeText | None = None
+        """Why `y` has no effect until the question is opened again; None if it has."""
+        self._no_keys = "n, esc"
 
     def items(self) -> Iterable[Item]:
+        """Return the text of the question."""
         return self._items
 
     def on_mount(self) -> None:
         self.pane.focus()
         self.show_items()
         self._show_keys()
-        self.pane.fitted = self._scrolled
-        self.watch(self.pane, "scroll_y", self._scrolled, init=False)
-        self.watch(self.pane, "virtual_size", self._scrolled, init=False)
+        self.pane.fitted = self._on_scroll
+        self.watch(self.pane, "scroll_y", self._on_scroll, init=False)
+        self.watch(self.pane, "virtual_size", self._on_scroll, init=False)
 
     def on_screen_resume(self) -> None:
-        """On the screen, for the first time or again: it can be answered a moment later."""
-        self._arms_at = None
-        self.call_after_refresh(self._arm)
+        """Start the arming time, as the question has come on the screen, or is on top again."""
+        self.armed_at = None
+        self.call_after_refresh(self._start_arming)
 
-    def _arm(self) -> None:
-        self._arms_at = monotonic() + ARMING
+    def _start_arming(self) -> None:
+        self.armed_at = monotonic() + ARMING
 
     def show_items(self) -> None:
         self.pane.show(self.items())
 
-    def _show_keys(self, warning: str | None = None) -> None:
-        self._warning = self._warning if warning is None else warning
-        below = self.pane.below
-        more = [Cell(plain(f"{below} more below {signs.down} "), Tone.ACCENT)] if below else []
-        if self._warning or self._off is not None:
-            words = plain(f"  {signs.warning} {self._warning or self._off}")
-            self.keys_line.show([*key_cells({self._no: " no"}), Cell(words, Tone.WARNING)], more)
+    def _show_keys(self) -> None:
+        """Draw the last line: the keys or a warning, and on the right how much text is below."""
+        right: list[Cell] = []
+        lines_below = self.pane.below
+        if lines_below:
+            right.append(Cell(plain(f"{lines_below} more below {signs.down} "), Tone.ACCENT))
+        no_cells = key_hint_cells({self._no_keys: " no"})
+        if self._warning or self._off_reason is not None:
+            words = plain(f"  {signs.warning} {self._warning or self._off_reason}")
+            self.keys_line.show([*no_cells, Cell(words, Tone.WARNING)], right)
         else:
-            cap = Cell(plain(" y "), Tone.BADGE), Cell(plain(f" {self._yes}   "))
-            self.keys_line.show([*cap, *key_cells({self._no: " no"})], more)
+            yes_cells = [Cell(plain(" y "), Tone.BADGE), Cell(plain(f" {self._yes_label}   "))]
+            self.keys_line.show([*yes_cells, *no_cells], right)
 
-    def _scrolled(self) -> None:
-        if self._answering is None:
+    def show_warning(self, words: str) -> None:
+        """Show a warning beside the key hints until the next one; "" removes it."""
+        self._warning = words
+        self._show_keys()
+
+    def _on_scroll(self) -> None:
+        if self.pending_yes is None:
             self.call_after_refresh(self._show_keys)
 
     def switch_off(self, reason: SafeText) -> None:
-        self._off = reason
+        """Give `y` no effect from now on, and show why."""
+        self._off_reason = reason
         self._show_keys()
 
     def action_answer(self, yes: bool) -> None:
-        """Take the answer; ignore a yes that came too early, in a burst, or from a key held down.
+        """Close on a no; accept a yes after `YES_DELAY`, unless it was not meant for this question.
 
-        None of these was pressed as an answer to this question: the key was on its way already,
-        belonged to a pasted text, or answered another question.
+        It was not if it was pressed before the question could be read, came in a burst, or is the
+        repeat of a key held down. A second `y` accepts the first one if that came alone and more
+        than `YES_DELAY` earlier.
         """
         if not yes:
             self.dismiss(False)
             return
         if self.hidden:
             return
-        at = self.key_app.presses.at
-        answered_at = self._answered_at
-        if self._drop_answer():
-            if at - answered_at >= ALONE and self._came_alone(answered_at):
-                self._take_yes()
+        pressed_at = self.key_app.presses.at
+        if self._cancel_pending_yes():
+            first_counts = pressed_at - self._yes_at >= YES_DELAY
+            if first_counts and self._came_alone(self._yes_at):
+                self._accept_if_on()
             else:
                 self.ignore_burst()
-        elif self._arms_at is None or at < self._arms_at:
-            self._say_too_soon()
-        elif self.came_in_burst(at):
+        elif self.is_early(pressed_at):
+            self._warn_too_soon()
+        elif self.key_app.arrivals.arrival_of(pressed_at) is Arrival.BURST:
             self.ignore_burst()
-        elif self._off is not None:
-            self._show_keys(f"y is off: {self._off}")
+        elif self._off_reason is not None:
+            self.show_warning(f"y is off: {self._off_reason}")
         elif self.key_app.presses.held_down:
-            self._say_too_soon()
+            self._warn_too_soon()
         else:
-            self._answered_at = at
-            self._answering = self.set_timer(ALONE, self._look_at_answer, name="answer")
+            self._yes_at = pressed_at
+            self.pending_yes = self.set_timer(YES_DELAY, self._check_yes, name="answer")
 
     def on_paste(self, event: events.Paste) -> None:
-        """A text pasted with brackets is no key; say that it did nothing."""
+        """Ignore text that was pasted with brackets, and say so."""
         event.stop()
         self.ignore_burst()
 
-    def came_in_burst(self, at: float) -> bool:
-        """Whether other keys came with the key that came at that time."""
-        return self.key_app.arrivals.arrival_of(at) is Arrival.BURST
+    def is_early(self, pressed_at: float) -> bool:
+        """Whether a key came before the question had been on the screen for `ARMING` seconds."""
+        return self.armed_at is None or pressed_at < self.armed_at
 
-    def _came_alone(self, at: float) -> bool:
-        return self.key_app.arrivals.arrival_of(at) is Arrival.ALONE
+    def _came_alone(self, pressed_at: float) -> bool:
+        return self.key_app.arrivals.arrival_of(pressed_at) is Arrival.ALONE
 
-    def _say_too_soon(self) -> None:
-        self._warn(f"that came too soon: wait {REPEAT:g} s, then y", REPEAT)
+    def _warn_too_soon(self) -> None:
+        self._warn_for(REPEAT, f"that came too soon: wait {REPEAT:g} s, then y")
 
     def ignore_burst(self) -> None:
-        """Say that keys were ignored because they came in a burst, as pasted text does."""
-        self._drop_answer()
-        self._warn(f"burst of keys ignored (pasted?): wait {REPEAT:g} s, then y", BURST_SHOWN)
+        """Drop a pending `y`, and say that a burst of keys was ignored, such as pasted text."""
+        self._cancel_pending_yes()
+        self._warn_for(
+            BURST_WARNING_TIME, f"burst of keys ignored (pasted?): wait {REPEAT:g} s, then y"
+        )
 
-    def _drop_answer(self) -> bool:
-        answering, self._answering = self._answering, None
-        if answering is not None:
-            answering.stop()
-        return answering is not None
+    def _cancel_pending_yes(self) -> bool:
+        """Drop the `y` that waits to be accepted; return whether there was one."""
+        pending = self.pending_yes
+        if pending is None:
+            return False
+        self.pending_yes = None
+        pending.stop()
+        return True
 
-    on_screen_suspend = _drop_answer  # something came over it: a yes that was not taken is none
+    def on_screen_suspend(self) -> None:
+        """Drop a `y` that was not accepted before another screen covered the question."""
+        self._cancel_pending_yes()
 
-    def _look_at_answer(self) -> None:
-        """Take the yes once it is certain that it came alone."""
-        self._answering = None
-        match self.key_app.arrivals.arrival_of(self._answered_at):
+    def _check_yes(self) -> None:
+        """Accept the pending `y` if it came alone; check again later if that is undecided."""
+        self.pending_yes = None
+        match self.key_app.arrivals.arrival_of(self._yes_at):
             case Arrival.ALONE:
-                self._take_yes()
+                self._accept_if_on()
             case Arrival.BURST:
                 self.ignore_burst()
             case Arrival.UNDECIDED:
-                self._answering = self.set_timer(LOOK_AGAIN, self._look_at_answer, name="answer")
+                self.pending_yes = self.set_timer(RECHECK_INTERVAL, self._check_yes, name="answer")
 
-    def _take_yes(self) -> None:
-        if self._off is None and not self.hidden:
+    def _accept_if_on(self) -> None:
+        if self._off_reason is None and not self.hidden:
             self.accept()
 
     def accept(self) -> None:
+        """Close with the answer yes. Subclasses may require more than a `y`."""
         self.dismiss(True)
 
-    def _warn(self, words: str, seconds: float) -> None:
-        """Show a warning beside the keys, for so long."""
-        if self._warned is not None:
-            self._warned.stop()
-        self._show_keys(words)
-        self._warned = self.set_timer(seconds, lambda: self._show_keys(""), name="keys")
+    def _warn_for(self, seconds: float, words: str) -> None:
+        """Show a warning beside the key hints for so many seconds."""
+        if self._warning_timer is not None:
+            self._warning_timer.stop()
+        self.show_warning(words)
+        self._warning_timer = self.set_timer(seconds, lambda: self.show_warning(""), name="keys")

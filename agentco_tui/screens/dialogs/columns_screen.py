@@ -1,4 +1,9 @@
-"""The dialog for the columns of a list and their order; the list beside it changes at once."""
+"""The dialog that shows, hides and reorders the columns of a list; the list changes at once.
+
+It is narrow and at the right edge, so that the list is visible beside it. Each line stands for a
+column and is a `Pressable` cell with the column's key; `pane.here` is the key of the line under the
+cursor. The table (`RecordTable`) keeps the choice.
+"""
 
 from __future__ import annotations
 
@@ -21,31 +26,34 @@ class ColumnsScreen(Dialog[None]):
         Binding("space", "flip", "Show or hide", show=False),
         Binding("less_than_sign,K", "shift(-1)", "Further left", show=False),
         Binding("greater_than_sign,J", "shift(1)", "Further right", show=False),
-        Binding("0", "usual", "As usual", show=False),
+        Binding("0", "reset", "Reset", show=False),
         Binding("C", "dismiss", "Done", show=False, id="list.columns"),
     ]
-    pane: DetailPane
     DEFAULT_CSS = """
     ColumnsScreen { align: right middle; background: transparent; }
     ColumnsScreen > Vertical { width: 46; }
     """
 
+    pane: DetailPane
+
     def __init__(self, table: RecordTable[Any]) -> None:
         super().__init__([Cell(plain("Columns"), Tone.STRONG)])
         self.table = table
         self.pane = DetailPane(classes="dialog--body")
-        self.keys = {"space": " show ", " < >": " move ", " 0": " as usual ", " esc": " done"}
+        self.key_hints = {"space": " show ", " < >": " move ", " 0": " reset ", " esc": " done"}
         self._order: list[str] = []
-        """The keys of the columns that may be hidden, in their order."""
+        """The keys of all columns that may be hidden, in the order of the lines."""
 
     @property
     def _shown(self) -> list[str]:
+        """The keys of the columns that the list shows, in its order."""
         return [self.table.model.columns[at].key for at in self.table.columns_shown]
 
     def on_mount(self) -> None:
-        self.action_usual(self._shown)
+        self.action_reset(self._shown)
 
     def _show(self, keys: Sequence[str]) -> None:
+        """Show the columns with these keys in the list, and all of them in the dialog."""
         self.table.show_columns(keys)
         titles = {column.key: column.title for column in self.table.model.columns}
         lines: list[Cells] = []
@@ -58,8 +66,8 @@ class ColumnsScreen(Dialog[None]):
             lines.append(Cells((Cell(plain(" ")), Pressable(words, tone, key=key), name)))
         self.pane.show(lines)
 
-    def action_usual(self, keys: Sequence[str] = ()) -> None:
-        """Show the columns with these keys, by default the usual ones; offer the others last."""
+    def action_reset(self, keys: Sequence[str] = ()) -> None:
+        """Show the columns with these keys, or the default ones without; list the others last."""
         self.table.show_columns(keys)
         columns = self.table.model.columns
         always_shown = {column.key for column in columns if column.always_shown}
@@ -69,17 +77,16 @@ class ColumnsScreen(Dialog[None]):
 
     def action_flip(self) -> None:
         """Show the column under the cursor, or hide it."""
-        shown = set(self._shown)
-        shown ^= {self.pane.here}
+        shown = set(self._shown) ^ {self.pane.here}
         self._show([key for key in self._order if key in shown])
 
     def action_shift(self, by: int) -> None:
-        """Move the column under the cursor by so many places."""
-        moved = self.pane.here
-        place = max(0, self._order.index(moved) + by)
-        self._order.remove(moved)
-        self._order.insert(place, moved)
-        self.pane.first = moved
+        """Move the column under the cursor by so many lines."""
+        key = self.pane.here
+        new_index = max(0, self._order.index(key) + by)
+        self._order.remove(key)
+        self._order.insert(new_index, key)
+        self.pane.first = key  # the cursor follows it
         self._show([key for key in self._order if key in self._shown])
 
     @on(DetailPane.Entered)

@@ -1,11 +1,19 @@
-"""A dialog with fields to fill in: checked here before anything is asked, kept if it is refused."""
+"""A form: a dialog with text fields, whose input is checked, confirmed and then sent.
+
+A `FormPlan` describes one form: its fields, and functions that parse the input, ask for
+confirmation and send it. `form_definitions.py`, `shift_forms.py` and `save_form.py` have a plan for
+each command that opens a form; `DialogRouter` opens a `Form` with it. The confirmations are
+`Question` dialogs over the form, which only a `y` accepts. If what was typed is invalid or refused,
+the form stays open with what was typed, and shows why at the fields.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, TypeAlias
 
 import msgspec
 from textual import on
@@ -15,7 +23,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Input
 from textual.worker import Worker
 
-from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells
+from agentco_tui.screens.dialogs.base import Dialog, Question, key_hint_cells
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.prompt import LineInput, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
@@ -23,55 +31,72 @@ from agentco_tui.widgets.text_pane import Item, Notice, Text
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
-READABLE = 0.25  # seconds for which words about what is being sent stand at least
-Values = Mapping[str, str]
-Errors = Mapping[str, SafeText]
-Suggest = Callable[[str, Values], str | None]  # by what is typed, and by the other fields
+PROGRESS_TIME: Final = 0.25
+"""Seconds for which words about the progress are shown at least, so that they can be read."""
+WARNING_TIME: Final = 8.0
+"""Seconds for which a notice about a form that was left is shown."""
+
+Values: TypeAlias = Mapping[str, str]
+"""What was typed, by the name of the field."""
+Errors: TypeAlias = Mapping[str, SafeText]
+"""What is wrong, by the name of the field."""
+Suggest: TypeAlias = Callable[[str, Values], str | None]
+"""Completes what was typed into a field, given the values of all fields; None for no completion."""
+Confirmation: TypeAlias = Callable[[Any], Sequence[Item]]
+"""Returns the text of a question about the parsed input; nothing if no question is needed."""
 
 
 class FormField(msgspec.Struct, frozen=True):
     name: str
     label: str
     value: str = ""
+    """What is in the field when the form opens."""
     hint: str = ""
+    """Shown below the field as long as nothing is wrong with it."""
     suggest: Suggest | None = None
 
 
 class FormError(Exception):
-    """What is wrong with what was typed, or why it was refused: by field, and in `words`."""
+    """The input is invalid, or was refused."""
 
-    def __init__(self, fields: Errors, words: SafeText | None = None) -> None:
-        super().__init__(words or "some fields can't be sent")
-        self.fields, self.words = fields, words
+    def __init__(self, fields: Errors, message: SafeText | None = None) -> None:
+        """`fields` says what is wrong with single fields, `message` with the whole."""
+        super().__init__(message or "some fields can't be sent")
+        self.fields = fields
+        self.message = message
 
 
-Send = Callable[[Any, "Form"], Awaitable[None]]
+Send: TypeAlias = Callable[[Any, "Form"], Awaitable[None]]
+"""Sends the parsed input; may raise `FormError`, and show its progress in the form."""
+
+
+def no_confirmation(_: Any) -> Sequence[Item]:
+    """Ask nothing."""
+    return ()
 
 
 class FormPlan(msgspec.Struct, frozen=True):
-    """`read` gives what is meant by what was typed; `question` says what `y` answers, empty if
-    nothing is changed, and `again` what a second one does, empty if none is needed; `send` does it.
-    Both `read` and `send` may raise `FormError`. With `can_stop` escape ends it meanwhile.
-    `enter_submits` is for a form whose fields may all stay as they are: enter submits it from
-    every field, where it otherwise goes to the next field first.
-    """
+    """What one form asks for and does."""
 
     title: Sequence[Cell]
     fields: Sequence[FormField]
-    read: Callable[[Values], Any]
+    parse: Callable[[Values], Any]
+    """Turns what was typed into what is sent; raises `FormError` if it is invalid."""
     send: Send
-    question: Callable[[Any], Sequence[Item]] = lambda _: ()
-    verb: str = "send"
-    again: Callable[[Any], Sequence[Item]] = lambda _: ()
-    can_stop: bool = False
+    question: Confirmation = no_confirmation
+    """The confirmation before it is sent. Forms that change nothing on the platform need none."""
+    yes_label: str = "send"
+    """What `y` does, or, in a form without a question, enter."""
+    second_question: Confirmation = no_confirmation
+    """A second confirmation, if what was typed is likely to be a mistake."""
+    can_cancel: bool = False
+    """Whether `esc` cancels `send` while it runs."""
     enter_submits: bool = False
+    """Whether enter submits the form from every field, because all may stay empty. Otherwise enter
+    goes to the next field, and submits from the last one."""
 
 
 class Form(Dialog[None]):
-    """Enter goes to the next field and, on the last one, on to the question; in a form of which
-    `enter_submits` it does so on every field.
-    """
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "app.focus_next", "Next field", show=False),
         Binding("up", "app.focus_previous", "Field before", show=False),
@@ -88,154 +113,183 @@ class Form(Dialog[None]):
     Form.-asked { background: transparent; }
     Form.-asked > Vertical { visibility: hidden; }
     """
+    # The class `-asked` hides the form while a question about it is open.
 
     def __init__(self, plan: FormPlan) -> None:
         super().__init__(plan.title)
         self.plan = plan
-        self.inputs = {
-            spec.name: LineInput(self._entered, spec.value, suggester=self._suggester(spec))
-            for spec in plan.fields
-        }
-        self.notes = {spec.name: Notice(classes="form--note") for spec in plan.fields}
+        self.inputs: dict[str, LineInput] = {}
+        """The text fields, by name."""
+        self.notes: dict[str, Notice] = {}
+        """The lines below the fields, by name: a hint or an error."""
+        for field in plan.fields:
+            self.inputs[field.name] = LineInput(
+                self._field_entered, field.value, suggester=self._suggester(field)
+            )
+            self.notes[field.name] = Notice(classes="form--note")
         self.status = Notice(classes="form--status")
-        self._said_at = 0.0
-        self._worker: Worker[Any] | None = None
+        """The line below all fields: the progress, or why the form was refused."""
+        self._progress_at = 0.0
+        """When the progress was last shown, by the monotonic clock."""
+        self._sending: Worker[Any] | None = None
+        """The worker that sends the form, also after it has finished."""
         self._errors: dict[str, SafeText] = {}
-        self._meant: Any = None
+        self._parsed: Any = None
 
-    def _suggester(self, spec: FormField) -> WordSuggester | None:
-        suggest = spec.suggest
-        return None if suggest is None else WordSuggester(lambda typed: suggest(typed, self.values))
+    def _suggester(self, field: FormField) -> WordSuggester | None:
+        suggest = field.suggest
+        if suggest is None:
+            return None
+        return WordSuggester(lambda typed: suggest(typed, self.values))
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         with VerticalScroll(can_focus=False):
-            for spec in self.plan.fields:
+            for field in self.plan.fields:
                 with Horizontal(classes="form--row"):
                     label = StatusLine(classes="form--label")
-                    label.show([Cell(plain(spec.label), Tone.DIM)])
+                    label.show([Cell(plain(field.label), Tone.DIM)])
                     yield label
-                    yield self.inputs[spec.name]
-                yield self.notes[spec.name]
+                    yield self.inputs[field.name]
+                yield self.notes[field.name]
         yield self.status
 
     def on_mount(self) -> None:
-        empty = (spec.name for spec in self.plan.fields if not spec.value)
-        self.inputs[next(empty, self.plan.fields[-1].name)].focus()
-        then = f" {signs.separator} "
-        keys = {"enter": f": next field, then continue{then}", "esc": ": cancel"}
+        empty_fields = [field for field in self.plan.fields if not field.value]
+        first_field = empty_fields[0] if empty_fields else self.plan.fields[-1]
+        self.inputs[first_field.name].focus()
+        separator = f" {signs.separator} "
+        hints = {"enter": f": next field, then continue{separator}", "esc": ": cancel"}
         if self.plan.enter_submits:
-            keys = {
-                "enter": f": {self.plan.verb}{then}",
-                "tab": f": next field{then}",
+            hints = {
+                "enter": f": {self.plan.yes_label}{separator}",
+                "tab": f": next field{separator}",
                 "esc": ": cancel",
             }
-        self.keys_line.show(key_cells(keys))
+        self.keys_line.show(key_hint_cells(hints))
         self.show_notes()
 
     @property
     def values(self) -> dict[str, str]:
+        """What is typed into the fields, by name, without blanks around it."""
         return {name: field.value.strip() for name, field in self.inputs.items()}
 
     def show_notes(self) -> None:
-        for spec in self.plan.fields:
-            note = Text(plain(spec.hint), Tone.DIM)
-            if (wrong := self._errors.get(spec.name)) is not None:
-                note = Text(plain(f"{signs.critical} {wrong}"), Tone.CRITICAL)
-            self.notes[spec.name].show([note])
+        """Show below each field what is wrong with it, or else its hint."""
+        for field in self.plan.fields:
+            error = self._errors.get(field.name)
+            if error is None:
+                note = Text(plain(field.hint), Tone.DIM)
+            else:
+                note = Text(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
+            self.notes[field.name].show([note])
 
     @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    def _input_changed(self, event: Input.Changed) -> None:
+        """Remove the error of a field that was edited."""
         event.stop()
-        typed = event.input
-        self._errors = {n: e for n, e in self._errors.items() if self.inputs.get(n) is not typed}
+        for name, field in self.inputs.items():
+            if field is event.input:
+                self._errors.pop(name, None)
         self.show_notes()
 
-    async def _entered(self, field: Input) -> None:
-        """Enter in a field: on to the next one, which has the next key; after the last, submit."""
-        fields = list[Input](self.inputs.values())
-        after = fields[fields.index(field) + 1 :]
-        if after and not self.plan.enter_submits:
-            self.set_focus(after[0])
+    async def _field_entered(self, field: Input) -> None:
+        """Go to the next field, which gets the next key; submit the form after the last one."""
+        inputs: list[Input] = list(self.inputs.values())
+        next_inputs = inputs[inputs.index(field) + 1 :]
+        if next_inputs and not self.plan.enter_submits:
+            self.set_focus(next_inputs[0])
             return
-        if self._sending:
+        if self.is_sending:
             return
         try:
-            self._meant = self.plan.read(self.values)
+            self._parsed = self.plan.parse(self.values)
         except FormError as error:
-            self._refused(error)
-            self.set_focus(next(self.inputs[name] for name in self.inputs if name in error.fields))
+            self._show_error(error)
+            wrong = [name for name in self.inputs if name in error.fields]
+            self.set_focus(self.inputs[wrong[0]])
         else:
-            self._ask(self.plan.question, self.plan.again)
+            self._confirm([self.plan.question, self.plan.second_question])
 
-    def _ask(self, *asked: Callable[[Any], Sequence[Item]]) -> None:
-        """Ask one question after the other, each of which needs a yes of its own, then send it."""
-        if not asked:
-            self._send()
-        elif items := asked[0](self._meant):
-            question, field = Question(self.plan.title, items, self.plan.verb), self.focused
+    def _confirm(self, confirmations: Sequence[Confirmation]) -> None:
+        """Ask these questions one after the other; send the form after a yes to all of them."""
+        for number, confirmation in enumerate(confirmations, start=1):
+            items = confirmation(self._parsed)
+            if items:
+                self.add_class("-asked")
+                question = Question(self.plan.title, items, self.plan.yes_label)
+                answered = partial(self._answered, self.focused, confirmations[number:])
+                self.app.push_screen(question, answered)
+                return
+        self._send()
 
-            def then(yes: bool | None) -> None:
-                self.remove_class("-asked")
-                if isinstance(field, Input):
-                    field.select_on_focus = False  # what is typed next goes on
-                self.set_focus(field)
-                if yes:
-                    self._ask(*asked[1:])
-
-            self.add_class("-asked")
-            self.app.push_screen(question, then)
-        else:
-            self._ask(*asked[1:])
+    def _answered(
+        self, focused: Any, next_confirmations: Sequence[Confirmation], yes: bool | None
+    ) -> None:
+        """Show the form again, and go on after a yes; `focused` had the focus before."""
+        self.remove_class("-asked")
+        if isinstance(focused, Input):
+            focused.select_on_focus = False  # what is typed next is added to the text
+        self.set_focus(focused)
+        if yes:
+            self._confirm(next_confirmations)
 
     def _send(self) -> None:
-        self.says("waiting for the first bytes" if self.plan.can_stop else "sending")
-        self._said_at = 0.0
-        # Not of the form: what became of it is looked for, and told, when the form has been left.
-        self._worker = start_worker(self.app, self._do_send, "send the form", group="writes")
+        self.show_progress("waiting for the first bytes" if self.plan.can_cancel else "sending")
+        self._progress_at = 0.0
+        # The app runs the worker, not the form: it also runs on if the form is left.
+        self._sending = start_worker(self.app, self._do_send, "send the form", group="writes")
 
     @property
-    def _sending(self) -> bool:
-        return self._worker is not None and not self._worker.is_finished
+    def is_sending(self) -> bool:
+        return self._sending is not None and not self._sending.is_finished
 
-    def says(self, words: str) -> None:
-        """How far it is, while it is being sent; not more often than can be read."""
-        if monotonic() - self._said_at < READABLE or not self.is_attached:
+    def show_progress(self, words: str) -> None:
+        """Show how far sending is; do nothing if that was shown less than `PROGRESS_TIME` ago."""
+        if monotonic() - self._progress_at < PROGRESS_TIME or not self.is_attached:
             return
-        self._said_at = monotonic()
-        stop = f" {signs.separator} esc stops it" if self.plan.can_stop else ""
-        self.status.show([Text(plain(f"{signs.arrow} {words}{stop}"), Tone.ACCENT)])
+        self._progress_at = monotonic()
+        hint = f" {signs.separator} esc stops it" if self.plan.can_cancel else ""
+        self.status.show([Text(plain(f"{signs.arrow} {words}{hint}"), Tone.ACCENT)])
 
     async def _do_send(self) -> None:
         try:
-            await self.plan.send(self._meant, self)
+            await self.plan.send(self._parsed, self)
         except asyncio.CancelledError:
-            if self.plan.can_stop and self.is_attached:
-                stopped = plain(f"{signs.warning} stopped: nothing was written")
-                self.status.show([Text(stopped, Tone.WARNING)])
+            if self.plan.can_cancel and self.is_attached:
+                words = plain(f"{signs.warning} stopped: nothing was written")
+                self.status.show([Text(words, Tone.WARNING)])
             raise
         except FormError as error:
             if self.is_attached:
-                self._refused(error)
+                self._show_error(error)
             else:
-                self.app.notify(str(error), markup=False, severity="warning", timeout=8)
+                self._warn(str(error))
         else:
             self.dismiss()
 
-    def _refused(self, error: FormError) -> None:
-        # Words that stand beside a field already are not said twice.
-        said = error.words is None or error.words in error.fields.values()
-        words = Text(plain(f"{signs.critical} {error.words}"), Tone.CRITICAL)
-        self.status.show([] if said else [words])
-        self._errors = {n: why for n, why in error.fields.items() if n in self.inputs}
+    def _show_error(self, error: FormError) -> None:
+        status: list[Item] = []
+        # A message that a field shows already is not repeated.
+        if error.message is not None and error.message not in error.fields.values():
+            status.append(Text(plain(f"{signs.critical} {error.message}"), Tone.CRITICAL))
+        self.status.show(status)
+        self._errors = {name: why for name, why in error.fields.items() if name in self.inputs}
         self.show_notes()
 
-    def leave_first(self) -> bool:
-        """Stop it, else leave: what became of what was sent is told later, and in the journal."""
-        if self._worker is not None and self._sending and self.plan.can_stop:
-            self._worker.cancel()
-            return True
-        if self._sending:
-            words = f"{signs.unknown} not known yet what became of it; the journal keeps it, and it"
-            words += " is looked for before the same is sent again, or at the next start"
-            self.app.notify(plain(words), markup=False, severity="warning", timeout=8)
-        return super().leave_first()
+    def handle_leave(self) -> bool:
+        """Cancel sending if that is possible, else close the form.
+
+        A write that was sent can't be cancelled: its outcome is shown later, and in the journal.
+        """
+        if self._sending is not None and self.is_sending:
+            if self.plan.can_cancel:
+                self._sending.cancel()
+                return True
+            self._warn(
+                f"{signs.unknown} not known yet what became of it; the journal keeps it, and the "
+                "platform is read before the same is sent again, or at the next start"
+            )
+        return super().handle_leave()
+
+    def _warn(self, words: str) -> None:
+        self.app.notify(plain(words), markup=False, severity="warning", timeout=WARNING_TIME)

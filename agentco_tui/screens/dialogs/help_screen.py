@@ -1,9 +1,14 @@
-"""The keys of a screen as they are bound now, with what they do."""
+"""The help: the keys of a screen as they are bound now, with what they do.
+
+Each line also has the id by which `[keys]` in the settings binds the command. Below are how often
+the screen polls, how filters are written, and what the signs mean. `/` narrows the lines to those
+with some words.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import ClassVar, Final, TypeAlias
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -14,98 +19,128 @@ from agentco_tui.keys.commands import COMMANDS, SHOWN_KEYS, Command, keys_of
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Pace, interval, paces
 from agentco_tui.model import format as fmt
-from agentco_tui.screens.dialogs.base import Searched
+from agentco_tui.screens.dialogs.base import SearchableDialog
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
-FILTER_HELP = (
+FILTER_HELP: Final = (
     'words: all of them must occur · "two words" · !word · one|other · agent:ada|linus'
     " · waits>2h · used>=80% · trust<50 · priority>=high"
 )
 
+Line: TypeAlias = FieldLine | Text
 
-class HelpScreen(Searched[None]):
-    """The keys as they are bound now, by the names that `[keys]` binds; `/` narrows them."""
 
+class HelpScreen(SearchableDialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark", "leave", "Back", show=False)
     ]
     DEFAULT_CSS = "HelpScreen TextPane { height: auto; max-height: 80vh; }"
-    keys: Mapping[str, str] = {"/": " search   ", "esc": " back"}
+    key_hints: Mapping[str, str] = {"/": " search   ", "esc": " back"}
 
     def __init__(
         self,
         place: Place,
         settings: Settings,
         denied: Mapping[str, str],
-        more: tuple[Place, ...] = (),
+        other_places: tuple[Place, ...] = (),
     ) -> None:
-        here = Cell(plain(place.title()), Tone.STRONG)
-        super().__init__([Cell(plain("Keys on "), Tone.DIM), here])
-        self.place, self.rebound, self.denied, self.more = place, settings.keys, denied, more
-        self.refresh_seconds = settings.refresh
-        self.own = [one.command for one in settings.commands if place in one.command.places]
+        """`place` is the screen that the help is about, `other_places` those whose keys also work.
+
+        `denied` says of commands that would be refused now, by their ids, why.
+        """
+        title = [Cell(plain("Keys on "), Tone.DIM), Cell(plain(place.title()), Tone.STRONG)]
+        super().__init__(title)
+        self.place = place
+        self.other_places = other_places
+        self.denied = denied
+        self._settings = settings
 
     def on_mount(self) -> None:
         self.pane.show(self._items())
 
     @on(Input.Changed)
-    def _narrow(self) -> None:
+    def _search_changed(self) -> None:
         self.pane.show(self._items(), top=True)
 
     def _items(self) -> Iterable[Item]:
-        groups = {
-            "This screen": [key for key in COMMANDS if self.place in (key.where, *key.also)],
-            **{
-                place.title(): [key for key in COMMANDS if key.where == place]
-                for place in self.more
-            },
-            "Your commands": self.own,
-            "Every list": [key for key in COMMANDS if key.where == "table"],
-            "Everywhere": [key for key in COMMANDS if key.where == "every"],
-        }
-        parts: dict[str, list[FieldLine | Text]] = {
-            heading: list(map(self._line, keys)) for heading, keys in groups.items()
-        }
-        parts["Refresh"] = self._intervals()
-        parts["Filters"] = [Text(plain(FILTER_HELP.replace("·", signs.separator)))]
-        words = f"{signs.critical} critical  {signs.warning} warning  {signs.good} good  "
-        words += f"{signs.waiting} waits for a person  {signs.unknown} old or unknown  "
-        words += f"{signs.derived} worked out here  {signs.missing} not sent  "
-        words += f"{signs.mark} marked  {signs.cursor} cursor  {signs.arrow} follows"
-        parts["Signs"] = [Text(plain(words))]
-        wanted, found = self.words.value.casefold().split(), False
-        for heading, lines in parts.items():
-            kept = [line for line in lines if all(w in _text_of(heading, line) for w in wanted)]
-            if kept:
-                yield from [Gap()] if found else []
-                yield Heading(plain(heading))
-                yield from kept
-                found = True
-        if not found:
-            yield Text(plain("nothing here has these words"), Tone.DIM)
+        """Yield the sections with the lines that have all words of the search."""
+        words = self.search_input.value.casefold().split()
+        is_empty = True
+        for heading, lines in self._sections().items():
+            matching = [line for line in lines if _has_words(words, heading, line)]
+            if not matching:
+                continue
+            if not is_empty:
+                yield Gap()
+            is_empty = False
+            yield Heading(plain(heading))
+            yield from matching
+        if is_empty:
+            yield Text(plain("no line has these words"), Tone.DIM)
 
-    def _intervals(self) -> list[FieldLine | Text]:
-        """How often what this screen shows and counts is polled."""
-        feeds_by_pace = {
-            pace: [feed for feed, of_feed in paces(self.place).items() if of_feed is pace]
-            for pace in (Pace.REFRESH, Pace.SLOW)
+    def _sections(self) -> dict[str, list[Line]]:
+        """Return the lines of the help by heading."""
+        commands: dict[str, list[Command]] = {
+            "This screen": [one for one in COMMANDS if self.place in (one.where, *one.also)]
         }
-        lines: list[FieldLine | Text] = []
-        for pace, feeds in feeds_by_pace.items():
-            seconds = interval(pace, self.refresh_seconds)
+        for place in self.other_places:
+            commands[place.title()] = [one for one in COMMANDS if one.where == place]
+        own_commands = [one.command for one in self._settings.commands]
+        commands["Your commands"] = [one for one in own_commands if self.place in one.places]
+        commands["Every list"] = [one for one in COMMANDS if one.where == "table"]
+        commands["Everywhere"] = [one for one in COMMANDS if one.where == "every"]
+        sections: dict[str, list[Line]] = {
+            heading: [self._command_line(one) for one in group]
+            for heading, group in commands.items()
+        }
+        sections["Refresh"] = self._refresh_lines()
+        sections["Filters"] = [Text(plain(FILTER_HELP.replace("·", signs.separator)))]
+        sections["Signs"] = [Text(plain(_signs_in_words()))]
+        return sections
+
+    def _refresh_lines(self) -> list[Line]:
+        """Return how often each list of the platform that the screen needs is read."""
+        pace_by_feed = paces(self.place)
+        lines: list[Line] = []
+        for pace in (Pace.REFRESH, Pace.SLOW):
+            feeds = [feed for feed, pace_of_feed in pace_by_feed.items() if pace_of_feed is pace]
+            seconds = interval(pace, self._settings.refresh)
             lines.append(FieldLine(plain(f"every {fmt.age(seconds)}"), plain(", ".join(feeds))))
         return lines
 
-    def _line(self, key: Command) -> FieldLine | Text:
-        why = self.denied.get(key.id)
-        words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
-        shown = " ".join(SHOWN_KEYS.get(k, k) for k in keys_of(key.id, self.rebound)) or "none"
-        tone = Tone.DIM if why else Tone.PLAIN
-        return FieldLine(plain(shown), plain(f"{words} ({key.id})"), tone)
+    def _command_line(self, command: Command) -> Line:
+        """Return the keys of a command and what it does; dim, with the reason, if it is denied."""
+        keys = keys_of(command.id, self._settings.keys)
+        shown_keys = " ".join(SHOWN_KEYS.get(key, key) for key in keys) or "none"
+        words = command.tooltip
+        tone = Tone.PLAIN
+        reason = self.denied.get(command.id)
+        if reason:
+            words += f" Not now: {reason}"
+            tone = Tone.DIM
+        return FieldLine(plain(shown_keys), plain(f"{words} ({command.id})"), tone)
 
 
-def _text_of(heading: str, line: FieldLine | Text) -> str:
-    words = line.text if isinstance(line, Text) else f"{line.label} {line.value}"
-    return f"{heading} {words}".casefold()
+def _signs_in_words() -> str:
+    meanings = [
+        (signs.critical, "critical"),
+        (signs.warning, "warning"),
+        (signs.good, "good"),
+        (signs.waiting, "waits for a decision"),
+        (signs.unknown, "old or unknown"),
+        (signs.derived, "calculated here"),
+        (signs.missing, "not sent"),
+        (signs.mark, "marked"),
+        (signs.cursor, "cursor"),
+        (signs.arrow, "follows"),
+    ]
+    return "  ".join(f"{sign} {meaning}" for sign, meaning in meanings)
+
+
+def _has_words(words: Iterable[str], heading: str, line: Line) -> bool:
+    """Whether a line or its heading has all of some case-folded words."""
+    text = line.text if isinstance(line, Text) else f"{line.label} {line.value}"
+    searched = f"{heading} {text}".casefold()
+    return all(word in searched for word in words)

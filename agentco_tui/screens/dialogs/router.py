@@ -1,6 +1,15 @@
-"""Opens the dialogs over the frame, and does what the user confirms in them.
+"""Opens the dialogs over the main screen, and carries out what the user confirms in them.
 
-Imported soon after the start: no dialog is opened before there is something to see.
+The lists call it for their keys (`a` approves, `t` shows a trace, …), and so do two observers of
+the platform: when a task leaves the list after its approval had ended badly
+(`recheck_decision`), and when an earlier run left writes without an outcome (`recover_attempts`).
+
+The terms: `dashboard.decisions` has the approvals made from this machine, one `Decision` per task,
+with its current `Step` or its `Outcome`. `decisions.hold` waits for the undo window of an approval.
+`Approval.run` sends it and reads what became of it. `store.pending` has the tasks that wait for a
+decision, `store.tasks` all tasks.
+
+This module is imported soon after the start (`preload.py`), and not before there is a picture.
 """
 
 from __future__ import annotations
@@ -9,7 +18,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
@@ -36,34 +45,28 @@ from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.decision_notes import may_approve, resolution_note, text_of
-from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
+from agentco_tui.screens.dialogs.batch_progress import BatchProgress
+from agentco_tui.screens.dialogs.batch_question import BatchQuestion
 from agentco_tui.screens.dialogs.columns_screen import ColumnsScreen
-from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
+from agentco_tui.screens.dialogs.form_definitions import FORMS
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
-from agentco_tui.screens.dialogs.save_form import save, screenshot
-from agentco_tui.screens.dialogs.shift_forms import SHIFT_FORMS
+from agentco_tui.screens.dialogs.form_request import FormRequest
 from agentco_tui.screens.dialogs.since_dialog import SinceScreen
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.task_lines import TaskLines
+from agentco_tui.screens.tasks_view import TasksView
 from agentco_tui.text import SafeText, joined, plain, signs
 from agentco_tui.widgets.workers import start_worker
 
-TOLD_ONE_BY_ONE = 3  # so many outcomes of an earlier run are each told; more are counted
-
-
-def alone_of(aside: Sequence[Excluded]) -> SafeText | None:
-    """What the question about the only task of a set says of those that are not in it."""
-    if not aside:
-        return None
-    first, more = aside[0], len(aside) - 1
-    others = f", and {fmt.count(more)} more" if more else ""
-    return plain(f"marked, but not with it: {first.task.title} ({first.reason}){others}")
+MOST_NOTICES: Final = 3
+"""Outcomes of an earlier run that are shown in a notice each; more are only counted."""
 
 
 class DialogRouter:
-    """Opens the dialogs over one frame, and does what is said yes to in them."""
+    """The dialogs of one main screen (`frame`)."""
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
@@ -71,41 +74,42 @@ class DialogRouter:
         self._workspace = frame.workspace
         self._say = frame.say
         self._unsent: Task | None = None
-        """Of those said yes to, the last that was not sent while the user was elsewhere."""
+        """The last task that the user approved and that was not sent, if the user had gone on to
+        something else by then."""
 
-    def _may(self, verb: Verb) -> bool:
-        """Whether a write may be tried; if it may not, the person is told why."""
-        permissions = self._dashboard.permissions
-        reason = permissions.denied(verb)
-        if reason is not None:
-            advice = key_advice(self._workspace.settings) if permissions.off is None else None
-            self._say(f"{reason}; {advice}" if advice else reason, bad=True)
-        return reason is None
+    # ---- dialogs that only show something
 
-    def _known_of(self, task: Task) -> SafeText | None:
-        decision = self._dashboard.decisions.by_task.get(task.id)
-        if decision is None or not (decision.outcome is None or decision.outcome.kind in GOOD):
-            return None
-        return text_of(self._dashboard, decision)
+    def show_trace(self, task: Task) -> None:
+        def closed(approve: bool | None) -> None:
+            if approve:
+                self.approve(task)
 
-    def trace(self, task: Task) -> None:
-        screen = TraceScreen(self._dashboard, task)
-        self._frame.app.push_screen(screen, lambda yes: self.approve(task) if yes else None)
+        self._frame.app.push_screen(TraceScreen(self._dashboard, task), closed)
 
-    def since(self, at: str = "") -> None:
-        """What happened while one was away; `esc` comes back to the line that was opened, `at`."""
+    def show_since(self, line: str = "") -> None:
+        """Show what happened while the user was away, with the cursor on the line of that key.
 
-        def opened(key: str | None) -> None:
+        A line that the user opens leads to its list; `esc` comes back to the line from there.
+        """
+
+        def closed(key: str | None) -> None:
             if key:
-                frame = self._frame
-                place, _, row = key.partition(":")
-                frame.go(Destination(cast("Place", place), row, is_open=True))
-                frame.navigation.remember_since(key)
+                place, _, row_id = key.partition(":")
+                destination = Destination(cast("Place", place), row_id, is_open=True)
+                self._frame.go(destination)
+                self._frame.navigation.remember_since(key)
 
-        self._frame.app.push_screen(SinceScreen(self._frame, at), opened)
+        self._frame.app.push_screen(SinceScreen(self._frame, line), closed)
 
-    def switch(self, profile: str, need: str | None = None) -> None:
-        """Leave for another profile; what is recorded is of one. Of "" it is all of them."""
+    def choose_columns(self) -> None:
+        self._frame.app.push_screen(ColumnsScreen(self._frame.view.table))
+
+    def switch_profile(self, profile: str, need: str | None = None) -> None:
+        """Leave for the dashboard of another profile, with the cursor on a need.
+
+        "" shows the needs of all profiles instead. While a recording is made nothing happens, as a
+        recording is of one profile.
+        """
         from agentco_tui.screens.dialogs.all_profiles import AllProfiles  # noqa: PLC0415 (rare)
 
         if not profile:
@@ -115,107 +119,97 @@ class DialogRouter:
         else:
             self._say("a recording is of one profile: end it before another is shown", bad=True)
 
-    def columns(self) -> None:
-        self._frame.app.push_screen(ColumnsScreen(self._frame.view.table))
+    # ---- forms
 
-    def form(self, command_id: str) -> None:
+    def open_form(self, command_id: str) -> None:
+        """Open the form of a command, or say why there is none."""
         verb = COMMANDS_BY_ID[command_id].verb
-        if verb is None or self._may(Verb(verb)):
-            more = {"list.save": save, "list.screenshot": screenshot}
-            ask = FormRequest(self._frame, self._frame.view.subject())
-            plan = {**FORMS, **SHIFT_FORMS, **more}[command_id](ask)
-            if isinstance(plan, FormPlan):
-                self._frame.app.push_screen(Form(plan))
-            elif plan:
-                self._say(plan)
+        if verb is not None and not self._check_permission(Verb(verb)):
+            return
+        build_form = FORMS[command_id]
+        plan = build_form(FormRequest(self._frame, self._frame.view.subject()))
+        if isinstance(plan, FormPlan):
+            self._frame.app.push_screen(Form(plan))
+        elif plan:
+            self._say(plan)
+
+    def _check_permission(self, verb: Verb) -> bool:
+        """Return whether a write may be tried; if not, say why."""
+        permissions = self._dashboard.permissions
+        reason = permissions.denied(verb)
+        if reason is None:
+            return True
+        advice = None
+        if permissions.off is None:
+            advice = key_advice(self._workspace.settings)
+        self._say(f"{reason}; {advice}" if advice else reason, bad=True)
+        return False
+
+    # ---- approving one task
 
     def approve(self, task: Task, note: SafeText | None = None) -> None:
-        """Ask whether to approve a task, as it is known by now; `note` stands above it."""
-        if not self._may(Verb.APPROVE):
+        """Ask whether to approve a task, as it was read last; `note` is a warning above it."""
+        if not self._check_permission(Verb.APPROVE):
             return
-        known = self._known_of(task)
-        if known is not None:
-            self._say(f"{self._workspace.scope.title_with_company(task.title, task)}: {known}")
+        decided = self._already_decided(task)
+        if decided is not None:
+            self._say(f"{self._workspace.scope.title_with_company(task.title, task)}: {decided}")
             return
-        store = self._workspace.store
-        newest = store.pending.get(task.id)
-        listed = store.tasks.get(task.id)
-        if newest is None and listed is not None and waits_for_person(listed):
-            newest = listed
-        if newest is None and not self._workspace.scope.includes(task):
-            newest = task  # no list on the screen has it
+        newest = self._newest(task)
         if newest is None:
             resolution = resolution_note(self._dashboard, task.id).text
             title = self._workspace.scope.title_with_company(task.title, task)
-            self._say(f"{title}: it does not wait for a person any more ({resolution})")
+            self._say(f"{title}: it no longer waits for a decision ({resolution})")
             return
         if newest.unwritable is not None:
             self._say(newest.unwritable, bad=True)
             return
 
-        notes = [each for each in (self._note_of_unsent(task), note) if each is not None]
+        notes = [words for words in (self._note_of_unsent(task), note) if words is not None]
         question = ApproveQuestion(self._dashboard, newest, joined(notes, "; ") if notes else None)
         self._dashboard.decisions.acknowledge(task.id)
 
-        def then(yes: bool | None) -> None:
+        def answered(yes: bool | None) -> None:
             if yes:
-                self._go_on({task.id})
-                stood_at = self._where_one_is()
-                work = partial(self._approve, newest, stood_at)
+                self._go_to_next({task.id})
+                work = partial(self._send_approval, newest, self._user_position())
                 start_worker(self._frame, work, f"approve {task.id}", group="writes")
 
-        self._frame.app.push_screen(question, then)
+        self._frame.app.push_screen(question, answered)
 
-    def _go_on(self, decided: Collection[str]) -> None:
-        view = self._frame.view
-        if isinstance(view, TaskLines):
-            view.go_on(decided)
-
-    def _where_one_is(self) -> tuple[object, ...]:
-        """Differs as soon as a key is pressed, or the cursor, the list or a dialog has changed."""
-        frame = self._frame
-        return (
-            frame.key_app.presses.at,
-            frame.app.screen,
-            frame.view,
-            frame.view.table.viewport.cursor,
-        )
-
-    def _return_after(self, task: Task, outcome: Outcome, stood_at: tuple[object, ...]) -> None:
-        """A yes was not sent and was not taken back either: the task had changed, for example.
-
-        Where the user has done nothing since the yes, the cursor goes back to the task. Elsewhere
-        it stays, because a cursor that moves while someone presses `a` would lead to another task,
-        too. The next question, if it is about another task, then says which one was not sent.
-        """
-        if outcome.known_by is not KnownBy.HERE or outcome.kind in ENDED_WAITING:
-            return
-        if self._where_one_is() == stood_at:
-            self._frame.return_to(task)
-        else:
-            self._unsent = task
-
-    def _note_of_unsent(self, asked: Task) -> SafeText | None:
-        """Return that another task, approved before, was not sent; None if that is not so.
-
-        It is said once, in the question about the next task (`asked`).
-        """
-        unsent = self._unsent
-        self._unsent = None
-        decision = None if unsent is None else self._dashboard.decisions.by_task.get(unsent.id)
-        if unsent is None or unsent.id == asked.id or decision is None or decision.outcome is None:
+    def _already_decided(self, task: Task) -> SafeText | None:
+        """Return how far an approval of the task has come, or that it succeeded; None otherwise."""
+        decision = self._dashboard.decisions.by_task.get(task.id)
+        if decision is None:
             return None
-        title = self._workspace.scope.title_with_company(unsent.title, unsent)
-        sentence = sentence_with_platform_words(decision.outcome)
-        return plain(f"this is not {title}, which you said yes to before: {sentence}")
+        if decision.outcome is None or decision.outcome.kind in GOOD:
+            return text_of(self._dashboard, decision)
+        return None
 
-    async def _approve(self, task: Task, stood_at: tuple[object, ...]) -> None:
+    def _newest(self, task: Task) -> Task | None:
+        """Return a task that waits for a decision as it was read last; None if it no longer waits.
+
+        A task of a company outside the scope is in no list, and returned unchanged.
+        """
+        store = self._workspace.store
+        pending = store.pending.get(task.id)
+        if pending is not None:
+            return pending
+        listed = store.tasks.get(task.id)
+        if listed is not None and waits_for_person(listed):
+            return listed
+        if not self._workspace.scope.includes(task):
+            return task
+        return None
+
+    async def _send_approval(self, task: Task, position: tuple[object, ...]) -> None:
+        """Approve a task once its undo window is over, unless it is taken back meanwhile."""
         decisions = self._dashboard.decisions
 
         def reached(step: Step) -> None:
-            known = decisions.by_task.get(task.id)
+            before = decisions.by_task.get(task.id)
             decisions.tell(task, step)
-            is_new = known is None or known.step is not step
+            is_new = before is None or before.step is not step
             if is_new and step is Step.UNKNOWN:
                 title = self._workspace.scope.title_with_company(task.title, task)
                 words = "the answer was lost; reading what became of it"
@@ -224,10 +218,125 @@ class DialogRouter:
         if await decisions.hold(task):
             outcome = await Approval(self._dashboard.services, task).run(reached)
             decisions.tell(task, outcome)
-            self.tell(outcome)
-            self._return_after(task, outcome, stood_at)
+            self.show_outcome(outcome)
+            self._return_to_unsent(task, outcome, position)
 
-    async def read_after_all(self, decision: Decision) -> None:
+    def _go_to_next(self, decided: Collection[str]) -> None:
+        """Move the cursor from a task that was just decided to the next one that waits."""
+        view = self._frame.view
+        if isinstance(view, TaskLines):
+            view.go_on(decided)
+
+    def _user_position(self) -> tuple[object, ...]:
+        """Return what differs as soon as the user presses a key, or sees another list or dialog."""
+        frame = self._frame
+        return (
+            frame.key_app.presses.at,
+            frame.app.screen,
+            frame.view,
+            frame.view.table.viewport.cursor,
+        )
+
+    def _return_to_unsent(self, task: Task, outcome: Outcome, position: tuple[object, ...]) -> None:
+        """Go back to a task whose approval was not sent, because it had changed, for example.
+
+        The cursor had gone on to the next task. It goes back only if the user has done nothing
+        since the yes: a cursor that moves while someone presses `a` leads to another task, too.
+        Otherwise the next question, if it is about another task, says which one was not sent.
+        """
+        if outcome.known_by is not KnownBy.HERE or outcome.kind in ENDED_WAITING:
+            return
+        if self._user_position() == position:
+            self._frame.return_to(task)
+        else:
+            self._unsent = task
+
+    def _note_of_unsent(self, task: Task) -> SafeText | None:
+        """Return, once, that an approval before this one was not sent; None if there is none.
+
+        `task` is the one that the next question is about.
+        """
+        unsent = self._unsent
+        self._unsent = None
+        if unsent is None or unsent.id == task.id:
+            return None
+        decision = self._dashboard.decisions.by_task.get(unsent.id)
+        if decision is None or decision.outcome is None:
+            return None
+        title = self._workspace.scope.title_with_company(unsent.title, unsent)
+        sentence = sentence_with_platform_words(decision.outcome)
+        return plain(f"this is not {title}, which you said yes to before: {sentence}")
+
+    # ---- approving a set of tasks
+
+    def approve_many(
+        self, tasks: Sequence[Task], not_shown: Mapping[str, SafeText] | None = None
+    ) -> None:
+        """Ask whether to approve these tasks; `not_shown` says, by id, why the list hides some."""
+        if not self._check_permission(Verb.APPROVE):
+            return
+        workspace = self._workspace
+        undecided: list[Task] = []
+        decided: list[Excluded] = []
+        for task in tasks:
+            progress = self._already_decided(task)
+            if progress is not None:
+                decided.append(Excluded(task, progress))
+                continue
+            newest = workspace.store.pending.get(task.id) or workspace.store.tasks.get(task.id)
+            undecided.append(newest or task)
+        chosen, of_other_types = split_by_type(undecided)
+        excluded = [*decided, *of_other_types]
+        if not chosen:
+            reason = _excluded_in_words(excluded) or "no task is marked"
+            self._say(f"nothing to approve: {reason}", bad=True)
+            return
+        if len(chosen) == 1:
+            self.approve(chosen[0], _excluded_in_words(excluded))
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._start_batch(chosen)
+
+        question = BatchQuestion(self._dashboard, chosen, excluded, not_shown or {})
+        for task in chosen:
+            self._dashboard.decisions.acknowledge(task.id)
+        self._frame.app.push_screen(question, answered)
+
+    def _start_batch(self, tasks: Sequence[Task]) -> None:
+        dashboard = self._dashboard
+        batch = BatchApproval(dashboard.services, tasks, dashboard.decisions)
+        progress = BatchProgress(dashboard, batch)
+        work = partial(self._run_batch, batch, progress)
+        start_worker(self._frame, work, f"approve {len(tasks)} tasks", group="writes")
+
+        def closed(ask_again: bool | None) -> None:
+            if ask_again:
+                self.approve_many(batch.to_ask_again)
+            else:
+                self._go_to_next({task.id for task in tasks if not may_approve(dashboard, task)})
+
+        self._frame.app.push_screen(progress, closed)
+
+    async def _run_batch(self, batch: BatchApproval, progress: BatchProgress) -> None:
+        """Approve a set; then unmark its tasks, and say how it ended if no dialog shows that."""
+        if await batch.run() is not BatchPhase.ENDED:
+            return
+        for view in self._frame.views.values():
+            if isinstance(view, TasksView):
+                view.unmark([item.task.id for item in batch.items])
+        if progress.is_current:
+            return
+        results = batch.results
+        is_good = results.total() == len(batch.items) and GOOD.issuperset(results)
+        sign = signs.good if is_good else signs.warning
+        self._say(f"{sign} {batch.sentence}", bad=not is_good)
+
+    # ---- outcomes that are found later
+
+    async def recheck_decision(self, decision: Decision) -> None:
+        """Read again what became of a task that left the list after its approval ended badly."""
         before = decision.outcome
         assert before is not None
         approval = Approval(self._dashboard.services, decision.task)
@@ -235,98 +344,59 @@ class DialogRouter:
         outcome = await approval.read_after_leaving(before.attempt_id, was_refused=was_refused)
         if outcome is not None:
             self._dashboard.decisions.tell(decision.task, outcome)
-            self.tell(outcome)
+            self.show_outcome(outcome)
 
-    def approve_many(
-        self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
-    ) -> None:
-        """Ask whether to approve these tasks; `hidden` says why some are not in sight."""
-        if not self._may(Verb.APPROVE):
-            return
-        dashboard = self._dashboard
-        workspace = self._workspace
-        newest: list[Task] = []
-        decided: list[Excluded] = []
-        for task in tasks:
-            known = self._known_of(task)
-            if known is not None:
-                decided.append(Excluded(task, known))
-            else:
-                now = workspace.store.pending.get(task.id) or workspace.store.tasks.get(task.id)
-                newest.append(now or task)
-        chosen, unlike = split_by_type(newest)
-        aside = [*decided, *unlike]
-        if not chosen:
-            self._say(f"nothing to approve: {alone_of(aside) or 'no task is marked'}", bad=True)
-            return
-        if len(chosen) == 1:
-            self.approve(chosen[0], alone_of(aside))
-            return
-
-        def then(yes: bool | None) -> None:
-            if yes:
-                batch = BatchApproval(dashboard.services, chosen, dashboard.decisions)
-                progress = BatchProgress(dashboard, batch)
-                work = partial(self._approve_many, batch, progress)
-                name = f"approve {len(chosen)} tasks"
-                start_worker(self._frame, work, name, group="writes")
-                self._frame.app.push_screen(progress, partial(ended, batch))
-
-        def ended(batch: BatchApproval, again: bool | None) -> None:
-            if again:
-                self.approve_many(batch.to_ask_again)
-            else:
-                self._go_on({task.id for task in chosen if not may_approve(dashboard, task)})
-
-        question = BatchQuestion(dashboard, chosen, aside, hidden or {})
-        for task in chosen:
-            dashboard.decisions.acknowledge(task.id)
-        self._frame.app.push_screen(question, then)
-
-    async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
-        if await batch.run() is not BatchPhase.ENDED:
-            return
-        for view in self._frame.views.values():
-            if view.place == "tasks":
-                view.unmark([item.task.id for item in batch.items])  # type: ignore[attr-defined]
-        if not progress.is_current:
-            good = batch.results.total() == len(batch.items) and GOOD.issuperset(batch.results)
-            self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
-
-    async def take_up(self, left: Sequence[Attempt]) -> None:
+    async def recover_attempts(self, attempts: Sequence[Attempt]) -> None:
+        """Find out by reading what became of writes that an earlier run left without an outcome."""
         decisions = self._dashboard.decisions
-        kinds: Counter[OutcomeKind] = Counter()
+        counts: Counter[OutcomeKind] = Counter()
 
         async def settle(attempt: Attempt) -> None:
             outcome = await recover(self._dashboard.services, attempt)
             if outcome is None:
                 return
-            kinds[outcome.kind] += 1
+            counts[outcome.kind] += 1
             if attempt.verb == Verb.APPROVE:
                 decisions.tell(task_of(attempt), outcome)
-            if len(left) <= TOLD_ONE_BY_ONE:
-                self.tell(outcome)
+            if len(attempts) <= MOST_NOTICES:
+                self.show_outcome(outcome)
 
-        for attempt in left:
+        for attempt in attempts:
             if attempt.verb == Verb.APPROVE:
                 decisions.tell(task_of(attempt), Step.UNKNOWN)
-        count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
-        words = f"{count} of an earlier run had no outcome: reading what became of them"
+        number = "1 write" if len(attempts) == 1 else f"{fmt.count(len(attempts))} writes"
+        words = f"{number} of an earlier run had no outcome: reading what became of them"
         self._say(f"{signs.unknown} {words}", bad=True)
         async with asyncio.TaskGroup() as group:
-            for attempt in left:
+            for attempt in attempts:
                 group.create_task(settle(attempt))
-        if len(left) > TOLD_ONE_BY_ONE:
-            came_to = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in kinds.most_common())
-            words = f"{count} of an earlier run: {came_to}; the journal has each"
-            sign = signs.good if GOOD.issuperset(kinds) else signs.warning
+        if len(attempts) > MOST_NOTICES:
+            summary = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in counts.most_common())
+            sign = signs.good if GOOD.issuperset(counts) else signs.warning
+            words = f"{number} of an earlier run: {summary}; the journal has each"
             self._say(f"{sign} {words}", bad=True)
 
-    def tell(self, outcome: Outcome) -> None:
-        sign = signs.good if outcome.kind in GOOD else signs.warning
-        known = self._dashboard.decisions.by_task.get(outcome.subject)
-        record = known.task if known else outcome.record
+    def show_outcome(self, outcome: Outcome) -> None:
+        """Show a notice with the outcome of a write."""
+        decision = self._dashboard.decisions.by_task.get(outcome.subject)
+        record = decision.task if decision is not None else outcome.record
         record = record or self._workspace.store.agents.get(outcome.subject)
         title = self._workspace.scope.title_with_company(outcome.title, record)
         sentence = sentence_with_platform_words(outcome)
-        self._say(f"{sign} {title}: {sentence}", bad=outcome.kind not in GOOD)
+        is_good = outcome.kind in GOOD
+        sign = signs.good if is_good else signs.warning
+        self._say(f"{sign} {title}: {sentence}", bad=not is_good)
+
+
+def _excluded_in_words(excluded: Sequence[Excluded]) -> SafeText | None:
+    """Return which marked tasks are not in the set, if only one task of the set remains.
+
+    Names the first and counts the others; None if there are none.
+    """
+    if not excluded:
+        return None
+    first = excluded[0]
+    others = len(excluded) - 1
+    and_more = f", and {fmt.count(others)} more" if others else ""
+    words = f"marked, but not part of it: {first.task.title} ({first.reason}){and_more}"
+    return plain(words)

@@ -1,4 +1,10 @@
-"""The page of what happened since a moment; each line opens what it is about."""
+"""The page "since": what has happened on the platform since the operator was last active.
+
+It lists decisions, failures, spending, alerts and waiting tasks, a section each. The facts come
+from the history, a database in which earlier polls are recorded; without it, from the activity log
+as far as it is in memory. Each line opens the record that it is about. `+` and `-` choose how far
+back the page reaches; `idle_tracker.shift_since` is where it begins.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +30,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.model.period import HOUR
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.cells import TONES, level_sign
-from agentco_tui.screens.dialogs.base import WholeScreen
+from agentco_tui.screens.dialogs.base import FullScreenDialog
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.system.background import beside
 from agentco_tui.text import plain
@@ -32,117 +38,127 @@ from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, colum
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 from agentco_tui.widgets.workers import start_worker
 
-SPANS: Final = (1, 2, 4, 8, 12, 24, 72, 168)
+PERIODS: Final = (1, 2, 4, 8, 12, 24, 72, 168)
 """Hours to look back."""
-FIRST: Final = 5
+FEW_EVENTS: Final = 5
 """Events of each section that are shown at first."""
-MOST: Final = 500
+MOST_EVENTS: Final = 500
 """Events of each section that are shown on request."""
 MORE: Final = "more:"
-"""Key of the line that shows the rest of a section: `more:NAME`."""
-WHO: Final = 24
+"""The key of the line that shows the rest of a section begins with it: `more:NAME`."""
+WHO_WIDTH: Final = 24
 """Columns of when and by whom."""
 
 
-async def gather(frame: BaseFrame, since: float) -> list[Section]:
-    """Return what happened since then, by the history, or without one by the log in memory.
+async def read_changes(frame: BaseFrame, since: float) -> list[Section]:
+    """Return what has happened since a time, read off the event loop.
 
-    Both are read off the event loop.
+    `since` is in seconds since the epoch, by the platform's clock.
     """
     workspace = frame.workspace
     store = workspace.store
     now = workspace.clock.now()
-    why = plain("without a history only what the log still holds is known")
     past = None
+    why_incomplete = plain("without a history only what the log still holds is known")
     if workspace.history is not None:
         try:
             read = partial(read_slice, since, tuple(store.companies.records))
             past = await workspace.history.ask(read, up_to_now=True)
         except HistoryError as error:
-            why = plain(str(error))
+            why_incomplete = plain(str(error))
     if past is None:
-        read_to = began_at(store.freshness[FeedName.ACTIVITY], workspace.clock)
-        past = slice_of_log(tuple(store.activity), since, read_to, why)
+        log_read_at = began_at(store.freshness[FeedName.ACTIVITY], workspace.clock)
+        past = slice_of_log(tuple(store.activity), since, log_read_at, why_incomplete)
     services = frame.dashboard.services
     journal = await services.journaled(services.journal.latest, workspace.origin)
-    sent = sent_from_here(journal, since, now - time.time())
+    clock_skew = now - time.time()
+    sent = sent_from_here(journal, since, clock_skew)
     limits = workspace.settings.alerts
     return await beside(lambda: changes_since(past, store, limits, (since, now), sent))
 
 
-class SinceScreen(WholeScreen[str]):
-    """Returns the key of the line that was opened; None if none was."""
+class SinceScreen(FullScreenDialog[str]):
+    """The page. Its result is the key of the line that was opened, such as "tasks:tsk_1"."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("L", "dismiss", "Back", show=False, id="app.since"),
-        Binding("plus,equals_sign", "look_back(1)", "Further back", show=False),
-        Binding("minus", "look_back(-1)", "Less far back", show=False),
+        Binding("plus,equals_sign", "change_period(1)", "Longer", show=False),
+        Binding("minus", "change_period(-1)", "Shorter", show=False),
         Binding("H", "handover", "Hand over", show=False, id="app.handover"),
     ]
 
-    def __init__(self, frame: BaseFrame, at: str) -> None:
-        """`at` is the key of the line to put the cursor on, "" for the first."""
+    def __init__(self, frame: BaseFrame, line: str) -> None:
+        """`line` is the key of the line to put the cursor on; "" is the first line."""
         super().__init__([])
         self.frame = frame
         self.pane = DetailPane(classes="dialog--body")
-        self.pane.first = at
-        self.keys = {
+        self.pane.first = line
+        self.key_hints = {
             " esc": " back ",
             " enter": " open ",
-            " + -": " further, less far back ",
+            " + -": " longer, shorter ",
             " H": " hand over ",
         }
         self._sections: Sequence[Section] = ()
         self._shows_all = False
-        """Whether sections are shown with up to `MOST` events."""
+        """Whether up to `MOST_EVENTS` of each section are shown, instead of `FEW_EVENTS`."""
 
     def on_mount(self) -> None:
-        self._read_again()
+        self._start_reading()
 
-    def action_look_back(self, way: int) -> None:
-        """Show the next longer time, or (-1) the next shorter one."""
+    def action_change_period(self, direction: int) -> None:
+        """Reach back to the next longer period (1), or to the next shorter one (-1)."""
         tracker = self.frame.idle_tracker
         now = self.frame.workspace.clock.now()
-        span = round((now - tracker.shift_since) / HOUR, 1)
-        beyond = [each for each in SPANS[::way] if (each - span) * way > 0]
-        if beyond:
-            tracker.since = now - beyond[0] * HOUR
-            self._read_again()
+        hours = round((now - tracker.shift_since) / HOUR, 1)
+        if direction > 0:
+            periods = [period for period in PERIODS if period > hours]
+        else:
+            periods = [period for period in reversed(PERIODS) if period < hours]
+        if periods:
+            tracker.since = now - periods[0] * HOUR
+            self._start_reading()
 
-    def _read_again(self) -> None:
+    def _start_reading(self) -> None:
         now = self.frame.workspace.clock.now()
         since = self.frame.idle_tracker.shift_since
-        words = plain(f" SINCE {to_minute(since, now)} ")
-        span = Cell(plain(f"({fmt.duration(now - since)})"))
+        title = Cell(plain(f" SINCE {to_minute(since, now)} "), Tone.STRONG)
+        period = Cell(plain(f"({fmt.duration(now - since)})"))
         zone = Cell(plain(f"{fmt.zone(now)} "), Tone.DIM)
-        self.title_line.show([Cell(words, Tone.STRONG), span], [zone])
+        self.title_line.show([title, period], [zone])
         self.pane.show([Text(plain("reading what happened"), Tone.DIM)])
         start_worker(self, self._read, "read what happened", exclusive=True)
 
     async def _read(self) -> None:
-        self._sections = await gather(self.frame, self.frame.idle_tracker.shift_since)
+        self._sections = await read_changes(self.frame, self.frame.idle_tracker.shift_since)
         self._show_sections()
 
     def _show_sections(self) -> None:
         now = self.frame.workspace.clock.now()
-        self.pane.show(item for each in self._sections for item in self._items_of(each, now))
+        items: list[Item] = []
+        for section in self._sections:
+            items += self._section_items(section, now)
+        self.pane.show(items)
 
     def action_handover(self) -> None:
         self.frame.action_form("app.handover")
 
     @on(DetailPane.Entered)
-    def _entered(self, message: DetailPane.Entered) -> None:
+    def _line_entered(self, message: DetailPane.Entered) -> None:
+        """Close with the line's key, or show the rest of all sections."""
         if message.key.startswith(MORE):
             self._shows_all = True
             self._show_sections()
         else:
             self.dismiss(message.key)
 
-    def _items_of(self, section: Section, now: float) -> Iterable[Item]:
+    def _section_items(self, section: Section, now: float) -> Iterable[Item]:
         """Yield the heading of a section, its notes, and a line for each event."""
         events = section.events
-        shown = events[: MOST if self._shows_all else FIRST]
+        most = MOST_EVENTS if self._shows_all else FEW_EVENTS
+        shown = events[:most]
         count = fmt.count(len(events)) if events else ""
+        margin = Cell(plain(" "))
         yield Gap()
         yield Heading(plain(f"{section.name} {count}"))
         for note in section.notes:
@@ -153,13 +169,14 @@ class SinceScreen(WholeScreen[str]):
             tone = TONES[event.level]
             sign = Cell(plain(f"{level_sign(event.level)} "), tone)
             rows.append([sign, Cell(who, Tone.DIM), Cell(plain("  ")), Cell(what, tone)])
-        for event, row in zip(shown, columns(rows, (2, WHO)), strict=True):
+        for event, row in zip(shown, columns(rows, (2, WHO_WIDTH)), strict=True):
             cells = row
             if event.key:
                 cells = [Pressable(cell.text, cell.tone, event.key) for cell in row]
-            yield Cells((Cell(plain(" ")), *cells))
-        if len(events) > len(shown):
-            more = plain(f"  and {fmt.count(len(events) - len(shown))} more")
-            yield Cells((Cell(plain(" ")), Pressable(more, Tone.DIM, f"{MORE}{section.name}")))
+            yield Cells((margin, *cells))
+        hidden = len(events) - len(shown)
+        if hidden:
+            more = plain(f"  and {fmt.count(hidden)} more")
+            yield Cells((margin, Pressable(more, Tone.DIM, f"{MORE}{section.name}")))
         elif not events:
             yield Text(plain(f"  {section.none}"), Tone.DIM)

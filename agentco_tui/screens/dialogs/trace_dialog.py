@@ -1,4 +1,12 @@
-"""What an agent did for a task, step by step, over the whole screen."""
+"""The trace of a task: the steps that an agent took for it, as a page or in a few lines.
+
+`TraceScreen` reads the trace and shows it, with the task's fields below. A long trace is folded:
+enter unfolds the step under the cursor, and a failed step is unfolded from the beginning. `/`
+searches the steps. The questions about an approval show the last steps with `summary_items`.
+
+A `DetailPane` has a cursor on the lines that have a key; the key of a step is its number, which
+counts from 1. `CellContext` gives cells what they need besides their record, such as the time.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +26,28 @@ from agentco_tui.screens.cells import CellContext
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, may_approve, settled_as
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.dialogs.base import Searched, WholeScreen, key_cells
+from agentco_tui.screens.dialogs.base import FullScreenDialog, SearchableDialog, key_hint_cells
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Laid, Text, broken
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 from agentco_tui.widgets.workers import start_worker
+
+GAP: Final = 2
+"""Columns between two figures of a step."""
+TEXT_INDENT: Final = 5
+"""Columns by which the text of a step is indented, besides the indent of the step."""
+DEEPEST_INDENT: Final = 8
+"""Levels of nested steps that are indented; deeper ones are indented as these."""
+LONGEST_BEGINNING: Final = 400
+"""Columns of the text of a folded step."""
+STATUS_WIDTH: Final = 16
+"""Columns of the status of a step."""
+NO_TRACE: Final = "the platform has no steps for this task"
+
+
+# ---- the steps as text
 
 
 def step_items(
@@ -33,100 +56,135 @@ def step_items(
     *,
     width: int,
     raw: bool = False,
-    opened: Container[int] | None = None,
+    unfolded: Container[int] | None = None,
 ) -> list[Item]:
-    """The steps as lines of a pane of so many columns, each with its text beneath, or the text's
-    beginning beside it if its number isn't among the `opened`.
+    """Return the steps for a pane of `width` columns.
+
+    The text of a step is below it, or its beginning beside it if its number is not in `unfolded`;
+    None unfolds all steps. `raw` shows hidden characters.
     """
-    indents = ["  " * min(step.depth, 8) for step in trace.steps]
-    heads = [
-        (
-            Cell(plain(f"{at:>3} {indents[at - 1]}"), Tone.DIM),
-            Cell(signs.critical, Tone.CRITICAL) if step.failed else Cell(plain(" ")),
-            Pressable(step.kind or plain("step"), Tone.ACCENT, str(at)),
-            Cell(plain(f"  {step.name}" if step.name else ""), Tone.STRONG),
-        )
-        for at, step in enumerate(trace.steps, start=1)
-    ]
-    widest = min(max(map(total_width, heads), default=0), width * 2 // 3)
-    took = took_columns(trace.steps, context, width - widest - GAP)
+    heads = [_step_head(number, step) for number, step in enumerate(trace.steps, start=1)]
+    head_width = max(map(total_width, heads), default=0)
+    head_width = min(head_width, width * 2 // 3)
+    figures = step_figures(trace.steps, context, width - head_width - GAP)
     items: list[Item] = []
-    for at, step in enumerate(trace.steps, start=1):
-        text = (escaped(step.text) if raw else step.text) if step.text else plain("")
-        tone = Tone.CRITICAL if step.failed else Tone.PLAIN
-        is_open = opened is None or at in opened
-        begins = plain("") if is_open else plain("  " + clip(text, LONGEST).split("\n")[0])
-        right = (Cell(took[at - 1], Tone.DIM),)
-        items.append(Cells((*heads[at - 1], Cell(begins, Tone.DIM)), right))
-        if text and is_open:
-            items.append(Text(text, tone, len(indents[at - 1]) + 5))
+    for number, step in enumerate(trace.steps, start=1):
+        text = step.text or plain("")
+        if raw:
+            text = escaped(text)
+        is_unfolded = unfolded is None or number in unfolded
+        beginning = plain("")
+        if not is_unfolded:
+            beginning = plain("  " + clip(text, LONGEST_BEGINNING).split("\n")[0])
+        left = (*heads[number - 1], Cell(beginning, Tone.DIM))
+        items.append(Cells(left, (Cell(figures[number - 1], Tone.DIM),)))
+        if text and is_unfolded:
+            tone = Tone.CRITICAL if step.failed else Tone.PLAIN
+            items.append(Text(text, tone, len(_indent(step)) + TEXT_INDENT))
     if trace.unread:
         words = plain(f"{signs.warning} {fmt.count(trace.unread)} steps could not be read")
         items.append(Text(words, Tone.WARNING))
     if not trace.steps:
-        items.append(Text(plain("the platform has no steps for this task"), Tone.DIM))
+        items.append(Text(plain(NO_TRACE), Tone.DIM))
     return items
 
 
-def matches(trace: Trace, words: Sequence[str]) -> list[int]:
-    """Return the numbers of the steps in which all these words occur."""
-    texts = (f"{step.kind} {step.name} {step.text}".casefold() for step in trace.steps)
-    return [at for at, text in enumerate(texts, start=1) if all(word in text for word in words)]
+def _indent(step: TraceStep) -> str:
+    return "  " * min(step.depth, DEEPEST_INDENT)
 
 
-GAP: Final = 2
-LONGEST: Final = 400  # columns of what a folded step says
-MOST_STATUS: Final = 16
-STATUS: Final = 3
-LESS_WANTED: Final = (STATUS, 2, 1, 0)  # where it is narrow: a status that matters has a sign
+def _step_head(number: int, step: TraceStep) -> tuple[Cell, ...]:
+    """Return a step's number, the sign of a failure, its kind and its name."""
+    failure = Cell(signs.critical, Tone.CRITICAL) if step.failed else Cell(plain(" "))
+    name = f"  {step.name}" if step.name else ""
+    return (
+        Cell(plain(f"{number:>3} {_indent(step)}"), Tone.DIM),
+        failure,
+        Pressable(step.kind or plain("step"), Tone.ACCENT, str(number)),
+        Cell(plain(name), Tone.STRONG),
+    )
 
 
-def took_columns(steps: Sequence[TraceStep], context: CellContext, room: int) -> list[SafeText]:
-    """What each step took, one beneath the other in `room` columns; what no step has takes none."""
-    table = [
-        (
-            fmt.duration(step.duration) if step.duration is not None else plain(""),
-            plain(f"{fmt.count(step.tokens)} tokens") if step.tokens is not None else plain(""),
-            fmt.money(step.cost) if step.cost is not None else plain(""),
-            clip(step.status, MOST_STATUS) if step.status else plain(""),
-            context.age(step.at.at) if step.at is not None else plain(""),
-        )
-        for step in steps
-    ]
-    widths = [max(map(cell_width, words)) for words in zip(*table, strict=True)]
-    kept = [at for at, width in enumerate(widths) if width]
-    for least in LESS_WANTED:
-        if sum(widths[at] + GAP for at in kept) - GAP <= room:
+DURATION, TOKENS, COST, STATUS, AGE = range(5)
+"""The columns of figures, by their places in `step_figures`."""
+DROPPED_FIRST: Final = (STATUS, COST, TOKENS, DURATION)
+"""The figures that are left out if there is too little room, in this order. The status is first,
+because a failure has a sign besides."""
+
+
+def step_figures(steps: Sequence[TraceStep], context: CellContext, room: int) -> list[SafeText]:
+    """Return what each step took, aligned in at most `room` columns, and how long ago it was.
+
+    A figure that no step has takes no room. The age is shown in any case.
+    """
+    table = [_figures_of(step, context) for step in steps]
+    widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
+    shown = [index for index, width in enumerate(widths) if width]
+    for dropped in DROPPED_FIRST:
+        total = sum(widths[index] + GAP for index in shown) - GAP
+        if total <= room:
             break
-        kept = [at for at in kept if at != least]
-    sides: dict[int, Align] = {STATUS: "left"}
-    return [
-        plain("  ".join(fit(row[at], widths[at], sides.get(at, "right")) for at in kept))
-        for row in table
-    ]
+        shown = [index for index in shown if index != dropped]
+    lines: list[SafeText] = []
+    for row in table:
+        figures: list[str] = []
+        for index in shown:
+            side: Align = "left" if index == STATUS else "right"
+            figures.append(fit(row[index], widths[index], side))
+        lines.append(plain((" " * GAP).join(figures)))
+    return lines
+
+
+def _figures_of(step: TraceStep, context: CellContext) -> tuple[SafeText, ...]:
+    """Return the figures in the order of `DURATION` … `AGE`; "" is one that was not sent."""
+    none = plain("")
+    return (
+        none if step.duration is None else fmt.duration(step.duration),
+        none if step.tokens is None else plain(f"{fmt.count(step.tokens)} tokens"),
+        none if step.cost is None else fmt.money(step.cost),
+        clip(step.status, STATUS_WIDTH) if step.status else none,
+        none if step.at is None else context.age(step.at.at),
+    )
+
+
+def matching_steps(trace: Trace, words: Sequence[str]) -> list[int]:
+    """Return the numbers of the steps that contain all of these case-folded words."""
+    numbers: list[int] = []
+    for number, step in enumerate(trace.steps, start=1):
+        text = f"{step.kind} {step.name} {step.text}".casefold()
+        if all(word in text for word in words):
+            numbers.append(number)
+    return numbers
 
 
 def summary_items(trace: Trace, context: CellContext, most: int) -> list[Item]:
+    """Return how many steps there are and a line for each of the last `most` ones."""
     if not trace.steps:
-        return [Text(plain("trace: the platform has no steps for this task"), Tone.DIM)]
+        return [Text(plain(f"trace: {NO_TRACE}"), Tone.DIM)]
     last = trace.steps[-1]
     when = f", the last {fmt.ago(context.clock.now() - last.at.at)}" if last.at else ""
-    head = plain(f"trace  {fmt.count(len(trace.steps))} steps{when}")
-    key = Cell(plain("t to read all"), Tone.DIM)
-    items: list[Item] = [Cells((Cell(head, Tone.DIM),), (key,))]
+    heading = Cell(plain(f"trace  {fmt.count(len(trace.steps))} steps{when}"), Tone.DIM)
+    hint = Cell(plain("t to read all"), Tone.DIM)
+    items: list[Item] = [Cells((heading,), (hint,))]
     first = max(0, len(trace.steps) - most)
-    for at, step in enumerate(trace.steps[first:], start=first + 1):
-        said = (step.name, step.text and step.text.split("\n", 1)[0])
-        text = "  ".join(filter(None, said))
-        number = plain(f"{at:>3} ")
-        kind = plain(f"{step.kind or 'step'}  ")
-        words = Cell(plain(text), Tone.CRITICAL if step.failed else Tone.PLAIN)
-        items.append(Cells((Cell(number, Tone.DIM), Cell(kind, Tone.ACCENT), words)))
+    for number, step in enumerate(trace.steps[first:], start=first + 1):
+        first_line = step.text.split("\n", 1)[0] if step.text else ""
+        text = "  ".join(part for part in (step.name, first_line) if part)
+        tone = Tone.CRITICAL if step.failed else Tone.PLAIN
+        cells = (
+            Cell(plain(f"{number:>3} "), Tone.DIM),
+            Cell(plain(f"{step.kind or 'step'}  "), Tone.ACCENT),
+            Cell(plain(text), tone),
+        )
+        items.append(Cells(cells))
     return items
 
 
-class TraceScreen(WholeScreen[bool], Searched[bool]):
-    """Reads the trace and shows it; `a` goes on to the question whether to approve."""
+# ---- the page
+
+
+class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
+    """The trace of one task. Its result is True if the user goes on to approve the task."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,t", "leave", "Back", show=False),
@@ -154,23 +212,33 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         """The trace, or why it could not be read; None while it is being read."""
         self.links = DetailPane(classes="dialog--body")
         self.pane = self.links
-        self._opened: set[int] = set()
-        """The numbers of the steps that are unfolded."""
-        self._found: list[int] = []
-        """The numbers of the steps in which the words of the search occur."""
-        self._going_to = 0
-        """The number of the step that is being gone to, until it is drawn; 0 for none."""
+        self._unfolded: set[int] = set()
+        """The numbers of the unfolded steps."""
+        self._matching: list[int] = []
+        """The numbers of the steps that the search matches."""
+        self._target = 0
+        """The number of the step to which the cursor goes with the next drawing; 0 for none."""
         self._raw = False
         """Whether hidden characters are shown."""
-        approve = {" a": " approve "} if may_approve(dashboard, task) else {}
-        keys = {" esc": " back ", **approve, " /": " search ", " enter": " fold ", " z": " all "}
-        self.keys = {**keys, " o": " pager ", " r": " read again ", " x": " raw "}
+        hints = {" esc": " back "}
+        if may_approve(dashboard, task):
+            hints[" a"] = " approve "
+        self.key_hints = {
+            **hints,
+            " /": " search ",
+            " enter": " fold ",
+            " z": " all ",
+            " o": " pager ",
+            " r": " read again ",
+            " x": " raw ",
+        }
 
     def on_mount(self) -> None:
-        self.set_timer(READ_AFTER, self._count_as_read, name="read")
+        self.set_timer(READ_AFTER, self._mark_as_read, name="read")
         self.action_read()
 
-    def _count_as_read(self) -> None:
+    def _mark_as_read(self) -> None:
+        """Remember what the user has read of the task, unless the page was covered or left."""
         if self.app.screen is self and not self.hidden:
             self.dashboard.read_digests[self.subject.id] = self.subject.content
 
@@ -178,36 +246,41 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         self.call_after_refresh(self.show_items)
 
     def action_read(self) -> None:
+        """Read the trace, for the first time or again."""
         self.trace = None
         self.show_items()
         start_worker(self, self._read, "read the trace", exclusive=True)
 
     async def _read(self) -> None:
-        trace = self.trace = await self.workspace.traces.read(self.subject)
-        if isinstance(trace, Trace):
-            # A trace that is longer than the screen is folded, except for the steps that failed.
-            size = sum(2 + step.text.count("\n") if step.text else 1 for step in trace.steps)
-            fits = size <= self.app.size.height
-            steps = enumerate(trace.steps, start=1)
-            self._opened = {number for number, step in steps if fits or step.failed}
+        self.trace = await self.workspace.traces.read(self.subject)
+        if isinstance(self.trace, Trace):
+            steps = self.trace.steps
+            lines = sum(2 + step.text.count("\n") if step.text else 1 for step in steps)
+            fits = lines <= self.app.size.height
+            self._unfolded = {
+                number for number, step in enumerate(steps, start=1) if fits or step.failed
+            }
         self.show_items()
 
-    def show_items(self, to: int = 0) -> None:
-        """Draw everything again, and go to the step with this number, if it is not 0."""
-        work = partial(self._draw, to)
+    # ---- drawing
+
+    def show_items(self, target: int = 0) -> None:
+        """Draw everything, and move the cursor to the step with this number, if it is not 0."""
+        work = partial(self._draw, target)
         start_worker(self, work, "draw the trace", exclusive=True, group="draw")
 
-    async def _draw(self, to: int) -> None:
-        """Make the lines in a thread: those of ten thousand steps take half a second."""
+    async def _draw(self, target: int) -> None:
+        """Break the lines in a thread, as those of ten thousand steps take half a second."""
         width = self.pane.scrollable_content_region.width
-        laid = await asyncio.to_thread(lambda: broken(self._items(width, self._opened), width))
-        self.pane.show([Laid(laid)])
-        if to:
-            self.links.go_to(str(to))
-            if self._going_to == to:
-                self._going_to = 0
+        lines = await asyncio.to_thread(lambda: broken(self._items(width, self._unfolded), width))
+        self.pane.show([Laid(lines)])
+        if target:
+            self.links.go_to(str(target))
+            if self._target == target:
+                self._target = 0
 
-    def _items(self, width: int, opened: Container[int] | None) -> Iterable[Item]:
+    def _items(self, width: int, unfolded: Container[int] | None) -> Iterable[Item]:
+        """Yield the steps and the task, for lines of `width` columns."""
         trace = self.trace
         if isinstance(trace, ApiError):
             yield Text(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
@@ -216,13 +289,18 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
             yield from step_items(
-                trace, self.cell_context, width=width, raw=self._raw, opened=opened
+                trace, self.cell_context, width=width, raw=self._raw, unfolded=unfolded
             )
             if trace.extra and extra_fields(trace.extra):
-                yield from (Gap(), Heading(plain("Other fields of the answer")))
+                yield Gap()
+                yield Heading(plain("Other fields of the answer"))
                 yield Text(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
         yield Gap()
         yield Heading(plain("Task"))
+        yield from self._task_items()
+
+    def _task_items(self) -> Iterable[Item]:
+        """Yield the decision about the task, if there is one, and the task's fields."""
         task = self.subject
         decision = self.dashboard.decisions.by_task.get(task.id)
         if decision is not None:
@@ -232,41 +310,56 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
         resolution = settled_as(self.dashboard, task.id)
         yield from details(task, self.cell_context, raw=self._raw, resolution=resolution)
 
+    # ---- keys
+
     @on(DetailPane.Entered)
-    def _entered(self, message: DetailPane.Entered) -> None:
+    def _line_entered(self, message: DetailPane.Entered) -> None:
         """Fold or unfold a step; the links in the task's fields lead nowhere here."""
         if message.key.isdigit():
-            self._opened ^= {int(message.key)}
+            self._unfolded ^= {int(message.key)}
             self.show_items()
 
     def action_fold(self) -> None:
         """Fold all steps if any is unfolded, else unfold all."""
-        if isinstance(self.trace, Trace):
-            self._opened = set() if self._opened else {*range(1, len(self.trace.steps) + 1)}
-            self.show_items()
+        if not isinstance(self.trace, Trace):
+            return
+        if self._unfolded:
+            self._unfolded = set()
+        else:
+            self._unfolded = set(range(1, len(self.trace.steps) + 1))
+        self.show_items()
 
-    async def _searched(self, _: Input) -> None:
-        await super()._searched(_)
-        words = self.words.value.casefold().split()
+    async def _search_entered(self, field: Input) -> None:
+        await super()._search_entered(field)
+        words = self.search_input.value.casefold().split()
         if isinstance(self.trace, Trace) and words:
-            self._found = await asyncio.to_thread(matches, self.trace, words)
+            self._matching = await asyncio.to_thread(matching_steps, self.trace, words)
             self.action_next(0)
 
-    def action_next(self, by: int) -> None:
-        """Unfold the next step with the words, with -1 the one before, with 0 the first."""
-        here = int(self.links.here) if self.links.here.isdigit() else 0
-        # A key may come while the step of the last one is still being drawn.
-        at = self._going_to or here
-        found = sorted(self._found, key=lambda one: ((one - at) * by <= 0, one * by))
-        place = f"{self._found.index(found[0]) + 1} of " if found else ""
-        more = plain(f"{place}{fmt.count(len(found))} found, n N ")
-        self.keys_line.show(key_cells(self.keys), [Cell(more, Tone.ACCENT)])
-        self._opened.update(found[:1])
-        self._going_to = found[0] if found else 0
-        self.show_items(self._going_to)
+    def action_next(self, direction: int) -> None:
+        """Go to the next matching step (1), the one before (-1) or the first one (0); unfold it.
+
+        Goes on from the first after the last, and from the last before the first.
+        """
+        # A key may come while the step of the last key is still being drawn.
+        current = self._target or self._number_at_cursor()
+        target = 0
+        if self._matching:
+            target = _next_number(self._matching, current, direction)
+            self._unfolded.add(target)
+        place = f"{self._matching.index(target) + 1} of " if target else ""
+        words = plain(f"{place}{fmt.count(len(self._matching))} found, n N ")
+        self.keys_line.show(key_hint_cells(self.key_hints), [Cell(words, Tone.ACCENT)])
+        self._target = target
+        self.show_items(target)
+
+    def _number_at_cursor(self) -> int:
+        """Return the number of the step under the cursor; 0 if there is none."""
+        key = self.links.here
+        return int(key) if key.isdigit() else 0
 
     def action_pager(self) -> None:
-        """Show the whole trace in the pager, unfolded."""
+        """Show the whole trace, unfolded, in the program of $PAGER."""
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
         width = self.size.width
@@ -278,3 +371,15 @@ class TraceScreen(WholeScreen[bool], Searched[bool]):
     def action_raw(self) -> None:
         self._raw = not self._raw
         self.show_items()
+
+
+def _next_number(numbers: Sequence[int], current: int, direction: int) -> int:
+    """Return the next of some ascending numbers after `current` (1), or before it (-1).
+
+    Begins again at the other end if there is none; 0 returns the first.
+    """
+    if direction > 0:
+        return next((number for number in numbers if number > current), numbers[0])
+    if direction < 0:
+        return next((number for number in reversed(numbers) if number < current), numbers[-1])
+    return numbers[0]

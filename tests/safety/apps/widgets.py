@@ -158,7 +158,7 @@ class Widgets(App[None]):
                 ),
                 FormField("other", plain("other"), "", safe(text), lambda *_: str(safe(text))),
             ),
-            read=read,
+            parse=read,
             send=send,
         )
         form = Form(plan)
