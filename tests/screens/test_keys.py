@@ -261,7 +261,8 @@ async def test_the_footer_says_what_can_be_done_here_and_to_how_many(on: Staging
 def test_every_form_and_every_write_has_its_command() -> None:
     forms = {one.id: re.fullmatch(r"(?:screen\.)?form\('(.+)'\)", one.run) for one in COMMANDS}
     opened = {form[1]: command_id for command_id, form in forms.items() if form}
-    assert {name: opened[name] for name in FORMS} == {name: name for name in FORMS}
+    opened["overview.snooze"] = "overview.snooze"  # the Overview opens it, for the need it is on
+    assert opened == {name: name for name in FORMS}
     assert {one.verb for one in COMMANDS if one.verb} == set(Verb)
 
 
