@@ -31,10 +31,10 @@ from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.detail_pane import warning
-from agentco_tui.screens.sent_fields import sums_of
 from agentco_tui.screens.dialogs.approve_dialog import TaskQuestion, count_in_words, task_labels
 from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
+from agentco_tui.screens.sent_fields import sums_of
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text
