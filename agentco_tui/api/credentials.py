@@ -1,8 +1,8 @@
-"""Where the platform is and the key to it, checked before anything is sent.
+"""The address of the platform and the API key, checked before anything is sent.
 
-Both are read from what a person typed or stored, so both are refused with a sentence that says
-what to change, and no sentence repeats the key. What comes back may quote it, and what a layer
-below writes to a log, too: both are redacted.
+`BaseUrl` and `ApiKey` come from text that a user typed or stored. Each refuses unusable text with a
+sentence that says what to change; no sentence repeats the key. Answers of the platform and log
+lines of the HTTP library may contain the key: `KeyInUse` and `KeyFilter` redact it there.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from agentco_tui.api.errors import AgentcoError
 
 __all__ = ["ApiKey", "BaseUrl", "CredentialError"]
 
-_LONGEST_KEY: Final = 4096
-_LONGEST_ADDRESS: Final = 2048
+_LONGEST_KEY: Final = 4096  # characters
+_LONGEST_ADDRESS: Final = 2048  # characters
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST_LABEL: Final = re.compile(
     # As DNS has it, or one of another script, which httpx turns into IDNA.
     r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?|(?=.*[^\x00-\x7f])([^\W_]|-){1,63}"
 )
-_PREFIX: Final = re.compile(r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*")
+_PATH: Final = re.compile(r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*")
 _BEARER: Final = re.compile(r"(?i)(bearer\s+)[^\s'\"]+")
-_NEVER: Final = frozenset(' \\"<>^`{|}')
-_LIKE: Final = "it looks like https://agents.example.com"
-_DOTS: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
+_FORBIDDEN: Final = frozenset(' \\"<>^`{|}')
+_EXAMPLE: Final = "it looks like https://agents.example.com"
+_DOT_SEGMENT: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
 
 
 class CredentialError(AgentcoError, ValueError):
-    """A key or an address that cannot be used; `str()` is the sentence for the person."""
+    """A key or an address that cannot be used; `str()` is a sentence for the user."""
 
 
 class ApiKey:
-    """Shown nowhere: neither copied, pickled nor written to JSON."""
+    """An API key. Its text is never shown, copied, pickled or written to JSON."""
 
     __slots__ = ("__text",)
 
     def __init__(self, text: str) -> None:
-        """Without the blanks and the newline around it. Raises CredentialError."""
+        """Blanks and newlines around the text are removed. Raises CredentialError."""
         check_type(text, str, "the key", "a str")
         cleaned = text.strip(" \t\r\n")
         _check(cleaned, "the key is empty: put the API key there, and nothing else")
@@ -67,8 +67,10 @@ class ApiKey:
 
     @property
     def masked(self) -> str:
-        """At most the prefix all of them share."""
-        return "ag_****" if self.__text.startswith("ag_") and len(self.__text) > 8 else "****"
+        """What is shown in place of the key: at most the prefix that all keys share."""
+        if self.__text.startswith("ag_") and len(self.__text) > 8:
+            return "ag_****"
+        return "****"
 
     def reveal(self) -> str:
         """The key itself, for the Authorization header and for nothing else."""
@@ -91,93 +93,118 @@ class ApiKey:
 
 
 class KeyInUse:
-    """The key that requests are sent with, and those that it took the place of.
+    """The key that requests are sent with, and the keys that it has replaced.
 
-    All of them stay secrets to the end, since one may still hold elsewhere. For any thread.
+    Replaced keys are redacted, too: they may still be valid elsewhere. Safe to use in any thread.
     """
 
     __slots__ = ("key", "secrets")
 
     def __init__(self, key: ApiKey) -> None:
         self.secrets: tuple[tuple[bytes, bytes], ...] = ()
-        """Each of them with what is shown in its place."""
+        """Every key so far as bytes, the longest first, with what is shown in its place."""
         self.replace(key)
 
     def replace(self, key: ApiKey) -> None:
-        """Use another from the next request on; those under way keep theirs."""
-        # The longest first: one that begins like another must not leave its end behind. And known
-        # before it is used, so that no answer to it comes before it can be recognised.
+        """Use another key from the next request on; requests under way keep the old one."""
+        # The longest first: if a short key begins a longer one, the rest of the longer one would
+        # remain. The secrets change before the key, so that an answer to it is always redacted.
         secrets = {*self.secrets, (key.reveal().encode(), key.masked.encode())}
         self.secrets = tuple(sorted(secrets, key=lambda secret: len(secret[0]), reverse=True))
         self.key = key
 
     def redact(self, text: str) -> str:
+        """Return the text with every key masked."""
         for key, mask in self.secrets:
             text = text.replace(key.decode(), mask.decode())
         return text
 
     def clean(self, data: bytes, *, is_last: bool = False) -> tuple[bytes, bytes]:
-        """Of bytes that come in pieces: what can be let through, without keys, and an end that may
-        be the beginning of one, which belongs before the next piece. Takes linear time.
+        """Redact one piece of a stream; return the redacted bytes and the held-back end.
+
+        The end is held back if it may be the beginning of a key; the caller puts it before the next
+        piece. Nothing is held back of the last piece. Takes linear time.
         """
-        held = b""
+        held_back = b""
         for key, mask in self.secrets:
             data = data.replace(key, mask)
-            at = -1 if is_last else data.find(key[:1], max(0, len(data) - len(key) + 1))
-            while at >= 0 and not key.startswith(data[at:]):
-                at = data.find(key[:1], at + 1)
-            if at >= 0:
-                data, held = data[:at], data[at:] + held
-        return data, held
+            if is_last:
+                continue
+            start = _start_of_partial_key(data, key)
+            if start is not None:
+                held_back = data[start:] + held_back
+                data = data[:start]
+        return data, held_back
 
     def __repr__(self) -> str:
         return f"KeyInUse({self.key})"
 
 
+def _start_of_partial_key(data: bytes, key: bytes) -> int | None:
+    """Return the index at which `data` ends with the beginning of the key; None if it does not."""
+    start = data.find(key[:1], max(0, len(data) - len(key) + 1))
+    while start >= 0:
+        if key.startswith(data[start:]):
+            return start
+        start = data.find(key[:1], start + 1)
+    return None
+
+
 class KeyFilter(logging.Filter):
-    """Put on a handler: masks the given key, if any, and anything that follows the word Bearer."""
+    """Filter of a log handler: masks the keys, and anything that follows the word Bearer."""
 
     def __init__(self, key: KeyInUse | None) -> None:
         super().__init__()
         self._key = key
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Clean the record where it stands (Python 3.11 takes no copy); it is always kept."""
+        """Redact the record in place (Python 3.11 accepts no copy); always keep it."""
         try:
             text = logging.Formatter().format(record)
         except (TypeError, ValueError, KeyError):
-            # A wrong format string is the caller's slip; its arguments may still hold the key.
+            # The caller's format string is wrong; its arguments may still contain the key.
             text = f"{record.msg} {record.args}"
-        text = text if self._key is None else self._key.redact(text)
+        if self._key is not None:
+            text = self._key.redact(text)
         record.words = record.msg
-        record.msg, record.args = _BEARER.sub(r"\1****", text), ()
-        record.exc_info = record.exc_text = record.stack_info = None
+        record.msg = _BEARER.sub(r"\1****", text)
+        record.args = ()
+        # These texts are part of the message now.
+        record.exc_info = None
+        record.exc_text = None
+        record.stack_info = None
         return True
 
 
 class BaseUrl(msgspec.Struct, frozen=True):
     """The address of the platform: an origin and, behind a proxy, a path before `/api`."""
 
-    scheme: str  # the word http or https
-    host: str  # lower case, without brackets; letters beyond ASCII are kept as they were given
-    port: int  # always a number: the scheme's own where none was given
-    prefix: str = ""  # empty, or a path that begins with a slash and does not end with one
+    scheme: str
+    """http or https."""
+    host: str
+    """In lower case, without brackets; letters beyond ASCII are kept as they were given."""
+    port: int
+    """The default port of the scheme if none was given."""
+    prefix: str = ""
+    """Empty, or a path that begins with a slash and does not end with one."""
 
     @classmethod
     def parse(cls, text: str, allow_http: bool = False) -> Self:
-        """The address in `text`, checked.
+        """Return the address in `text`, checked.
 
         Scheme and host are required; user info, query and fragment are refused, because httpx
-        would send the first instead of the key and would join the others wrongly. Plain http is
-        for loopback, unless `allow_http`. Raises CredentialError.
+        would send the user info instead of the key, and would join the others wrongly. Plain http
+        is only accepted for loopback, unless `allow_http` is set. Raises CredentialError.
         """
         check_type(text, str, "the address", "a str")
         text = text.strip(" \t\r\n")
         scheme, colon, rest = text.partition("://")
         scheme = scheme.lower()
-        _check(text, f"the address is empty: {_LIKE}")
-        printable = len(text) <= _LONGEST_ADDRESS and text.isprintable() and not set(text) & _NEVER
-        _check(printable, f"the address holds a character that no address has: {_LIKE}")
+        _check(text, f"the address is empty: {_EXAMPLE}")
+        is_usable = (
+            len(text) <= _LONGEST_ADDRESS and text.isprintable() and not set(text) & _FORBIDDEN
+        )
+        _check(is_usable, f"the address holds a character that no address has: {_EXAMPLE}")
         _check(
             colon and scheme in _DEFAULT_PORTS,
             "the address must begin with https:// (or http:// for this machine)",
@@ -193,13 +220,14 @@ class BaseUrl(msgspec.Struct, frozen=True):
         )
         try:
             parts = urlsplit(text)
-            host, port = parts.hostname or "", parts.port
+            host = parts.hostname or ""
+            port = parts.port
             if ":" in host:
                 host = ipaddress.IPv6Address(host.partition("%")[0]).compressed
         except ValueError:
-            words = f"the host or the port in the address cannot be read: {_LIKE}:8443"
+            words = f"the host or the port in the address cannot be read: {_EXAMPLE}:8443"
             raise CredentialError(f"{words} or http://[::1]:8000") from None
-        _check(host, f"the address names no host: {_LIKE}")
+        _check(host, f"the address names no host: {_EXAMPLE}")
         labels = host.removesuffix(".").split(".")
         _check(
             ":" in host or (len(host) <= 253 and all(map(_HOST_LABEL.fullmatch, labels))),
@@ -211,7 +239,7 @@ class BaseUrl(msgspec.Struct, frozen=True):
         )
         prefix = parts.path.rstrip("/")
         _check(
-            _PREFIX.fullmatch(prefix) and not any(map(_DOTS.fullmatch, prefix.split("/"))),
+            _PATH.fullmatch(prefix) and not any(map(_DOT_SEGMENT.fullmatch, prefix.split("/"))),
             "the path in the address cannot be used: plain segments only, without . or .. in it",
         )
         base = cls(scheme, host, port or _DEFAULT_PORTS[scheme], prefix)
@@ -235,15 +263,17 @@ class BaseUrl(msgspec.Struct, frozen=True):
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port, the port only where it is not the scheme's own."""
+        """Scheme, host and port; the port only if it is not the default of the scheme."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
-        return f"{self.scheme}://{host}{port}"
+        if self.port == _DEFAULT_PORTS[self.scheme]:
+            return f"{self.scheme}://{host}"
+        return f"{self.scheme}://{host}:{self.port}"
 
     def __str__(self) -> str:
         return f"{self.origin}{self.prefix}"
 
 
-def _check(holds: object, words: str) -> None:
-    if not holds:
-        raise CredentialError(words)
+def _check(condition: object, sentence: str) -> None:
+    """Raise CredentialError with the sentence unless the condition is true."""
+    if not condition:
+        raise CredentialError(sentence)

@@ -1,10 +1,12 @@
-"""What can go wrong between here and the platform, each with a sentence for a person.
+"""The errors that the client raises, each with a sentence for the user.
 
-`sent` tells a writer whether the platform may have acted: only NO is proof that it has not.
+`ApiError.sent` says whether the platform may have acted on the request: only `Sent.NO` is proof
+that it has not. Code that writes to the platform decides by it whether the outcome is known.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Self
@@ -53,14 +55,15 @@ class Sent(StrEnum):
 class AgentcoError(Exception):
     """Base class of every error that the client, its credentials or the settings raise.
 
-    `str()` is a sentence for a person.
+    `str()` is a sentence for the user.
     """
 
 
 class ApiError(AgentcoError):
-    """`str(error)` is the sentence with the platform's own words after it, `repr` is for a log.
+    """A request that did not bring what was asked for.
 
-    Neither holds the key, a query or a body.
+    `str(error)` is the sentence, followed by the platform's own words; `repr(error)` is for a log.
+    Neither contains the key, a query or a body.
     """
 
     kind = "error"
@@ -68,8 +71,8 @@ class ApiError(AgentcoError):
     sent = Sent.UNKNOWN
 
     def __init_subclass__(cls, *, kind: str = "", sent: Sent | None = None) -> None:
-        snake = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__)
-        cls.kind = kind or snake.removeprefix("_")
+        snake_case = re.sub(r"(?<!^)([A-Z])", r"_\1", cls.__name__).lower()
+        cls.kind = kind or snake_case
         cls.sent = sent or cls.sent
 
     def __init__(
@@ -84,28 +87,36 @@ class ApiError(AgentcoError):
         fields: tuple[tuple[SafeText, SafeText], ...] = (),
         retry_after: float | None = None,
         once_reached: SafeText | None = None,
-        reached: Callable[[], bool] = bool,
+        reached: Callable[[], bool] | None = None,
     ) -> None:
-        """`sentence` says in our words what happened and what to do, `once_reached` the same as
-        soon as the address is `reached`; `sent` beats what the class says; `status` is that of the
-        answer, if one came; `fields` are (field, message) pairs of a refusal; `retry_after` is the
-        seconds that the platform asked us to wait.
+        """`sentence` says in our words what happened and what to do.
+
+        `once_reached` takes its place as soon as `reached` returns True: the address has answered
+        another request by then, so it is not in doubt. `sent` replaces what the class says.
+        `status` is the HTTP status, if an answer came. `fields` are the (field, message) pairs of a
+        refusal. `retry_after` is the number of seconds that the platform asked us to wait.
         """
         super().__init__(sentence)
-        self._sentence, self._once_reached = sentence, once_reached or sentence
+        self._sentence = sentence
+        self._once_reached = once_reached or sentence
         self._reached = reached
-        self.method, self.path, self.status = method, path, status
+        self.method = method
+        self.path = path
+        self.status = status
         self.sent = sent or self.sent
-        self.platform_message, self.fields = platform_message, fields
+        self.platform_message = platform_message
+        self.fields = fields
         self.retry_after = retry_after
 
     @property
     def sentence(self) -> SafeText:
-        """Without doubts about an address that has answered what it was asked by now."""
-        return self._once_reached if self._reached() else self._sentence
+        """What happened and what to do, as far as it is true now."""
+        if self._reached is not None and self._reached():
+            return self._once_reached
+        return self._sentence
 
     def bare(self) -> Self:
-        """The error itself, without the frames it came through and what they hold: whole bodies."""
+        """Return the error without its traceback, whose frames keep whole bodies in memory."""
         self.__cause__ = self.__context__ = None
         return self.with_traceback(None)
 
@@ -135,7 +146,7 @@ class WrongArgument(NotSent, ValueError, kind="not_sent"):
 
 
 class WrongArgumentType(NotSent, TypeError, kind="not_sent"):
-    """An argument of another type than the method takes."""
+    """An argument of the wrong type."""
 
 
 class Unreachable(ApiError, sent=Sent.NO):
@@ -155,15 +166,15 @@ class TlsFailure(Unreachable, kind="tls"):
 
 
 class TimedOut(ApiError):
-    """No whole answer within the connect, read or total time limit."""
+    """The answer was not complete within the connect, read or total timeout."""
 
 
 class Broken(ApiError):
-    """The connection closed, was reset, or broke the protocol before the answer was whole."""
+    """The connection was closed or reset, or broke the protocol, before the answer was complete."""
 
 
 class Answered(ApiError):
-    """An answer came, and it is not what was asked for."""
+    """An answer came, but not the one that was asked for."""
 
 
 class KeyRejected(Answered, sent=Sent.NO):
@@ -179,7 +190,7 @@ class NotFound(Answered, sent=Sent.NO):
 
 
 class Conflict(Answered, sent=Sent.NO):
-    """409: somebody else was there first."""
+    """409: the record was changed by someone else first."""
 
 
 class Invalid(Answered, sent=Sent.NO):
@@ -207,12 +218,12 @@ class NotJson(Answered):
 
 
 class WebPage(Answered):
-    """HTML where JSON was due: a proxy's or a login page."""
+    """HTML instead of JSON: the page of a proxy, or a login page."""
 
 
 class TooLarge(Answered):
-    """The body passed the cap."""
+    """The body is longer than the limit."""
 
 
 class Unreadable(Answered):
-    """JSON, but in no shape that holds what was asked for."""
+    """JSON that does not contain what was asked for."""

@@ -1,8 +1,10 @@
-"""How the next page of a list is asked for, if the answer says that there is one.
+"""Finds the request for the next page of a list in the answer with the current one.
 
-Looked up in tables of exact names, folded for case and separators. An answer without any marker
-gets no second request: what the interface does not promise is not sent. Links are followed only
-within the same origin and path; a token is carried over as it came.
+Platforms announce a next page in many ways: a link, a token, a page number, an offset, a flag; in
+the body or in headers. All are looked up in tables of exact names, folded for case and separators
+(`fold`: `next_page` and `nextPage` are one name). An answer without any of them gets no second
+request: what the interface does not promise is not sent. Links are followed only within the same
+origin and path; a token is sent back exactly as it came.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import Final, NamedTuple
-from urllib.parse import parse_qsl, urljoin, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 import msgspec
 
@@ -22,8 +24,14 @@ from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.values.scalar import flag, to_count
 from agentco_tui.text.patterns import lazy_pattern
 
-_MOST_TOKEN: Final = 4_096  # characters
-_MOST_JSON: Final = 2_000  # characters of a header that holds JSON
+_MOST_TOKEN: Final = 4_096
+"""Characters; a longer token or link is ignored."""
+_MOST_JSON: Final = 2_000
+"""Characters of a header that holds JSON; a longer one is ignored."""
+_MOST_FIELDS: Final = 200
+"""Fields of one object that are looked at."""
+_MOST_DEPTH: Final = 3
+"""Levels below the body at which containers are looked into."""
 
 _HEADERS: Final = {
     "link": "next", "x-next-page": "nextpage", "x-next-cursor": "nextcursor",
@@ -35,19 +43,20 @@ _HEADERS: Final = {
     "x-total": "total", "x-total-count": "total", "x-wp-total": "total",
     "x-pagination-total-count": "total", "x-pagination-total": "total",
 }  # fmt: skip
-"""Headers and the name that bodies have for what is in them: a number, but for three."""
+"""Headers, each with the name under which bodies send the same."""
 _JSON_HEADERS: Final = ("x-pagination", "pagination", "paging-headers")
 PAGING_HEADERS: Final = (*_HEADERS, *_JSON_HEADERS)
 """All headers that decide how the next page is asked for."""
 _PAGING: Final = frozenset(PAGING_HEADERS)
 
-_HOLDERS: Final = (
+_CONTAINERS: Final = (
     "data", "result", "response", "payload", "embedded", "meta", "pagination", "paging",
     "pageinfo", "resultinfo", "pageable", "page", "metadata", "responsemetadata", "cursor",
     "cursors", "links", "link", "d", "hits", "view", "hydraview", "collection",
 )  # fmt: skip
-"""Objects of an answer that are looked into."""
+"""Objects of an answer that may hold the fields about pages."""
 _CONNECTION: Final = frozenset({"pageinfo", "nextcursor", "nextpagetoken"})
+"""Fields that make any object such a container: a connection of GraphQL may have any name."""
 _MORE: Final = ("hasmore", "hasnextpage", "hasnext", "more", "moreavailable", "istruncated")
 _IS_LAST: Final = ("last", "islast", "islastpage", "lastpage")
 _TOTALS: Final = (
@@ -68,16 +77,16 @@ _CURSORS: Final = {
     "continue": "continue", "offset": "offset", "nextpage": "page",
 }  # fmt: skip
 """Names of a token for the next page, and the parameter it is sent as."""
-_WITH_MORE: Final = {
+_CURSORS_IF_MORE: Final = {
     "lastid": "after", "marker": "marker", "cursor": "cursor", "after": "after",
     "bookmark": "bookmark",
 }  # fmt: skip
-"""Tokens that are one for the next page only where a flag says that more follows."""
+"""Tokens that lead to the next page only if a flag says that more follows; and their parameter."""
 _SIZES: Final = ("perpage", "pagesize", "size", "limit", "itemsperpage")
 _PAGE_COUNTS: Final = ("totalpages", "pages", "lastpage", "pagecount", "numpages")
 _PAGE_NUMBERS: Final = ("page", "currentpage", "current", "pageindex", "pagenum", "pageno")
 _OFFSETS: Final = ("offset", "skip", "startat", "start", "from", "startindex", "firstresult")
-_ABOUT_NUMBERS: Final = frozenset((*_PAGE_NUMBERS, *_OFFSETS, "number", "pages"))
+_NUMBERING: Final = frozenset((*_PAGE_NUMBERS, *_OFFSETS, "number", "pages"))
 
 _LINK_HEADER: Final = lazy_pattern(
     r'<([^<>]*)>\s*((?:;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^",;\s]*))?\s*)*)', re.ASCII
@@ -86,132 +95,209 @@ _REL: Final = lazy_pattern(r';\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]+))', re.IGNORE
 
 
 class PageRequest(msgspec.Struct, frozen=True):
-    """One GET of a list: `path` as the interface has it, `params` in order, unencoded."""
+    """One GET of a list: `path` as the interface has it, `params` in order, not yet encoded."""
 
     path: str
     params: tuple[tuple[str, str], ...] = ()
-    origin: str = ""  # of the platform, with the base URL's path if it has one
-    counts_from_zero: bool = False  # once an answer showed that its first page is page 0
+    origin: str = ""
+    """Scheme, host and port of the platform, and the path of its base URL if it has one."""
+    counts_from_zero: bool = False
+    """Whether an answer showed that the platform's first page is page 0."""
 
     def get(self, *names: str) -> str | None:
-        """The first of these parameters that is set."""
+        """Return the value of the first of these parameters that is set."""
         params = dict(self.params)
         return next((params[name] for name in names if name in params), None)
 
-    def next_by(self, token: str | None, *params: str) -> PageRequest | None:
-        """The request with a token set; None if that very token was the last one already."""
-        if token is None or self.get(*params) == token:
+    def with_token(self, token: str | None, *names: str) -> PageRequest | None:
+        """Return the request with these parameters set to a token.
+
+        None if there is no token, or if this request has that token already: the platform would
+        send the same page forever.
+        """
+        if token is None or self.get(*names) == token:
             return None
-        kept = tuple(pair for pair in self.params if pair[0] not in params)
-        return msgspec.structs.replace(self, params=(*kept, *((name, token) for name in params)))
-
-
-class _Meta(dict[str, Json]):
-    """By folded names; inner objects add what is lacking, headers come last."""
-
-    def __init__(self, body: Json, headers: Mapping[str, str]) -> None:
-        super().__init__()
-        self.spelt: dict[str, str] = {}  # how the answer itself spells a name
-        self.has_links = False  # an object or a list of links, in which `next` may be missing
-        todo = [(body, 0)] if type(body) is dict else []
-        for holder, depth in todo:
-            for key, value in islice(holder.items(), 200):
-                name = fold(key)
-                if name == "links" and depth == 0 and type(value) in (dict, list) and value:
-                    self.has_links = True
-                if name == "links" and type(value) is list:
-                    # As in `[{"rel": "next", "href": …}]`.
-                    for link in value[:50]:
-                        rel = link.get("rel") if type(link) is dict else None
-                        if "next" in (rel if type(rel) is list else str(rel).lower().split()):
-                            self.setdefault("next", link)
-                elif type(value) is dict:
-                    if name in ("next", "nextpage"):
-                        self.setdefault("next", value)
-                    elif name == "lastevaluatedkey" and value and depth == 0:
-                        self[name] = value
-                    elif name == "total" and len(value) < 4 and "value" in value:
-                        self.setdefault("total", value["value"])  # Elasticsearch
-                    elif depth < 3 and (
-                        # A connection of GraphQL's may have any name.
-                        name in _HOLDERS or _CONNECTION & {fold(key) for key in islice(value, 50)}
-                    ):
-                        todo.append((value, depth + 1))
-                elif type(value) is not list and self.get(name) is None:
-                    self[name] = value
-                    self.spelt[name] = key
-        for told in _in_headers(headers) if _PAGING & headers.keys() else ():
-            for key, value in told.items():
-                if self.get(fold(key)) is None:
-                    self[fold(key)] = value
-        flags = [flag(self.get(name)) for name in _MORE]
-        flags += [not self[name] for name in _IS_LAST if type(self.get(name)) is bool]
-        # Whether a flag says that more follows; None if none says anything.
-        self.more = next((each for each in flags if each is not None), None)
-
-    def count(self, names: Iterable[str]) -> int | None:
-        """The first of these that is a count."""
-        counts = (to_count(self[name]) for name in names if name in self)
-        return next((count for count in counts if count is not None), None)
+        other_params = tuple(param for param in self.params if param[0] not in names)
+        token_params = tuple((name, token) for name in names)
+        return msgspec.structs.replace(self, params=other_params + token_params)
 
 
 class ListRest(NamedTuple):
-    """What an answer says of the rest of its list."""
+    """What an answer says about the rest of its list."""
 
-    request: PageRequest | None  # for the page after this one
-    more: bool  # whether more seems to exist, though nothing tells how to ask for it
-    total: int | None  # a hint: what the platform says there are in all
+    request: PageRequest | None
+    """The request for the next page; None if there is none, or if it is unknown how to ask."""
+    more: bool
+    """Whether there seem to be more rows although it is unknown how to request them."""
+    total: int | None
+    """How many rows the platform says there are in all: a hint."""
 
 
 def next_page(
-    body: Json, headers: Mapping[str, str], request: PageRequest, page_len: int, before: int = 0
+    body: Json,
+    headers: Mapping[str, str],
+    request: PageRequest,
+    row_count: int,
+    rows_before: int = 0,
 ) -> ListRest:
-    """How the page after this one is asked for; header names are in lower case.
+    """Return how to request the page after this one.
 
-    Stops on an empty token, on `has_more: false`, on a cursor that was just used, and where a page
-    adds nothing. More is suspected for a total above what was seen, for a flag or a link that says
-    so, and for a page exactly as long as the `limit` that was asked for.
+    `headers` have lower-case names; `row_count` is the number of rows of this page, `rows_before`
+    that of the pages before it. There is no next page after an empty token, after `has_more:
+    false`, after a token that was just used, or after a page without rows. More rows are suspected
+    if the total is above what was seen, if a flag or link says so, or if the page is exactly as
+    long as the `limit` that was requested.
     """
-    meta = _Meta(body, headers)
+    fields = _PagingFields(body, headers)
     following = None
-    if meta and meta.more is not False:
-        following = _from_token(meta, request, page_len)
-        if following is None and page_len:
-            following = _from_numbers(meta, request, page_len, before)
-            if following is None and meta.more and not _ABOUT_NUMBERS.intersection(meta):
-                following = _from_last_item(body, request)
-    total = meta.count(_TOTALS)
+    if fields and fields.more is not False:
+        following = _by_token(fields, request, row_count)
+        if following is None and row_count:
+            following = _by_number(fields, request, row_count, rows_before)
+        is_numbered = not _NUMBERING.isdisjoint(fields)
+        if following is None and row_count and fields.more and not is_numbered:
+            following = _after_last_item(body, request)
+    total = fields.count(_TOTALS)
     if following is not None:
         return ListRest(following, False, total)
-    seen = before + page_len
-    limits = request.get("limit", "per_page", "page_size", "size"), meta.get("limit")
-    asked, told = map(to_count, limits)
-    offset = to_count(request.get("offset")) or 0
-    more = bool(asked and seen and seen % asked == 0)
-    if meta.more or (meta.more is None and meta.get("next") not in (None, "", False, {})):
-        more = True
-    elif meta.get("lastevaluatedkey"):
-        more = True  # DynamoDB: a key of several parts, which no query can carry
-    elif total is not None:
-        more = more or total > (seen if seen > offset else seen + offset)
-    else:
-        more = more or bool(told and seen and seen % told == 0)
+    more = _suspects_more(fields, request, rows_before + row_count, total)
     return ListRest(None, more, total)
 
 
+def _suspects_more(
+    fields: _PagingFields, request: PageRequest, rows_seen: int, total: int | None
+) -> bool:
+    """Return whether more rows seem to exist although it is unknown how to request them."""
+    if fields.more:
+        return True
+    if fields.more is None and fields.get("next") not in (None, "", False, {}):
+        return True
+    if fields.get("lastevaluatedkey"):
+        return True  # DynamoDB: a key of several parts, which no query can carry
+    requested_limit = to_count(request.get("limit", "per_page", "page_size", "size"))
+    if _is_full(rows_seen, requested_limit):
+        return True
+    if total is None:
+        return _is_full(rows_seen, to_count(fields.get("limit")))
+    offset = to_count(request.get("offset")) or 0
+    if rows_seen <= offset:
+        rows_seen += offset
+    return total > rows_seen
+
+
+def _is_full(rows_seen: int, limit: int | None) -> bool:
+    """Return whether the last page was exactly as long as it could be."""
+    return bool(limit) and rows_seen > 0 and rows_seen % limit == 0
+
+
+# -- the fields about pages ------------------------------------------------------------------------
+
+
+class _PagingFields(dict[str, Json]):
+    """The fields of an answer that may be about pages, by their folded names.
+
+    Those of the body itself come first; those of inner objects, then those of headers, only add
+    what is missing.
+    """
+
+    def __init__(self, body: Json, headers: Mapping[str, str]) -> None:
+        super().__init__()
+        self.spelling: dict[str, str] = {}
+        """How the answer itself spells a folded name."""
+        self.has_links = False
+        """Whether the body has an object or a list of links, in which `next` may be missing."""
+        if type(body) is dict:
+            self._read_objects(body)
+        if not _PAGING.isdisjoint(headers):
+            self._read_headers(headers)
+        self.more = self._says_more()
+        """Whether a flag says that more follows; None if there is no flag."""
+
+    def count(self, names: Iterable[str]) -> int | None:
+        """Return the first of these fields that is a count."""
+        for name in names:
+            if name in self:
+                count = to_count(self[name])
+                if count is not None:
+                    return count
+        return None
+
+    def _read_objects(self, body: dict[str, Json]) -> None:
+        """Read the body, then the containers in it, level by level."""
+        containers = [(body, 0)]
+        for container, depth in containers:
+            for key, value in islice(container.items(), _MOST_FIELDS):
+                name = fold(key)
+                if name == "links" and depth == 0 and type(value) in (dict, list) and value:
+                    self.has_links = True
+                if type(value) is list:
+                    if name == "links":
+                        self._read_links(value)
+                elif type(value) is not dict:
+                    if self.get(name) is None:
+                        self[name] = value
+                        self.spelling[name] = key
+                elif self._keep_object(name, value, depth):
+                    continue
+                elif depth < _MOST_DEPTH and _is_container(name, value):
+                    containers.append((value, depth + 1))
+
+    def _keep_object(self, name: str, value: dict[str, Json], depth: int) -> bool:
+        """Keep an object that is itself the value of a field about pages; False if it is not."""
+        if name in ("next", "nextpage"):
+            self.setdefault("next", value)
+        elif name == "lastevaluatedkey" and value and depth == 0:
+            self[name] = value
+        elif name == "total" and len(value) < 4 and "value" in value:
+            self.setdefault("total", value["value"])  # Elasticsearch
+        else:
+            return False
+        return True
+
+    def _read_links(self, links: list[Json]) -> None:
+        """Keep the next link of a list such as `[{"rel": "next", "href": …}]`."""
+        for link in links[:50]:
+            rel = link.get("rel") if type(link) is dict else None
+            rels = rel if type(rel) is list else str(rel).lower().split()
+            if "next" in rels:
+                self.setdefault("next", link)
+
+    def _read_headers(self, headers: Mapping[str, str]) -> None:
+        for fields in _in_headers(headers):
+            for key, value in fields.items():
+                if self.get(fold(key)) is None:
+                    self[fold(key)] = value
+
+    def _says_more(self) -> bool | None:
+        for name in _MORE:
+            more = flag(self.get(name))
+            if more is not None:
+                return more
+        for name in _IS_LAST:
+            is_last = self.get(name)
+            if type(is_last) is bool:
+                return not is_last
+        return None
+
+
+def _is_container(name: str, value: dict[str, Json]) -> bool:
+    if name in _CONTAINERS:
+        return True
+    return not _CONNECTION.isdisjoint(fold(key) for key in islice(value, 50))
+
+
 def _in_headers(headers: Mapping[str, str]) -> Iterator[Mapping[str, Json]]:
-    """What headers say of pages, sizes and counts, by the names that bodies have for them."""
-    told: dict[str, Json] = {}
+    """Yield what headers say about pages, by the names under which bodies send the same."""
+    fields: dict[str, Json] = {}
     for header, name in _HEADERS.items():
         text = headers.get(header, "").strip()
         if header == "link" and len(text) <= 4 * _MOST_TOKEN:
-            for match in _LINK_HEADER.finditer(text):
-                rels = _REL.finditer(match[2])
-                if any("next" in (rel[1] or rel[2]).lower().split() for rel in rels):
-                    told.setdefault(name, {"href": match[1]})
+            address = _next_in_link_header(text)
+            if address is not None:
+                fields.setdefault(name, {"href": address})
         elif header == "x-next-cursor" or (text.isdigit() and len(text) < 16):
-            told[name] = text
-    yield told
+            fields[name] = text
+    yield fields
     for header in _JSON_HEADERS:
         text = headers.get(header, "")
         if text.startswith("{") and len(text) <= _MOST_JSON:
@@ -219,66 +305,94 @@ def _in_headers(headers: Mapping[str, str]) -> Iterator[Mapping[str, Json]]:
                 yield parse_json(text.encode("utf-8", "replace"))
 
 
-def _token(value: Json) -> str | None:
-    if type(value) is int:
-        return str(value)
-    return value if type(value) is str and value.strip() and len(value) <= _MOST_TOKEN else None
-
-
-def _from_token(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest | None:
-    """By a link, or by a token of whatever name."""
-    for name in _LINKS:
-        value = meta.get(name)
-        if type(value) is dict:
-            if type(value.get("after")) is str:
-                continue
-            value = value.get("href") or value.get("url") or value.get("link") or value.get("uri")
-        if type(value) is str and _is_address(value):
-            if linked := _to_address(value, request):
-                return linked
-            break
-    following = meta.get("next")
-    if type(following) is dict:
-        for param in ("after", "cursor", "offset", "page"):
-            if (token := _token(following.get(param))) is not None:
-                return request.next_by(token, param)
-    for name, param in _CURSORS.items():
-        token = _token(meta.get(name))
-        if token is None or (name == "endcursor" and meta.more is None):
-            continue
-        if name == "offset" and to_count(token) is not None:
-            continue  # only Airtable's is a token
-        if _is_address(token):
-            return _to_address(token, request)
-        spelt = meta.spelt.get(name, "")
-        if "_" in spelt:
-            # who writes next_page_token reads page_token
-            param = "_".join(words("pageToken" if param == "nextPageToken" else param))  # noqa: PLW2901
-        elif name == "nexttoken":
-            param = spelt or param  # noqa: PLW2901
-        # Temporal takes it back under its own name, Google's others as pageToken
-        also = ("pageToken",) if param == "nextPageToken" else ()
-        return request.next_by(token, param, *also)
-    if (token := _token(following)) is not None and not _is_address(token):
-        is_page = token.isdigit() and ("page" in meta or "currentpage" in meta)
-        return request.next_by(token, "page" if is_page else "cursor")
-    if meta.more and page_len:
-        for name, param in _WITH_MORE.items():
-            token = _token(meta.get(name))
-            if token is not None and (name == "lastid" or request.get(param) != token):
-                return request.next_by(token, param)
+def _next_in_link_header(text: str) -> str | None:
+    """Return the first address with `rel="next"` (RFC 8288)."""
+    for match in _LINK_HEADER.finditer(text):
+        for rel in _REL.finditer(match[2]):
+            if "next" in (rel[1] or rel[2]).lower().split():
+                return match[1]
     return None
 
 
-def _from_last_item(body: Json, request: PageRequest) -> PageRequest | None:
-    """After the last item's id, where the answer says only that there is more (Stripe, OpenAI)."""
-    if type(body) is not dict:
-        return None
-    for holder in (body, body.get("data"), body.get("result")):
-        for value in islice(holder.values(), 100) if type(holder) is dict else ():
-            if type(value) is list and value and type(value[-1]) is dict:
-                param = "starting_after" if body.get("object") == "list" else "after"
-                return request.next_by(_token(value[-1].get("id")), param)
+# -- by a link or a token --------------------------------------------------------------------------
+
+
+def _by_token(fields: _PagingFields, request: PageRequest, row_count: int) -> PageRequest | None:
+    """Return the request that a link, or a token of whatever name, leads to."""
+    link = _next_link(fields)
+    if link is not None:
+        linked = _follow_link(link, request)
+        if linked is not None:
+            return linked
+    following = fields.get("next")
+    if type(following) is dict:
+        for name in ("after", "cursor", "offset", "page"):
+            token = _as_token(following.get(name))
+            if token is not None:
+                return request.with_token(token, name)
+    for name in _CURSORS:
+        token = _as_token(fields.get(name))
+        if token is not None and _leads_to_next(name, token, fields):
+            if _is_address(token):
+                return _follow_link(token, request)
+            return request.with_token(token, *_token_params(name, fields))
+    token = _as_token(following)
+    if token is not None and not _is_address(token):
+        has_page_numbers = "page" in fields or "currentpage" in fields
+        if token.isdigit() and has_page_numbers:
+            return request.with_token(token, "page")
+        return request.with_token(token, "cursor")
+    if fields.more and row_count:
+        for name, param in _CURSORS_IF_MORE.items():
+            token = _as_token(fields.get(name))
+            if token is not None and (name == "lastid" or request.get(param) != token):
+                return request.with_token(token, param)
+    return None
+
+
+def _next_link(fields: _PagingFields) -> str | None:
+    """Return the first address under a name of a link, in whatever object it is."""
+    for name in _LINKS:
+        value = fields.get(name)
+        if type(value) is dict:
+            if type(value.get("after")) is str:
+                continue  # HubSpot: the token beside the link is what its documentation uses
+            value = value.get("href") or value.get("url") or value.get("link") or value.get("uri")
+        if type(value) is str and _is_address(value):
+            return value
+    return None
+
+
+def _leads_to_next(name: str, token: str, fields: _PagingFields) -> bool:
+    """Return whether a token is one for the next page, though others use its name differently."""
+    if name == "endcursor":
+        return fields.more is not None
+    if name == "offset":
+        return to_count(token) is None  # only Airtable's is a token, not a number
+    return True
+
+
+def _token_params(name: str, fields: _PagingFields) -> tuple[str, ...]:
+    """Return the parameters as which a token is sent, in the spelling of the answer."""
+    param = _CURSORS[name]
+    spelling = fields.spelling.get(name, "")
+    if "_" in spelling:
+        # A platform that writes next_page_token reads page_token.
+        base = "pageToken" if param == "nextPageToken" else param
+        param = "_".join(words(base))
+    elif name == "nexttoken":
+        param = spelling or param
+    if param == "nextPageToken":
+        # Temporal takes it back under its own name, Google's services as pageToken.
+        return param, "pageToken"
+    return (param,)
+
+
+def _as_token(value: Json) -> str | None:
+    if type(value) is int:
+        return str(value)
+    if type(value) is str and value.strip() and len(value) <= _MOST_TOKEN:
+        return value
     return None
 
 
@@ -286,72 +400,132 @@ def _is_address(text: str) -> bool:
     return len(text) <= _MOST_TOKEN and text.startswith(("http://", "https://", "/", "?", "./"))
 
 
-def _to_address(address: str, request: PageRequest) -> PageRequest | None:
-    """The request that a link names, if it stays with this origin and this very path.
+def _follow_link(address: str, request: PageRequest) -> PageRequest | None:
+    """Return the request that a link names, if it stays with this origin and this very path.
 
-    Scheme, host and port must be the platform's, else the key would leave it (behind a proxy such
-    links name inner hosts): that there is more is told instead.
+    Scheme, host and port must be the platform's; otherwise the API key would leave it. (Behind a
+    proxy such links name inner hosts.) That there is more is reported instead.
     """
-    base = f"{request.origin.rstrip('/')}{request.path}"
+    current_address = f"{request.origin.rstrip('/')}{request.path}"
     try:
-        here, there = urlsplit(base), urlsplit(urljoin(base, address.strip()))
-        same = not here.netloc or (
-            (here.scheme, here.hostname, here.port) == (there.scheme, there.hostname, there.port)
-        )
-        named = parse_qsl(there.query, keep_blank_values=True, max_num_fields=50)
+        current = urlsplit(current_address)
+        linked = urlsplit(urljoin(current_address, address.strip()))
+        is_same_origin = not current.netloc or _origin_of(current) == _origin_of(linked)
+        params = parse_qsl(linked.query, keep_blank_values=True, max_num_fields=50)
     except ValueError:
         return None
-    if not same or there.username or there.password or not named:
+    if not is_same_origin or linked.username or linked.password or not params:
         return None
-    if there.path.rstrip("/") not in (here.path.rstrip("/"), request.path.rstrip("/")):
+    if linked.path.rstrip("/") not in (current.path.rstrip("/"), request.path.rstrip("/")):
         return None
-    params = dict(request.params) | dict(named)
-    made = msgspec.structs.replace(request, params=tuple(params.items()))
-    return None if made == request else made
+    all_params = {**dict(request.params), **dict(params)}
+    following = msgspec.structs.replace(request, params=tuple(all_params.items()))
+    if following == request:
+        return None
+    return following
 
 
-def _from_numbers(
-    meta: _Meta, request: PageRequest, page_len: int, before: int
-) -> PageRequest | None:
-    """By page number or offset, where the answer names one of its own.
+def _origin_of(address: SplitResult) -> tuple[str, str | None, int | None]:
+    return address.scheme, address.hostname, address.port
 
-    `before` rows were on the pages before this one.
-    """
-    total, pages = meta.count(_TOTALS), meta.count(_PAGE_COUNTS)
-    page = to_count(next((meta[name] for name in _PAGE_NUMBERS if name in meta), None))
-    if page is None and (number := meta.count(("number", "pagenumber"))) is not None:
-        if "last" in meta or "totalelements" in meta:
-            # Spring counts from 0 in its answers; some take requests counted from 1 all the same
-            # (spring-data-commons 3433)
-            if pages is not None and number + 1 >= pages:
-                return None
-            elements = meta.count(("totalelements",))
-            all_seen = elements is not None and before + page_len >= elements
-            # HAL: the last page has no link to a next one.
-            is_last = pages is None and meta.has_links and not meta.get("next")
-            if meta.more is None and (all_seen or is_last):
-                return None
-            counts_from_one = to_count(request.get("page")) == number + 1
-            return request.next_by(str(number + 1 + counts_from_one), "page")
-        page = number if "pagenumber" in meta else None
-    if page is not None:
-        first = 0 if page == 0 or request.counts_from_zero else 1
-        if pages is not None:
-            goes_on = page + (1 - first) < pages
-        elif total is not None:
-            size = next((count for name in _SIZES if (count := to_count(meta.get(name)))), page_len)
-            goes_on = (page - first + 1) * size < total
-        else:
-            goes_on = meta.more is True
-        request = msgspec.structs.replace(request, counts_from_zero=first == 0)
-        return request.next_by(str(page + 1), "page") if goes_on else None
-    start = next((name for name in _OFFSETS if to_count(meta.get(name)) is not None), "offset")
-    offset = to_count(meta.get(start))
-    if offset is None and ("limit" not in meta or total is None):
+
+def _after_last_item(body: Json, request: PageRequest) -> PageRequest | None:
+    """Return the request for what follows the id of the last item (Stripe, OpenAI)."""
+    if type(body) is not dict:
         return None
-    following = (offset or 0) + page_len
-    seen = following - (start == "startindex")  # SCIM counts from 1
-    if total > seen if total is not None else meta.more is True:
-        spelt = "offset" if start == "offset" else meta.spelt.get(start, start)
-        return request.next_by(str(following), spelt)
+    for container in (body, body.get("data"), body.get("result")):
+        if type(container) is not dict:
+            continue
+        for value in islice(container.values(), 100):
+            if type(value) is list and value and type(value[-1]) is dict:
+                last_id = _as_token(value[-1].get("id"))
+                is_stripe = body.get("object") == "list"
+                return request.with_token(last_id, "starting_after" if is_stripe else "after")
     return None
+
+
+# -- by a page number or an offset -----------------------------------------------------------------
+
+
+def _by_number(
+    fields: _PagingFields, request: PageRequest, row_count: int, rows_before: int
+) -> PageRequest | None:
+    """Return the request for the next number, if the answer names its own page or offset."""
+    page_field = next((fields[name] for name in _PAGE_NUMBERS if name in fields), None)
+    page = to_count(page_field)
+    if page is not None:
+        return _by_page_number(page, fields, request, row_count)
+    number = fields.count(("number", "pagenumber"))
+    if number is not None:
+        if "last" in fields or "totalelements" in fields:
+            return _by_spring_number(number, fields, request, rows_before + row_count)
+        if "pagenumber" in fields:
+            return _by_page_number(number, fields, request, row_count)
+    return _by_offset(fields, request, row_count)
+
+
+def _by_page_number(
+    page: int, fields: _PagingFields, request: PageRequest, row_count: int
+) -> PageRequest | None:
+    first_page = 0 if page == 0 or request.counts_from_zero else 1
+    pages_done = page - first_page + 1
+    page_count = fields.count(_PAGE_COUNTS)
+    total = fields.count(_TOTALS)
+    if page_count is not None:
+        has_next = pages_done < page_count
+    elif total is not None:
+        sizes = [to_count(fields.get(name)) for name in _SIZES]
+        page_size = next((size for size in sizes if size), row_count)
+        has_next = pages_done * page_size < total
+    else:
+        has_next = fields.more is True
+    if not has_next:
+        return None
+    request = msgspec.structs.replace(request, counts_from_zero=first_page == 0)
+    return request.with_token(str(page + 1), "page")
+
+
+def _by_spring_number(
+    number: int, fields: _PagingFields, request: PageRequest, rows_seen: int
+) -> PageRequest | None:
+    """Return the next page of Spring Data, whose answers count from 0.
+
+    Some of these platforms take requests that are counted from 1 (spring-data-commons 3433): the
+    next number follows from that of the request.
+    """
+    page_count = fields.count(_PAGE_COUNTS)
+    if page_count is not None and number + 1 >= page_count:
+        return None
+    if fields.more is None:
+        element_count = fields.count(("totalelements",))
+        if element_count is not None and rows_seen >= element_count:
+            return None
+        # HAL: the last page has no link to a next one.
+        if page_count is None and fields.has_links and not fields.get("next"):
+            return None
+    next_number = number + 1
+    if to_count(request.get("page")) == next_number:
+        next_number += 1
+    return request.with_token(str(next_number), "page")
+
+
+def _by_offset(fields: _PagingFields, request: PageRequest, row_count: int) -> PageRequest | None:
+    total = fields.count(_TOTALS)
+    numbers = [name for name in _OFFSETS if to_count(fields.get(name)) is not None]
+    name = numbers[0] if numbers else "offset"
+    offset = to_count(fields.get(name))
+    if offset is None:
+        if "limit" not in fields or total is None:
+            return None
+        offset = 0
+    next_offset = offset + row_count
+    rows_seen = next_offset
+    if name == "startindex":
+        rows_seen -= 1  # SCIM counts from 1
+    has_next = fields.more is True
+    if total is not None:
+        has_next = total > rows_seen
+    if not has_next:
+        return None
+    param = "offset" if name == "offset" else fields.spelling.get(name, name)
+    return request.with_token(str(next_offset), param)

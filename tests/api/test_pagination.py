@@ -160,7 +160,7 @@ def test_any_body_and_header_leaves_origin_and_path_alone(body: Any, link: str, 
 def test_a_total_tells_of_more() -> None:
     headers = {"x-total-count": "5"}
     assert next_page(ROWS, headers, FIRST, 2) == (None, True, 5)
-    assert next_page(ROWS, headers, FIRST, 2, before=3) == (None, False, 5)
+    assert next_page(ROWS, headers, FIRST, 2, rows_before=3) == (None, False, 5)
 
 
 @pytest.mark.parametrize(("body", "total"), PAGES["total"])
