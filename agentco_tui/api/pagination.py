@@ -187,7 +187,9 @@ def _suspects_more(
 
 def _is_full(rows_seen: int, limit: int | None) -> bool:
     """Return whether the last page was exactly as long as it could be."""
-    return bool(limit) and rows_seen > 0 and rows_seen % limit == 0
+    if not limit or not rows_seen:
+        return False
+    return rows_seen % limit == 0
 
 
 # -- the fields about pages ------------------------------------------------------------------------
