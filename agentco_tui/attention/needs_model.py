@@ -132,10 +132,7 @@ class NeedsModel:
         self._alarms: dict[Topic, FastSpend] = {}
         self._log = _LogTopics()
         # The needs, except those that are single tasks: these follow from the queue.
-        self._ranked = SortedKeys[RankKey]()
-        self._needs: dict[str, RankedNeed] = {}
-        self._keys_by_topic: dict[Topic, tuple[str, ...]] = {}
-        self._counts = Counter[tuple[Level, NeedKind]]()
+        self._by_topic = _NeedsByTopic()
         # What the last refresh showed.
         self._task_needs = TaskNeeds()
         self._critical_task_needs = TaskNeeds()
@@ -217,10 +214,7 @@ class NeedsModel:
         self._next_agents = AgentCounts()
         self._alerts = _AlertTopics()
         self._log = _LogTopics()
-        self._ranked = SortedKeys()
-        self._needs = {}
-        self._keys_by_topic = {}
-        self._counts = Counter()
+        self._by_topic = _NeedsByTopic()
         if self.tracker.queue.scope == self._scope:
             self._queue_changes.owners.update(self.tracker.queue.waiting_by_owner)
         for feed in (FeedName.AGENTS, *(each for each in FEEDS if each is not FeedName.AGENTS)):
@@ -249,11 +243,31 @@ class NeedsModel:
             self._stale |= dict.fromkeys(self._alerts.ids_by_topic)
         yield from self.tracker.steps()
         for scope, owner_id in self._queue_changes.owners:
-            self._stale[scope, owner_id] = None
+            self._take_waiting_count(scope, owner_id)
             if scope is BudgetScope.AGENT:
                 self._task_needs.note_agent(owner_id)
                 self._critical_task_needs.note_agent(owner_id)
         self._queue_changes.owners.clear()
+
+    def _take_waiting_count(self, scope: BudgetScope, owner_id: str) -> None:
+        """Take in that another number of tasks waits with an owner.
+
+        The need about an owner shows that number. Whether there is one does not depend on it,
+        except for an agent that does not work: it is one as soon as a task waits for it.
+        """
+        topic = scope, owner_id
+        subject = self._by_topic.subjects.get(topic)
+        waiting = self.tracker.queue.waiting_by_owner[scope, owner_id]
+        if subject is None or not waiting:
+            agent = self._store.agents.get(owner_id) if scope is BudgetScope.AGENT else None
+            if agent is not None and is_idle(agent):
+                self._stale[topic] = None
+                return
+        if subject is None:
+            return
+        need = need_of_subject(subject, waiting)
+        others = [each for each in self._by_topic.needs_of(topic) if each.own_key != need.own_key]
+        self._by_topic.replace(topic, [need, *others])
 
     def _take_record(self, feed: FeedName, record_id: str) -> None:
         """Take in what the store has under this id now, which may be nothing."""
@@ -320,17 +334,7 @@ class NeedsModel:
         if changes_at <= now:
             changes_at = nextafter(now, inf)
         self._due.schedule(topic, changes_at)
-        for key in self._keys_by_topic.pop(topic, ()):
-            ranked, need = self._needs.pop(key)
-            self._ranked.remove(ranked)
-            self._counts[need.level, need.kind] -= 1
-        for need in needs:
-            ranked = rank_key(need.level, need.rank_reason, need.rank, need.own_key)
-            self._needs[need.own_key] = ranked, need
-            self._ranked.add(ranked)
-            self._counts[need.level, need.kind] += 1
-        if needs:
-            self._keys_by_topic[topic] = tuple(need.own_key for need in needs)
+        self._by_topic.replace(topic, needs)
 
     def _failure_needs(self, handle: str, now: float) -> tuple[list[Need], float]:
         repeated = self._log.failures.get(handle)
@@ -377,7 +381,11 @@ class NeedsModel:
                     if is_idle(agent) or is_spent(subject.budget):
                         subject.stuck = stuck
                         stuck = []
-        needs = [need_of_subject(subject, waiting)] if is_need else []
+        needs: list[Need] = []
+        self._by_topic.subjects.pop(topic, None)
+        if is_need:
+            self._by_topic.subjects[topic] = subject
+            needs.append(need_of_subject(subject, waiting))
         if stuck:
             needs.append(need_of_stuck_tasks(subject_id, stuck))
         return needs, changes_at
@@ -460,14 +468,14 @@ class NeedsModel:
 
     def counts(self, now: float) -> Counter[tuple[Level, NeedKind]]:
         """How many needs there are of each level and kind, those that are snoozed included."""
-        counts = self._counts.copy()
+        counts = self._by_topic.counts.copy()
         for level, count in self.queue.levels(now, self._outlook.limits).items():
             counts[level, NeedKind.TASK] += count
         return counts
 
     def _need(self, key: str, now: float) -> RankedNeed | None:
         """The need with this key, whether it is put off or not; None if there is none."""
-        known = self._needs.get(key)
+        known = self._by_topic.needs.get(key)
         if known is not None:
             return known
         kind, _, task_id = key.partition(":")
@@ -489,8 +497,8 @@ class NeedsModel:
         """Make the list that the user sees, and say since when it is empty, if it is."""
         snoozed = self._snoozed_by_key
         ranked = [
-            self._needs[rank[-1]]
-            for rank in self._ranked.slice(0, MOST_SHOWN + len(snoozed))
+            self._by_topic.needs[rank[-1]]
+            for rank in self._by_topic.ranked.slice(0, MOST_SHOWN + len(snoozed))
             if rank[-1] not in snoozed
         ]
         ranked += self._task_needs.by_id.values()
@@ -529,7 +537,7 @@ class NeedsModel:
             return known
         agent_id = self._log.agent_by_task.get(task_id)
         stuck_key = f"{NeedKind.STUCK}:{agent_id or task_id}"
-        stuck = self._snoozed_by_key.get(stuck_key) or self._needs.get(stuck_key)
+        stuck = self._snoozed_by_key.get(stuck_key) or self._by_topic.needs.get(stuck_key)
         return stuck if stuck is not None and stuck[1].record.id == task_id else None
 
     def _group(self, needs: list[Need], decided_ids: list[str]) -> None:
@@ -554,7 +562,7 @@ class NeedsModel:
         Of tasks there are the `most_tasks` that come first, and all that are snoozed.
         """
         snoozed = self._snoozed_by_key
-        found = [known for key, known in self._needs.items() if key not in snoozed]
+        found = [known for key, known in self._by_topic.needs.items() if key not in snoozed]
         tasks = self._task_needs
         if most_tasks != MOST_SHOWN:
             tasks = TaskNeeds()
@@ -567,8 +575,10 @@ class NeedsModel:
     def critical(self) -> list[Need]:
         """The critical needs that are not snoozed, the worst first; of tasks those shown."""
         below = (True, 1 - Level.CRITICAL, 0, (), "")
-        ranks = self._ranked.slice(0, self._ranked.count_below(below))
-        found = [self._needs[rank[-1]] for rank in ranks if rank[-1] not in self._snoozed_by_key]
+        ranks = self._by_topic.ranked.slice(0, self._by_topic.ranked.count_below(below))
+        found = [
+            self._by_topic.needs[rank[-1]] for rank in ranks if rank[-1] not in self._snoozed_by_key
+        ]
         found += [known for known in self._task_needs.by_id.values() if known[0] < below]
         found.sort(key=itemgetter(0))
         return [need for _, need in found]
@@ -589,6 +599,9 @@ class NeedsModel:
 
     def end_snoozes(self) -> None:
         """Take off the snoozes that ended, and those of needs that are worse by now or are over."""
+        if not self.snoozes.all:
+            self.next_snooze_end = None
+            return
         now = self._now
         feeds = (self._store.freshness[feed].phase for feed in FEEDS)
         is_whole = self._scope is None and set(feeds) == {Phase.LIVE}
@@ -605,6 +618,37 @@ class NeedsModel:
                 self.snoozes.set([key], None)
         ends = [each.until for each in self.snoozes.all.values() if each.until is not None]
         self.next_snooze_end = min(ends, default=None)
+
+
+class _NeedsByTopic:
+    """The needs of each topic, all of them ranked and counted."""
+
+    def __init__(self) -> None:
+        self.needs: dict[str, RankedNeed] = {}
+        """All needs by their keys."""
+        self.ranked = SortedKeys[RankKey]()
+        self.counts = Counter[tuple[Level, NeedKind]]()
+        self.subjects: dict[Topic, Subject] = {}
+        """What was found wrong with those topics that are subjects."""
+        self._keys: dict[Topic, tuple[str, ...]] = {}
+
+    def needs_of(self, topic: Topic) -> list[Need]:
+        """Return the needs of one topic."""
+        return [self.needs[key][1] for key in self._keys.get(topic, ())]
+
+    def replace(self, topic: Topic, needs: Sequence[Need]) -> None:
+        """Replace the needs of a topic; it may have none."""
+        for key in self._keys.pop(topic, ()):
+            rank, need = self.needs.pop(key)
+            self.ranked.remove(rank)
+            self.counts[need.level, need.kind] -= 1
+        for need in needs:
+            rank = rank_key(need.level, need.rank_reason, need.rank, need.own_key)
+            self.needs[need.own_key] = rank, need
+            self.ranked.add(rank)
+            self.counts[need.level, need.kind] += 1
+        if needs:
+            self._keys[topic] = tuple([need.own_key for need in needs])
 
 
 class _AlertTopics:

@@ -67,7 +67,7 @@ class Notifier:
             now = outlook.clock.monotonic()
             for key, at in remembered.last_seen.items():
                 self._last_seen[key] = min(now, at + to_steady)
-        outlook.store.subscribe(self._note_change)
+        outlook.store.subscribe(self._note_change, (FeedName.PENDING,))
 
     def look(
         self,
@@ -176,7 +176,7 @@ class Notifier:
 
     def _note_change(self, change: Change) -> None:
         """Note which tasks arrive, and when those that leave last waited."""
-        if change.feed is not FeedName.PENDING or self.notify.priority is None:
+        if self.notify.priority is None:
             return
         lowest_rank = priority_rank(self.notify.priority)
         pending = self._outlook.store.pending

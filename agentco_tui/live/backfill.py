@@ -131,7 +131,7 @@ class Backfill:
         )
         self._wanted = asyncio.Event()
         self._take_past: TakePast | None = None  # None: the past is not wanted, or was read
-        store.subscribe(self._note_gap)
+        store.subscribe(self._note_gap, (FeedName.ACTIVITY,))
 
     @property
     def reader(self) -> LogReader:

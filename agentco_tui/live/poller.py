@@ -153,6 +153,8 @@ class Poller:
         """Seconds between two polls of what the screen is about, if the missing focus makes that
         more than the refresh interval; None otherwise.
         """
+        if self._focused:
+            return None
         is_slowed = any(
             schedule.pace is Pace.REFRESH and self.pace(feed) is Pace.SLOW
             for feed, schedule in self._schedules.items()

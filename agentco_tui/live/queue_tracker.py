@@ -43,7 +43,7 @@ class QueueTracker:
         self._changes: deque[tuple[FeedName, Iterator[str]]] = deque()
         self._followers: list[QueueChanges] = []
         self._note_all_records()
-        store.subscribe(self._note_change)
+        store.subscribe(self._note_change, _FEEDS)
 
     def follow(self) -> QueueChanges:
         """Sets that every change from now on is added to; the caller clears them."""
@@ -74,10 +74,9 @@ class QueueTracker:
                 yield
 
     def _note_change(self, change: Change) -> None:
-        if change.feed in _FEEDS:
-            for ids in (change.added, change.changed, change.removed):
-                if ids:
-                    self._changes.append((change.feed, iter(ids)))
+        for ids in (change.added, change.changed, change.removed):
+            if ids:
+                self._changes.append((change.feed, iter(ids)))
 
     def _note_all_records(self) -> None:
         for feed in _FEEDS:

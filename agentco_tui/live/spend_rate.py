@@ -235,7 +235,7 @@ class SpendRates:
         self._series: dict[Subject, SpendSeries] = {}
         self._agents_by_change: dict[str, None] = {}  # the one that spent last comes last
         self._alarms: dict[Subject, FastSpend] = {}
-        store.subscribe(self._queue_answer)
+        store.subscribe(self._queue_answer, _FEED_OF)
         store.follow_freshness(self._note_time)
 
     def alarm(self, budget: Budget) -> FastSpend | None:
@@ -287,9 +287,7 @@ class SpendRates:
             self._answered_at[feed] = answered_at
 
     def _queue_answer(self, change: Change) -> None:
-        scope = _FEED_OF.get(change.feed)
-        if scope is None:
-            return
+        scope = _FEED_OF[change.feed]
         records = self._store.budgets[scope].records
         came = (*change.added, *change.changed)
         now = self._clock.monotonic()

@@ -32,7 +32,7 @@ class StatusCounts:
         self._changed_ids: dict[str, None] = {}
         self._company_by_agent: dict[str, str | None] = {}
         self._is_recount_due = True
-        store.subscribe(self._note_change)
+        store.subscribe(self._note_change, (FeedName.TASKS, FeedName.AGENTS))
 
     def counts(self, scope: str | None) -> Mapping[Status, int]:
         """How many tasks have each status: of a company by its id, or of all with None.
@@ -53,7 +53,7 @@ class StatusCounts:
         if change.feed is FeedName.TASKS:
             self._changed_ids |= dict.fromkeys(ids)
             self._is_recount_due = len(self._changed_ids) > MOST_ONE_BY_ONE
-        elif change.feed is FeedName.AGENTS and self._scope is not None:
+        elif self._scope is not None:
             # A task may name its agent only: then it is of the agent's company.
             for agent_id in ids:
                 company_id = self._company_of_agent(agent_id)

@@ -7,7 +7,7 @@ caches by identity stay valid.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -201,26 +201,29 @@ class Store:
             each.feed: each for each in vars(self).values() if isinstance(each, Collection)
         }
         """All collections by their feed; the activity is none."""
-        self.freshness = dict.fromkeys(FeedName, Freshness())
-        self._overview: model.BudgetOverview | None = None  # the last answer to /api/budget
-        self._overview_scope: str | None = None  # the company in scope when it was asked for
-        self._listeners: list[Callable[[Change], None]] = []
-        self.on_freshness: Callable[[FeedName], object] = _ignore_feed
-        """Called with a feed whose freshness has changed."""
-        self._followers: list[Callable[[FeedName], object]] = []
-
-    @property
-    def budgets(self) -> dict[BudgetScope, Collection[Budget]]:
-        return {
+        self.budgets: Mapping[BudgetScope, Collection[Budget]] = {
             BudgetScope.ALL: self.budget,
             BudgetScope.COMPANY: self.company_budgets,
             BudgetScope.AGENT: self.agent_budgets,
         }
+        self.freshness = dict.fromkeys(FeedName, Freshness())
+        self._overview: model.BudgetOverview | None = None  # the last answer to /api/budget
+        self._overview_scope: str | None = None  # the company in scope when it was asked for
+        self._listeners: list[tuple[Callable[[Change], None], frozenset[FeedName]]] = []
+        self.on_freshness: Callable[[FeedName], object] = _ignore_feed
+        """Called with a feed whose freshness has changed."""
+        self._followers: list[Callable[[FeedName], object]] = []
 
-    def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call `listener` with every change that is not empty; returns how to unsubscribe."""
-        self._listeners.append(listener)
-        return partial(self._listeners.remove, listener)
+    def subscribe(
+        self, listener: Callable[[Change], None], feeds: Iterable[FeedName] = FeedName
+    ) -> Callable[[], None]:
+        """Call `listener` with every change of these feeds that is not empty.
+
+        Returns a function that ends this.
+        """
+        listening = listener, frozenset(feeds)
+        self._listeners.append(listening)
+        return partial(self._listeners.remove, listening)
 
     def set_freshness(self, feed: FeedName, freshness: Freshness) -> None:
         self.freshness[feed] = freshness
@@ -241,7 +244,9 @@ class Store:
         If a listener fails, the others are still called before the first failure is raised.
         """
         failures: list[Exception] = []
-        for listener in tuple(self._listeners) if change else ():
+        for listener, feeds in tuple(self._listeners) if change else ():
+            if change.feed not in feeds:
+                continue
             try:
                 listener(change)
             except Exception as failure:  # raised below

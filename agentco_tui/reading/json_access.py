@@ -5,7 +5,7 @@ Keys are compared folded (`field_names.fold`): `agentId`, `agent_id` and `Agent-
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -27,6 +27,11 @@ def _keys_by_folded_name(keys: tuple[str, ...]) -> dict[str, list[str]]:
     for key in keys:
         grouped.setdefault(fold(key), []).append(key)
     return grouped
+
+
+def folded_names(obj: Mapping[str, Json]) -> Collection[str]:
+    """The folded names of the keys of `obj`."""
+    return _keys_by_folded_name(tuple(islice(obj, MAX_KEYS))).keys()
 
 
 def keys_of(obj: Mapping[str, Json], folded: str) -> Sequence[str]:

@@ -67,6 +67,7 @@ AGENT_STATES: Mapping[model.AgentState | None, tuple[str, Tone]] = {
 }
 """The same of agents."""
 
+BLANK = plain(" ")
 LEAST_GAUGE = 3
 """Cells below which no gauge is drawn."""
 MOST_GAUGE = 30
@@ -158,7 +159,7 @@ def level_sign(level: Level) -> SafeText:
         return signs.critical
     if level >= Level.WARNING:
         return signs.warning
-    return plain(" ")
+    return BLANK
 
 
 def severity_cell(entry: model.Activity) -> Cell:

@@ -85,6 +85,10 @@ class MainScreen(BaseFrame):
             self.navigation.awaited = NavigationEntry(place, row=row)
         self._publisher = NewsPublisher(self)
         self._ticks = 0
+        self._is_news_due = False
+        """Whether what was reported is about to be painted."""
+        self._is_footer_due = False
+        """Whether the footer is to be painted with it."""
 
     # ---- starting
 
@@ -154,7 +158,7 @@ class MainScreen(BaseFrame):
         self.snooze_timer.check()
         if is_refresh_due or not self.dashboard.thin:
             self.topics.seconds.publish(None)
-            self.show_frame()
+            self.show_news()
 
     def open_views(self) -> None:
         start_worker(self, partial(open_views, self), "bring views up to date", group="views")
@@ -168,16 +172,42 @@ class MainScreen(BaseFrame):
     # ---- layout
 
     def show_frame(self) -> None:
+        """Paint the header, the tabs and the footer."""
         filled = environment(self.workspace.settings).filled
         self.header.fill(filled)
         self.footer.fill(filled)
+        self.show_status()
+        self.denied = self._denied_commands()
+        self.footer.show(self._footer_cells(self.size.width))
+
+    def show_status(self) -> None:
+        """Paint the header and the tabs: ages and counts."""
         width = self.size.width
         feeds = (*self.view.lists, *self.view.beside)
         self.header.show(*header_cells(self.dashboard, feeds, width))
         counts = count_cells(self.views)
         self.tabs.show(tab_cells(self.workspace, self.view.tab, counts, width))
-        self.denied = self._denied_commands()
-        self.footer.show(self._footer_cells(width))
+
+    def show_news(self) -> None:
+        """Paint the header and the tabs, and the footer if it may show other commands by now."""
+        is_footer_due = self._is_footer_due or self.view.has_other_offers
+        self._is_news_due = False
+        self._is_footer_due = False
+        if is_footer_due:
+            self.show_frame()
+        else:
+            self.show_status()
+
+    def show_news_soon(self, *, with_footer: bool = False) -> None:
+        """Call `show_news` once for all that is reported in this turn of the event loop.
+
+        An answer to a poll changes rows, needs and freshness one after the other. `with_footer`
+        says that the footer may show other commands.
+        """
+        self._is_footer_due |= with_footer
+        if not self._is_news_due:
+            self._is_news_due = True
+            self.call_next(self.show_news)
 
     def _denied_commands(self) -> dict[str, str]:
         """Return the commands that would be refused now, by their id, each with the reason."""
@@ -264,7 +294,8 @@ class MainScreen(BaseFrame):
             self.dialogs.show_since(entry.since)
 
     def restore_awaited(self) -> None:
-        self.switcher.restore_awaited()
+        if self.navigation.awaited is not None:
+            self.switcher.restore_awaited()
 
     def set_paces(self) -> None:
         shows_all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists

@@ -70,6 +70,10 @@ class FrameInterface:
         """Paint the header, tabs and footer again."""
         raise NotImplementedError
 
+    def show_news_soon(self, *, with_footer: bool = False) -> None:
+        """Paint the header, the tabs and maybe the footer once for all that is reported now."""
+        raise NotImplementedError
+
     def ask_filter(self) -> None:
         """Open the prompt for the filter of the list shown."""
         raise NotImplementedError

@@ -83,5 +83,6 @@ class ListHead:
             if hooks.has_class("-narrow"):
                 right = []  # the list is hidden, and so is how it is sorted
         width = GAP + total_width([name, *about, *right])
-        crumbs = breadcrumbs(hooks.frame.navigation.behind, hooks.size.width - width)
+        behind = hooks.frame.navigation.behind
+        crumbs = breadcrumbs(behind, hooks.size.width - width) if behind else []
         self.title_line.show([*crumbs, name, *faded(about, is_old)], faded(right, is_old))

@@ -92,6 +92,8 @@ class ListHooks(Widget, Generic[R]):
         """Whether the filter is that of an earlier run."""
         self.reading = False
         """Whether the detail is open in place of the list."""
+        self._footer_subject: Record | None = None
+        """The record for which the footer shows commands."""
         self.is_checked = False
         """Whether errors in the settings of this view were already reported."""
 
@@ -218,12 +220,18 @@ class ListHooks(Widget, Generic[R]):
 
     # ---- actions
 
+    @property
+    def has_other_offers(self) -> bool:
+        """Whether the footer shows commands for another record than the one under the cursor."""
+        return self.subject() is not self._footer_subject
+
     def footer_actions(self) -> dict[str, str]:
         """Return the commands for the footer, the most useful first.
 
         By the id of the command: the words to show, "" for its label.
         """
         subject: Record | None = self.subject()
+        self._footer_subject = subject
         not_now = frozenset[str]() if subject is not None else FOR_A_LINE
         if (
             limit_agent_id(subject) is None

@@ -72,6 +72,8 @@ class ListView(ListHooks[R]):
         self.freezer = ListFreezer(self, reload=self.reload, on_released=self.show_head)
         self.rows = ListRows(self, self.freezer)
         self.head = ListHead(self)
+        self._is_head_due = False
+        """Whether the title and the notices are about to be painted."""
 
     def compose(self) -> ComposeResult:
         yield self.head.title_line
@@ -101,7 +103,7 @@ class ListView(ListHooks[R]):
 
     def _show_freshness(self, feed: FeedName) -> None:
         if self.display and feed in (*self.lists, *self.beside, *self.figures_from):
-            self.show_head()
+            self.show_head_soon()
 
     @on(events.Resize)
     def _fit(self) -> None:
@@ -125,7 +127,7 @@ class ListView(ListHooks[R]):
             self.detail.forget_whole({*change.added, *change.changed, *change.removed})
         if self.rows.take(change):
             self.show_detail()
-        self.show_head()
+        self.show_head_soon()
 
     def end_scope_change(self) -> None:
         """Load the rows of the company in scope."""
@@ -145,11 +147,18 @@ class ListView(ListHooks[R]):
 
         `phase` is the state of the rows; None to derive it from the feeds.
         """
+        self._is_head_due = False
         if not self.is_attached:  # the program may be ending
             return
         self.head.show(phase)
         # While the list opens, answers are to come that may change which row is the first.
         self.freezer.end_opening_if_complete(self.row_freshnesses)
+
+    def show_head_soon(self) -> None:
+        """Show the title and the notices once for all that is reported in this turn."""
+        if not self._is_head_due:
+            self._is_head_due = True
+            self.call_next(self.show_head)
 
     def show_detail(self, *, top: bool = False) -> None:
         """Show the record under the cursor in the detail, with `top` from its first line."""

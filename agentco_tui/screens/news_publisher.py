@@ -13,6 +13,9 @@ from agentco_tui.widgets.workers import start_worker
 COVERED_DELAY: Final = 0.5
 """Seconds after which decisions are shown on rows beneath a dialog: that paints the dialog, too."""
 
+ROW_FEEDS: Final = (FeedName.PENDING, FeedName.TASKS, FeedName.ACTIVITY)
+"""Feeds on which the commands in the footer depend only through the record under the cursor."""
+
 
 class NewsPublisher:
     """Listens to the store, decisions, needs and forecasts, and publishes the frame's topics."""
@@ -55,7 +58,7 @@ class NewsPublisher:
             if tasks_in_log:
                 self._topics.decisions.publish(tasks_in_log)
             self._frame.restore_awaited()
-            self._frame.show_frame()
+            self._frame.show_news_soon(with_footer=change.feed not in ROW_FEEDS)
         for decision in to_read_again:
             work = partial(self._frame.dialogs.recheck_decision, decision)
             name = f"read {decision.task.id} after all"
@@ -70,7 +73,7 @@ class NewsPublisher:
 
     def _on_needs_refreshed(self) -> None:
         self._topics.needs.publish(None)
-        self._frame.show_frame()
+        self._frame.show_news_soon()
 
     def _on_forecasts(self) -> None:
         with self._frame.app.batch_update():
@@ -78,7 +81,7 @@ class NewsPublisher:
 
     def _on_freshness(self, feed: FeedName) -> None:
         self._topics.freshness.publish(feed)
-        self._frame.show_frame()
+        self._frame.show_news_soon()
 
     def _on_decision(self, task_id: str) -> None:
         """Show how far a decision is, soon: a set of tasks changes many at once.
@@ -97,7 +100,7 @@ class NewsPublisher:
         self._decided = set()
         self._dashboard.needs_refresh.take_decisions(self._frame)
         self._topics.decisions.publish(changed)
-        self._frame.show_frame()
+        self._frame.show_news_soon(with_footer=True)
 
     def _on_company_found(self, company_id: str) -> None:
         """Use the id of the company in scope, which the settings have by its name."""

@@ -284,7 +284,7 @@ class OverviewView(TaskLines[Need]):
 
     def show_change(self, change: Change) -> None:
         if self.display:
-            self.show_head()
+            self.show_head_soon()
             if change.feed in (FeedName.ACTIVITY, *NAMES):
                 self._show_latest()
 

@@ -54,8 +54,9 @@ class ReplayScreen(MainScreen):
     def look_for_absence(self, *, is_here: bool = True) -> None:
         """Time jumps here without anybody being away."""
 
-    def show_frame(self) -> None:
-        super().show_frame()
+    def show_status(self) -> None:
+        """Paint the timeline, too."""
+        super().show_status()
         self.timeline.show(*self._cells(self.size.width))
 
     def _cells(self, width: int) -> tuple[list[Cell], list[Cell]]:

@@ -132,7 +132,9 @@ class StatusTabs:
 
         `filtered` is how many rows a filter lets through; None without a filter.
         """
-        keys = {status: key for key, status in self.status_by_key(counts).items()}
+        keys: dict[str, str] = {}
+        if self.awaits_key:
+            keys = {status: key for key, status in self.status_by_key(counts).items()}
         longest = SHORT_NAME if short else None
         cells: list[Cell] = []
         for status, count in counts.items():

@@ -125,6 +125,11 @@ class TasksView(TaskLines[Task]):
         if event.line is self.head.title_line:
             self.show_status(event.key)
 
+    @property
+    def has_other_offers(self) -> bool:
+        """As for every list; with marks, the footer shows what the marked tasks cost."""
+        return bool(self.marks) or super().has_other_offers
+
     def footer_actions(self) -> dict[str, str]:
         """As for every list; with marks, for how many it would be done, and what marks more."""
         offers = super().footer_actions()

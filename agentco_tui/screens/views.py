@@ -150,8 +150,8 @@ def count_cells(views: Mapping[str, ListView[Any]]) -> dict[str, Cell]:
     """Return the count of each view of the settings whose count is known, by tab."""
     counts: dict[str, Cell] = {}
     for tab, view in views.items():
-        count = count_cell(view)
-        if view.shown_as.name and count is not None:
+        count = count_cell(view) if view.shown_as.name else None
+        if count is not None:
             counts[tab] = count
     return counts
 

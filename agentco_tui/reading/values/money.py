@@ -32,7 +32,7 @@ from agentco_tui.reading.field_names import (
     unit_in_name,
     word_set,
 )
-from agentco_tui.reading.json_access import Json, get_field
+from agentco_tui.reading.json_access import Json, folded_names, get_field
 from agentco_tui.reading.name_index import Field, Reader
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import Values
@@ -350,13 +350,16 @@ def envelope_unit(body: Json, depth: int = 0) -> Unit:
     if type(body) is not dict or len(body) > 400:
         return NO_UNIT
     unit = NO_UNIT
+    sent = folded_names(body)
     for name, field in _ENVELOPE_FIELDS:
-        raw = get_field(body, name)
+        raw = get_field(body, name) if name in sent else None
         if raw is not None:
             unit = unit.with_more(field.reader(raw))
     for name in ("unit", "units"):  # an answer's own `unit` may be anything, such as "ms"
-        unit = unit.with_more(_metric(get_field(body, name)))
+        if name in sent:
+            unit = unit.with_more(_metric(get_field(body, name)))
     if depth < 2:
         for name in _OUTER_OBJECTS:
-            unit = unit.with_more(envelope_unit(get_field(body, name), depth + 1))
+            if name in sent:
+                unit = unit.with_more(envelope_unit(get_field(body, name), depth + 1))
     return unit

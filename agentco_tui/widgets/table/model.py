@@ -96,14 +96,17 @@ class TableModel(Generic[R]):
 
     def tombstones_of(self, row_ids: Iterable[str]) -> dict[str, Cell]:
         """Return what became of the records of those rows that are tombstones, by their ids."""
-        if not self._removed and not self.tombstones:
+        tombstones = self.tombstones
+        removed = self._removed
+        if not removed and not tombstones:
             return {}
-        tombstones = {row_id: self.tombstone(row_id) for row_id in row_ids}
-        return {row_id: note for row_id, note in tombstones.items() if note is not None}
+        return {i: tombstones.get(i, GONE) for i in row_ids if i in tombstones or i in removed}
 
     @property
     def waiting_count(self) -> int:
         """How many new rows would be shown after a release."""
+        if not self._stirred:
+            return 0
         new = [row_id for row_id, is_new in self._stirred.items() if is_new]
         return len(self.filter.select(self.read, new))
 

@@ -46,11 +46,15 @@ class Piece(NamedTuple):
 
 
 class LaidOutRow(NamedTuple, Generic[R]):
-    """A record's cells as they are in the columns, and their texts as long as they are."""
+    """A record's cells as they are in the columns, and their texts as long as they are.
+
+    With a note, which takes the place of the first columns, there are no whole texts.
+    """
 
     record: R
     pieces: tuple[Piece, ...]
-    whole_texts: tuple[SafeText, ...]
+    whole_texts: tuple[SafeText, ...] = ()
+    note: Cell | None = None
 
 
 class RowLook(NamedTuple):
@@ -112,7 +116,7 @@ class TablePainter(Generic[R]):
         self._awaits = False
         """Whether a column is left out until something is known in it."""
         self.laid_out: dict[str, LaidOutRow[R]] = {}
-        """The rows on the screen that show a record, by their ids."""
+        """The rows on the screen by their ids."""
         self._header = RowLook()
         """The titles of the columns, as long as `_header_shows` is what they are to show."""
         self._header_shows: tuple[tuple[Placed[R], ...], int | None, bool] | None = None
@@ -193,7 +197,10 @@ class TablePainter(Generic[R]):
         ticking = [index for index, place in enumerate(self.places) if place.column.uses_clock]
         if not ticking:
             return
-        for row_id, row in self.laid_out.items():
+        for row_id, row in tuple(self.laid_out.items()):
+            if row.note is not None:
+                del self.laid_out[row_id]
+                continue
             pieces = list(row.pieces)
             whole_texts = list(row.whole_texts)
             for index in ticking:
@@ -212,18 +219,15 @@ class TablePainter(Generic[R]):
             record = records[row_id]
             tombstone = tombstones.get(row_id)
             note = tombstone or view.annotations.get(row_id)
-            if note:
-                laid = self._lay_out_with_note(record, note)
-            else:
-                row = self.laid_out.get(row_id)
-                if row is None or row.record is not record:
-                    row = lay_out_row(record, self.places)
-                laid = row.pieces
-                rows[row_id] = row
+            row = self.laid_out.get(row_id)
+            if row is None or row.record is not record or row.note != note:
+                row = self._lay_out_row(record, note)
+            rows[row_id] = row
             has_cursor = index == view.cursor_index
             is_band = has_cursor and not view.thin
             is_marked = row_id in view.marks
-            lines.append(RowLook(laid, has_cursor, is_marked, is_band, tombstone is not None))
+            is_gone = tombstone is not None
+            lines.append(RowLook(row.pieces, has_cursor, is_marked, is_band, is_gone))
         self.laid_out = rows
         self._tell_apart(visible, lines)
         if not visible and height:
@@ -231,6 +235,18 @@ class TablePainter(Generic[R]):
             tone = Tone.GOOD if text.startswith(signs.good) else Tone.DIM
             lines.append(RowLook((Piece(0, self._room, text, tone),)))
         return lines + [RowLook()] * (height - len(lines))
+
+    def _lay_out_row(self, record: R, note: Cell | None) -> LaidOutRow[R]:
+        """Return all cells of a record, the first of them replaced by its note if it has one."""
+        if note is not None:
+            return LaidOutRow(record, self._lay_out_with_note(record, note), note=note)
+        pieces: list[Piece] = []
+        whole_texts: list[SafeText] = []
+        for place in self.places:
+            piece, whole_text = lay_out(record, place)
+            pieces.append(piece)
+            whole_texts.append(whole_text)
+        return LaidOutRow(record, tuple(pieces), tuple(whole_texts))
 
     def _lay_out_with_note(self, record: R, note: Cell) -> tuple[Piece, ...]:
         """Return a row whose first columns give way to a note.
@@ -257,11 +273,11 @@ class TablePainter(Generic[R]):
 
     def _tell_apart(self, visible: list[str], lines: list[RowLook]) -> None:
         """Show the ends of different texts of a column that are cut to the same."""
-        rows = [(y, self.laid_out.get(row_id)) for y, row_id in enumerate(visible)]
+        rows = [(y, self.laid_out[row_id]) for y, row_id in enumerate(visible)]
         for index, place in enumerate(self.places):
             whole_texts_by_cut = dict[str, dict[int, SafeText]]()
             for y, row in rows:
-                if row is not None and signs.ellipsis in row.pieces[index].text[-2:]:
+                if row.note is None and signs.ellipsis in row.pieces[index].text[-2:]:
                     same_cut = whole_texts_by_cut.setdefault(row.pieces[index].text, {})
                     same_cut[y] = row.whole_texts[index]
             for whole_texts in whole_texts_by_cut.values():
@@ -359,17 +375,6 @@ def lay_out(record: R, place: Placed[R]) -> tuple[Piece, SafeText]:
     )
     text = fit(cell.text, place.width, column.align)
     return Piece(place.x, place.width, text, cell.tone), cell.text
-
-
-def lay_out_row(record: R, places: Iterable[Placed[R]]) -> LaidOutRow[R]:
-    """Return all cells of a record."""
-    pieces: list[Piece] = []
-    whole_texts: list[SafeText] = []
-    for place in places:
-        piece, whole_text = lay_out(record, place)
-        pieces.append(piece)
-        whole_texts.append(whole_text)
-    return LaidOutRow(record, tuple(pieces), tuple(whole_texts))
 
 
 def _spread(
