@@ -143,18 +143,23 @@ class Collection(Generic[R]):
         added: dict[str, None] = {}
         changed: dict[str, None] = {}
         for start in steps:
-            for record in records[start : start + _STEP]:
-                held_before = before.get(record.id)
-                after[record.id] = record
+            coming = records[start : start + _STEP]
+            ids = [record.id for record in coming]
+            after.update(zip(ids, coming, strict=True))
+            for record, held_before in zip(coming, map(before.get, ids), strict=True):
+                if held_before is record and not changed:
+                    continue
                 if held_before is None:
                     added[record.id] = None
                 elif held_before is record or held_before == record:
                     after[record.id] = held_before
                     changed.pop(record.id, None)
                 else:
+                    after[record.id] = record
                     changed[record.id] = None
             yield
-        removed = [key for key in before if key not in after]
+        is_all_there = len(after) == len(before) + len(added)
+        removed = [] if is_all_there else [key for key in before if key not in after]
         change = Change(self.feed, (*added,), (*changed,), (*removed,))
         return Compared(version, change, after, in_place=False)
 

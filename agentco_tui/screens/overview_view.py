@@ -404,9 +404,10 @@ class OverviewView(TaskLines[Need]):
             cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
         if warning:
             cells.append(Cell(plain(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
-        listed = map(self.table.model.record, self.table.model.shown)
-        shown = sum(len(need.keys) for need in listed if need is not None and not need.snooze)
         if self.filter_text or critical + warning > self.needs.listed:
+            model = self.table.model
+            needs = model.records_of(model.shown).values()
+            shown = sum([len(need.alike) or 1 for need in needs if not need.snooze])
             counted = plain(f"{fmt.count(shown)} of {fmt.count(critical + warning)} shown")
             cells += [Cell(counted), *filtered, Cell(plain(" "))]
         if (critical or warning) and self.incomplete:

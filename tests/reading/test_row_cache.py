@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from copy import copy
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import agentco_tui
 from agentco_tui.model import Task
 from agentco_tui.reading.decode import Page, read_page
 from agentco_tui.reading.json_body import parse_json
@@ -55,6 +59,36 @@ ENVELOPES: dict[str, Callable[[list[Any]], Any]] = {
     "nested": lambda rows: {"data": {"tasks": rows, "next": None}},
     "sideloaded": lambda rows: {"agents": [{"id": "a1", "name": "Scout"}], "tasks": rows},
 }
+
+
+PACKAGE = str(Path(agentco_tui.__file__).parent)
+
+
+def calls_for_one_new_row(row_count: int) -> int:
+    """How many calls of our functions it takes to read a list again that is one row longer."""
+    counting = CountingKind()
+    rows = [task(number) for number in range(row_count)]
+    _, cached = counting.read({"data": rows})
+    calls = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        code = frame.f_code
+        is_loop = code.co_name.startswith("<")
+        calls += event == "call" and code.co_filename.startswith(PACKAGE) and not is_loop
+
+    sys.setprofile(count)
+    try:
+        counting.read({"data": [*rows, task(row_count)]}, cached)
+    finally:
+        sys.setprofile(None)
+    assert counting.built == [f"t{row_count}"]
+    return calls
+
+
+def test_one_new_row_costs_as_many_calls_in_a_long_list_as_in_a_short_one() -> None:
+    calls_for_one_new_row(3)  # what is remembered of keys is remembered now
+    assert calls_for_one_new_row(20_000) <= 1.1 * calls_for_one_new_row(200)
 
 
 @pytest.mark.parametrize("envelope", ENVELOPES)
