@@ -1,7 +1,7 @@
-"""Runs the dashboard or a command for arguments that were parsed, and reports what ended it.
+"""Runs what the parsed arguments ask for: a command, or the dashboard; and reports how it ended.
 
-No traceback is ever printed. Each part is imported when it is needed, so that `status` and `tail`
-never wait for Textual.
+No traceback is ever printed. A part is imported when it is run, so that `status` and `tail` import
+neither Textual nor what starts a dashboard.
 """
 
 from __future__ import annotations
@@ -17,19 +17,10 @@ from typing import Final
 
 from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError, parse
-from agentco_tui.cli.launch import launch_dashboards, launch_replay
 from agentco_tui.cli.terminal_signs import choose_signs
 from agentco_tui.commands.command_output import Exit, OutputError, print_to_stderr, write_stdout
-from agentco_tui.commands.user_prompt import ask
-from agentco_tui.config import (
-    Arguments,
-    NothingSetError,
-    SettingsError,
-    ViewSettings,
-)
-from agentco_tui.config.resolve import load, load_any
+from agentco_tui.config import Arguments, NothingSetError, SettingsError, ViewSettings
 from agentco_tui.system.atomic_write import AtomicWriteError
-from agentco_tui.terminal.fitness import check
 
 MODULES: Final = {
     "approve": "writing",
@@ -39,24 +30,28 @@ MODULES: Final = {
     "journal": "journal_command",
     "logout": "login",
 }
-"""The modules of the commands whose module has another name."""
+"""The modules in `commands` whose name is not that of their command."""
 
 _WELCOME = """\
 agentco-tui has no platform to show yet. To start:
 
-  d   agentco-tui demo    see it at once, on a platform of its own
-  l   agentco-tui login   a platform of yours: its address and key are asked for and tried
-  e                       how to set both in the environment or a file
+  d   agentco-tui demo    try it now, on a simulated platform
+  l   agentco-tui login   connect your platform: enter and test its address and API key
+  e                       show how to set both in the environment or in a file
   q                       quit
 """
-_BY_HAND = """\
+_HOW_TO_SET = """\
   AGENTCO_BASE_URL=https://platform.example.com AGENTCO_API_KEY=… agentco-tui
-  (the key: Settings, API Keys); or, for good, in a file of profiles: agentco-tui config init
+  (the platform shows the key under Settings, API Keys); or permanently, in a config file:
+  agentco-tui config init
 """
 
 
 def run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
-    """Run what the arguments ask for; returns the exit code. `arguments` was parsed from `argv`."""
+    """Run what the arguments ask for; returns the exit code.
+
+    `arguments` are those that were parsed from `argv`; `env` is the environment.
+    """
     choose_signs()
     try:
         code = _run(argv, arguments, env)
@@ -70,23 +65,23 @@ def run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
         print_to_stderr(str(error))
         return Exit.NO_ANSWER
     except BrokenPipeError:
-        # The reader (`head`, a closed pager) has what it wanted.
+        # The reader, such as `head` or a pager, closed the pipe: it has what it wanted.
         drop_stdout()
         return Exit.OK
     except OutputError as error:
         drop_stdout()
         print_to_stderr(str(error))
         return Exit.FAILED
-    except EOFError:  # the end of input at a question
+    except EOFError:  # the input ended where the user was asked something
         return Exit.USAGE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else int(error.code is not None)
-    except Exception as error:  # the last door: nothing may print a traceback at a person
+    except Exception as error:  # a defect of the program: the user must not see a traceback
         from agentco_tui.terminal.crash import Crash
 
-        # What and where, without the error's own text, which may quote anything.
+        # The type and the place of the error, without its text, which may quote secrets.
         print_to_stderr(
             f"stopped by an error in the program: {Crash((error,)).summary()}",
             "to report it, run it again with --log-file FILE: the details are written there",
@@ -103,13 +98,13 @@ def report_usage(problem: str) -> int:
 
 def _run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
     if not logging.getLogger().handlers:
-        # Else Python puts warnings that nobody handles on the terminal.
+        # Otherwise Python prints warnings to the terminal.
         logging.getLogger().addHandler(logging.NullHandler())
     command: str | None = arguments["command"]
     if command == "config":
         from agentco_tui.commands import config
 
-        return config.run(arguments, env, _wrong_in_views)
+        return config.run(arguments, env, _find_mistakes_in_views)
     if command not in (None, "demo", "replay"):
         module = import_module(f"agentco_tui.commands.{MODULES.get(command, command)}")
         code: int = module.run(arguments, env)
@@ -119,6 +114,7 @@ def _run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
 
         return demo.serve(arguments)
     if command == "replay":
+        from agentco_tui.cli.launch import launch_replay
         from agentco_tui.commands import replay_command
 
         return replay_command.run(arguments, env, launch_replay)
@@ -126,43 +122,59 @@ def _run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
         from agentco_tui.commands import plain
 
         return plain.run(arguments, env)
-    if refusal := check(env).refusal:
+    return _run_dashboard(argv, arguments, env)
+
+
+def _run_dashboard(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
+    """Run the dashboard, on a simulated platform for `demo`; returns the exit code."""
+    from agentco_tui.cli.launch import launch_dashboards
+    from agentco_tui.config.resolve import load, load_any
+    from agentco_tui.terminal.fitness import check
+
+    refusal = check(env).refusal
+    if refusal:
         print_to_stderr(refusal)
         return Exit.USAGE
-    if command == "demo":
+    if arguments["command"] == "demo":
         from agentco_tui.commands import demo
 
         return demo.run(arguments, env, partial(launch_dashboards, arguments, env))
+    load_settings = load_any if arguments.get("all_profiles") else load
     try:
-        settings = (load_any if arguments.get("all_profiles") else load)(arguments, env)
+        settings = load_settings(arguments, env)
     except NothingSetError:
         return _welcome(argv, env)
     return launch_dashboards(arguments, env, settings)
 
 
 def _welcome(argv: list[str], env: Mapping[str, str]) -> int:
-    """Say how to start, and do what the user chooses; returns the exit code."""
+    """Show how to start, and run what the user chooses; returns the exit code."""
+    from agentco_tui.commands.user_prompt import ask
+
     write_stdout(f"{_WELCOME}\n")
     choice = ""
     while choice not in ("d", "l", "e", "q"):
         choice = ask("d, l, e or q, then enter:").lower()
     if choice == "d":
-        return _run_more(argv, "demo", env)
+        return _run_command(argv, "demo", env)
     if choice == "l":
-        return _run_more(argv, "login", env)
+        return _run_command(argv, "login", env)
     if choice == "e":
-        write_stdout(_BY_HAND)
+        write_stdout(_HOW_TO_SET)
     return Exit.USAGE
 
 
-def _run_more(argv: list[str], command: str, env: Mapping[str, str]) -> int:
+def _run_command(argv: list[str], command: str, env: Mapping[str, str]) -> int:
     """Run a command with the flags that were given for the dashboard."""
     words = [*argv, command]
     return _run(words, parse(words), env)
 
 
-def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
-    """As `wrong_in_views`; the screens are imported only where there is a view to check."""
+def _find_mistakes_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
+    """The mistakes in saved views, for `config check`; imports the screens only if there are views.
+
+    Each is the full name of a setting, and what is wrong with it.
+    """
     if not views:
         return []
     from agentco_tui.screens.view_check import wrong_in_views
@@ -171,6 +183,6 @@ def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
 
 
 def drop_stdout() -> None:
-    """Python flushes stdout once more at its end, and would complain about the same again."""
+    """Redirect stdout to nowhere, because Python flushes it again at exit, and would fail again."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
