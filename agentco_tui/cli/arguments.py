@@ -105,10 +105,10 @@ def _show_help(topic: str | None) -> dict[str, Any]:
     If a command and a page have the same name, both are shown. Raises SystemExit(0) after that, and
     UsageError if there is no such command or page.
     """
-    from agentco_tui.cli import manual  # noqa: PLC0415 (only needed here)
-
     if topic is None:
         return parse(["--help"])
+    from agentco_tui.cli import manual  # noqa: PLC0415 (only needed here)
+
     is_command = topic in COMMANDS
     if not is_command and topic not in manual.TOPICS:
         nearest = _nearest(topic, (*COMMANDS, *manual.TOPICS))

@@ -42,7 +42,12 @@ def print_json(value: object) -> None:
     All characters outside ASCII are escaped, so that the line is safe on a terminal. Raises the
     errors of `print_lines`.
     """
-    write_stdout(json.dumps(value, default=float) + "\n")
+    write_stdout(f"{json_text(value)}\n")
+
+
+def json_text(value: object) -> str:
+    """A JSON value as text, as `print_json` writes it."""
+    return json.dumps(value, default=float)
 
 
 def error_json(error: ApiError | None) -> dict[str, object]:

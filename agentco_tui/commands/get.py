@@ -8,7 +8,7 @@ tasks; the workspace's poller reads it into the store. `get_selection` selects b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -21,6 +21,7 @@ from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_context import command_context
 from agentco_tui.commands.command_output import (
     Exit,
+    json_text,
     print_json,
     print_lines,
     print_to_stderr,
@@ -42,7 +43,15 @@ from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
 from agentco_tui.live.names import Names
-from agentco_tui.live.record_export import as_json, columns, csv_row, flat, flat_names, text_of
+from agentco_tui.live.record_export import (
+    as_json,
+    columns,
+    csv_row,
+    flat,
+    flat_fields,
+    flat_names,
+    text_of,
+)
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Listing, Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import fold_word
@@ -102,6 +111,8 @@ _COLUMN_KINDS: Final = {
 """How a filter compares the values of a type; those of any other type are text."""
 _SHARES: Final = ("share", "warn_at", "threshold")
 """Fields whose values are shares of 1, which a filter compares with percentages."""
+_BATCH_SIZE: Final = 500
+"""Records that are converted and written at once."""
 
 
 Row: TypeAlias = tuple[Record, dict[str, object]]
@@ -148,10 +159,6 @@ async def _get(settings: Settings, arguments: Arguments) -> int:
             records = await _read_steps(workspace, arguments["id"])
             code = Exit.OK
         else:
-            if kind != "company":
-                # The names of companies and agents are printed next to their ids.
-                name_feeds = NAMES - set(FEEDS[kind])
-                await asyncio.gather(*map(workspace.poller.read_again, name_feeds))
             records, code = await _read_records(workspace, kind, arguments, log)
     if arguments["id"] is not None and what != "trace":
         if not records:
@@ -160,11 +167,11 @@ async def _get(settings: Settings, arguments: Arguments) -> int:
         return code
     if agent_id is not None:
         records = of_agent(records, agent_id)
-    status = arguments["status"] or (WAITING if kind == "task" else ALL)
-    records = with_status(records, kind, status)
-    rows = [(record, as_json(record, workspace.names)) for record in records]
-    rows = _filtered(rows, kind, arguments["filter"] or "", workspace.clock.now())
-    _print_list(arguments, kind, rows[: arguments["limit"]], workspace.names)
+    default_status = WAITING if kind == "task" else ALL
+    records = with_status(records, kind, arguments["status"] or default_status)
+    row_filter = _RowFilter(kind, arguments["filter"] or "", workspace.clock.now())
+    batches = _row_batches(records, row_filter, workspace.names, arguments["limit"])
+    _print_list(arguments, kind, batches)
     return code
 
 
@@ -205,8 +212,19 @@ async def _read_records(
     code = Exit.OK
     is_whole = True
     records: list[Any] = []
-    for feed in _feeds(kind, arguments):
-        collection, failure = await _read_feed(workspace, feed, log)
+    feeds = _feeds(kind, arguments)
+    # The names of companies and agents are printed next to their ids. They are read at the same
+    # time as the records; of a single record's feeds only the first is read then, because the
+    # others are only needed if it has no such record.
+    name_feeds: Set[FeedName] = frozenset() if kind == "company" else NAMES - set(FEEDS[kind])
+    feeds_at_once = feeds if wanted is None else feeds[:1]
+    reads = [asyncio.create_task(_read_feed(workspace, feed, log)) for feed in feeds_at_once]
+    await asyncio.gather(*map(workspace.poller.read_again, name_feeds), *reads)
+    for number, feed in enumerate(feeds):
+        if number < len(reads):
+            collection, failure = await reads[number]
+        else:
+            collection, failure = await _read_feed(workspace, feed, log)
         _print_gaps(feed, collection.listing, failure)
         if failure is not None:
             code = Exit.NO_ANSWER
@@ -293,32 +311,60 @@ def _feeds(kind: str, arguments: Arguments) -> Sequence[FeedName]:
     return (FeedName.TASKS,)
 
 
-def _filtered(rows: Sequence[Row], kind: str, words: str, now: float) -> list[Row]:
-    """The rows that pass a filter over all fields of the kind; `now` in seconds since 1970.
+class _RowFilter:
+    """Selects the rows that pass the user's filter (`text.row_filter`) on all fields of a kind."""
 
-    Raises UsageError if the filter is malformed.
-    """
-    fields = _filter_columns(kind, now)
+    def __init__(self, kind: str, words: str, now: float) -> None:
+        """`now` is in seconds since 1970. Raises UsageError if the filter is malformed."""
+        self._columns = _filter_columns(kind, now)
+        self._table_fields = TABLE_FIELDS[kind].split()
+        parsed = parse(words, self._columns)
+        if not isinstance(parsed, Filter):
+            raise UsageError(f"--filter: {parsed}")
+        self._filter = parsed
 
-    def read(row_numbers: list[str], column: int | None, as_text: bool) -> list[Any]:
+    def select(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows that pass the filter, in their order."""
+        if not self._filter:
+            return list(rows)
+        row_numbers = [str(number) for number in range(len(rows))]
+        passed = self._filter.select(partial(self._read_column, rows), row_numbers)
+        return [rows[int(number)] for number in passed]
+
+    def _read_column(
+        self, rows: Sequence[Row], row_numbers: list[str], column: int | None, as_text: bool
+    ) -> list[Any]:
         """The values of a column in some rows; for None the text of all columns of the table."""
         chosen = [rows[int(number)] for number in row_numbers]
         if column is not None and not as_text:
-            value_of = fields[column].filter_value
+            value_of = self._columns[column].filter_value
             if value_of is not None:
                 return [value_of(row) for row in chosen]
-        names = TABLE_FIELDS[kind].split() if column is None else [fields[column].key]
+        names = self._table_fields
+        if column is not None:
+            names = [self._columns[column].key]
         texts: list[Any] = []
         for _, values in chosen:
             lines = [text_of(values.get(name)) for name in names]
             texts.append("\n".join(lines).casefold())
         return texts
 
-    test = parse(words, fields)
-    if not isinstance(test, Filter):
-        raise UsageError(f"--filter: {test}")
-    row_numbers = [str(number) for number in range(len(rows))]
-    return [rows[int(number)] for number in test.select(read, row_numbers)]
+
+def _row_batches(
+    records: Sequence[Record], row_filter: _RowFilter, names: Names, limit: int | None
+) -> Iterator[list[Row]]:
+    """Convert and filter the records in batches, so that not all rows are in memory at once.
+
+    At most `limit` rows are returned in all; None for no limit.
+    """
+    remaining = len(records) if limit is None else limit
+    for begin in range(0, len(records), _BATCH_SIZE):
+        batch = records[begin : begin + _BATCH_SIZE]
+        rows = row_filter.select([(record, as_json(record, names)) for record in batch])
+        yield rows[:remaining]
+        remaining -= len(rows)
+        if remaining <= 0:
+            return
 
 
 def _filter_columns(kind: str, now: float) -> list[FilterColumn]:
@@ -359,32 +405,45 @@ def _print_one(arguments: Arguments, kind: str, record: Record, names: Names) ->
     if arguments["json"]:
         print_json(as_json(record, names))
     elif arguments["csv"]:
-        _print_csv(kind, [record], names)
+        _print_csv(kind, [[(record, as_json(record, names))]])
     else:
         print_lines(*field_lines(record, names))
 
 
-def _print_list(arguments: Arguments, kind: str, rows: Sequence[Row], names: Names) -> None:
+def _print_list(arguments: Arguments, kind: str, batches: Iterable[Sequence[Row]]) -> None:
     """Print a list in the requested format; by default a table."""
     if arguments["json"]:
-        print_json([values for _, values in rows])
+        _print_json_list(batches)
     elif arguments["csv"]:
-        _print_csv(kind, [record for record, _ in rows], names)
+        _print_csv(kind, batches)
     else:
-        _print_table(kind, rows)
+        _print_table(kind, batches)
 
 
-def _print_csv(kind: str, records: Iterable[Record], names: Names) -> None:
-    lines = [csv_row(flat_names(kind))]
-    lines += [csv_row(flat(record, names).values()) for record in records]
-    write_stdout("".join(lines))
+def _print_json_list(batches: Iterable[Sequence[Row]]) -> None:
+    """Print a JSON list in one line, a batch at a time; see `print_json`."""
+    before = "["
+    for rows in batches:
+        if rows:
+            write_stdout(before + ", ".join(json_text(values) for _, values in rows))
+            before = ", "
+    write_stdout("[]\n" if before == "[" else "]\n")
 
 
-def _print_table(kind: str, rows: Sequence[Row]) -> None:
+def _print_csv(kind: str, batches: Iterable[Sequence[Row]]) -> None:
+    write_stdout(csv_row(flat_names(kind)))
+    for rows in batches:
+        lines = [csv_row(flat_fields(kind, values).values()) for _, values in rows]
+        write_stdout("".join(lines))
+
+
+def _print_table(kind: str, batches: Iterable[Sequence[Row]]) -> None:
+    """Print a table; the width of a column is that of its widest cell."""
     fields = TABLE_FIELDS[kind].split()
     table = [[plain(field.upper()) for field in fields]]
-    for _, values in rows:
-        table.append([safe(text_of(values[field]), 60) for field in fields])
+    for rows in batches:
+        for _, values in rows:
+            table.append([safe(text_of(values[field]), 60) for field in fields])
     widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
     print_lines(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
 

@@ -123,15 +123,23 @@ def _worked_out(record: Record, field: str, names: Names) -> object:
     return None
 
 
-def flat(record: Record, names: Names) -> dict[str, str]:
-    """The same as texts, always with the same names for a kind; "" is what was not sent."""
-    cells = dict[str, str]()
-    for name, value in as_json(record, names).items():
+def flat_fields(kind: str, fields_by_name: Mapping[str, object]) -> dict[str, str]:
+    """The fields of a record, as `as_json` returns them, as texts; "" for what was not sent.
+
+    The names and their order are the same for all records of a kind (`flat_names`).
+    """
+    cells: dict[str, str] = {}
+    for name, value in fields_by_name.items():
         if isinstance(value, dict) and name != "extra":
             cells |= {f"{name}_{part}": text_of(each) for part, each in value.items()}
         else:
             cells[name] = text_of(value)
-    return {name: cells.get(name, "") for name in flat_names(kind_of(record))}
+    return {name: cells.get(name, "") for name in flat_names(kind)}
+
+
+def flat(record: Record, names: Names) -> dict[str, str]:
+    """The same as texts, always with the same names for a kind; "" is what was not sent."""
+    return flat_fields(kind_of(record), as_json(record, names))
 
 
 def text_of(value: object) -> str:
