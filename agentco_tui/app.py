@@ -1,4 +1,9 @@
-"""The dashboard as a Textual app: its hooks, and what they hand on to."""
+"""The dashboard as a Textual app: starts what runs beside the screen, and handles Textual's events.
+
+The screen itself is `MainScreen` (the frame). The app runs the workspace (polling, history, key
+renewal) in a worker, follows the settings file and the speed of the terminal, shows notices, and
+leaves. A switch ends the app and has another one started for another profile.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +46,12 @@ log = logging.getLogger(__name__)
 
 NOTHING_REMEMBERED: Final = Remembered()
 PRELOAD_AFTER: Final = 1.0
-"""Seconds after which what the first picture does not need is imported: the first answers are on
-the screen, and the user has hardly decided anything yet."""
-SETTLED_AFTER: Final = 3.0  # seconds after which most of what is used has been imported
-WARNING_SECONDS: Final = 30.0  # for which a warning is shown
+"""Seconds after the start until the dialogs are imported: the first answers are on the screen by
+then, and the user has hardly decided anything yet."""
+SETTLED_AFTER: Final = 3.0
+"""Seconds after the start until most modules are imported; history and notifications start then."""
+WARNING_SECONDS: Final = 30.0
+"""Seconds for which a warning is shown."""
 
 
 class DashboardApp(KeyApp):
@@ -120,7 +127,7 @@ class DashboardApp(KeyApp):
         self.set_timer(SETTLED_AFTER, freeze_gc, name="memory")
         self.set_interval(1.0, self.check_line_speed, name="line")
         self._watch_recording()
-        self.call_after_refresh(self._frame.paint_as_told)
+        self.call_after_refresh(self._frame.repaint_all)
         self._warn_at_start()
         if self._begun_by is not None and not self._begun_by.profile:
             self.call_after_refresh(lambda: self._frame.dialogs.switch_profile(""))
@@ -191,7 +198,7 @@ class DashboardApp(KeyApp):
             self._warn(unreadable_words(theme))
         self.dashboard.needs_refresh.start(self._frame)
         self._frame.open_views()
-        self._frame.paint_as_told()
+        self._frame.repaint_all()
 
     def check_line_speed(self) -> None:
         """Paint less while the terminal is slow to take what is written, and say so."""
@@ -201,7 +208,7 @@ class DashboardApp(KeyApp):
         if self.dashboard.thin is was_thin or self.main_screen is None:
             return
         self.set_class(self.dashboard.thin, "-thin")
-        self.main_screen.paint_as_told()
+        self.main_screen.repaint_all()
         if is_slow:
             words = "takes long to show what is written: painting less until it keeps up"
         else:
@@ -225,7 +232,7 @@ class DashboardApp(KeyApp):
     async def turn_comes(self, event: events.Key) -> bool:
         self._set_attention(focused=True)  # some terminals never report the focus
         if self.main_screen is not None:
-            self.main_screen.look_for_absence()
+            self.main_screen.check_absence()
         return await super().turn_comes(event)
 
     async def action_view(self, number: int) -> None:

@@ -1,4 +1,8 @@
-"""The frame as dialogs, prompts and views use it; `frame.py` has the rest of it."""
+"""The state of the frame that dialogs, prompts and `ViewSwitcher` use, with the helpers they share.
+
+`MainScreen` in `frame.py` is the frame itself: it imports those, so they cannot import it. What it
+can be asked to do is declared in `FrameInterface`.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +25,17 @@ from agentco_tui.text import safe
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 
-NOTICE_SECONDS = 4  # for which a notice is shown
+NOTICE_SECONDS = 4
+"""Seconds for which a notice is shown."""
 WARNING_SECONDS = 8
+"""Seconds for which a warning is shown."""
 
 
 class BaseFrame(SizedScreen[None], FrameInterface):
     """What the frame shows and remembers."""
 
-    AUTO_FOCUS = None  # else the hidden prompt would get the keys before the first list is there
+    AUTO_FOCUS = None
+    """No widget: else the hidden prompt would get the keys before the first list is there."""
 
     view: ListView[Any]
     """The list that is shown."""
@@ -40,14 +47,14 @@ class BaseFrame(SizedScreen[None], FrameInterface):
         self.workspace = workspace
         self.place: Place = place
         self.kept = remembered
-        """What the run before left: screen, filters, sorting, theme."""
+        """What the last run left: screen, filters, sorting, theme."""
         self.views: dict[str, ListView[Any]] = {}
         """Every list that was visited, by its tab."""
         self.body = Container()
         self.prompt = Prompt()
         self.footer = StatusLine(classes="frame--footer")
         self.recent: list[Target] = []
-        """What was gone to or run by its words, the latest first."""
+        """What the user went to or ran through the `:` prompt, the latest first."""
         self.denied: dict[str, str] = {}
         """Why commands would be refused now, by their id."""
         self.navigation = Navigation()
@@ -60,8 +67,8 @@ class BaseFrame(SizedScreen[None], FrameInterface):
     def return_to(self, task: Task) -> None:
         """Put the cursor back on a task whose approval was not sent, in every list that shows it.
 
-        The cursor went on after the yes (`[list] advance`). Left there, the next `a` and `y`, meant
-        for the same task, would approve another one.
+        The cursor moved on to the next task when the user confirmed (`[list] advance`). If it
+        stayed there, the next `a` and `y`, meant for the same task, would approve another one.
         """
         for view in self.views.values():
             view.return_to(task.id)
@@ -73,7 +80,7 @@ class BaseFrame(SizedScreen[None], FrameInterface):
         self.app.notify(safe(words), markup=False, severity=severity, timeout=seconds)
 
     def close_prompt(self) -> None:
-        """Hide the prompt; the list has the keys again, and that at once."""
+        """Hide the prompt, and give the keys back to the list at once."""
         self.set_focus(None)
         self.prompt.asking = None
         self.prompt.display = False
@@ -82,7 +89,7 @@ class BaseFrame(SizedScreen[None], FrameInterface):
         self.call_after_refresh(self.focus_again)
 
     def focus_again(self) -> None:
-        """Give the keys to what had them: the prompt, the open detail or the list."""
+        """Focus the prompt if it is open, else the open detail, else the list."""
         if self.prompt.display:
             self.set_focus(self.prompt.input)
         else:

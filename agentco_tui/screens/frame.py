@@ -1,4 +1,11 @@
-"""The frame around the six screens: header, tabs, the list shown, prompt and footer."""
+"""The frame around the six screens: header, tabs, the list shown, prompt and footer.
+
+It is the one Textual screen of the dashboard; dialogs open over it. Each of the six screens that
+the user sees is a list (`ListView`) in a tab. The frame lays them out, moves between them
+(`ViewSwitcher`), carries out the keys that work everywhere, and lets the lists know once a second
+that time passes. `NewsPublisher` tells the lists what is new. A need is one item of "needs you", the
+list on Overview.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +53,11 @@ if TYPE_CHECKING:
 LINES_ABOVE_LIST: Final = 3
 """Lines of the header, the tabs and the title."""
 TICKS_PER_REFRESH: Final = 10
-"""Ticks after which the needs are refreshed, and on a slow line ages are shown as they are now."""
+"""Ticks after which the needs are refreshed, and on a slow terminal ages are painted again."""
 TICK: Final = 1.0
-"""Seconds between two times that ages are shown as they are now."""
+"""Seconds between two repaints of ages."""
 OPEN_VIEWS_DELAY: Final = 1.0
-"""Seconds after the start until the views of the settings are read."""
+"""Seconds after the start until the lists of `[views.NAME]` in the settings are created."""
 STEP_WORDS: Final = {Step.HELD: "held", Step.UNKNOWN: "unknown"}
 """The footer's words for decisions without an outcome; at any other step they are in flight."""
 DECISION_WORDS: Final = ("held", "in flight", "unknown", "to look at")
@@ -72,12 +79,15 @@ class MainScreen(BaseFrame):
         remembered: Remembered,
         row: str | None = None,
     ) -> None:
-        """`row` is the id of a row to open the list at, as soon as it is there."""
+        """`place` is the screen to show first; `remembered` is what the last run left.
+
+        `row` is the id of a row to put the cursor on, as soon as it is there.
+        """
         super().__init__(dashboard, place, remembered)
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
         self.more: tuple[Place, ...] = ()
-        """Places whose keys work here besides those of the screen shown."""
+        """Places whose keys work in addition to those of the screen shown: "replay" in a replay."""
         self.own_commands = OwnCommands(self)
         self.snooze_timer = SnoozeTimer(self, dashboard)
         self.switcher = ViewSwitcher(self)
@@ -93,9 +103,9 @@ class MainScreen(BaseFrame):
     # ---- starting
 
     def compose(self) -> ComposeResult:
-        """Compose the first list with the frame, so that the first picture is whole.
+        """Compose the first list with the frame, so that the first picture is complete.
 
-        The store is followed from before there are widgets, so that no change is missed.
+        The store is followed before there are widgets, so that no change is missed.
         """
         self._publisher.start()
         self.view = get_or_create_view(self, self.place)
@@ -140,19 +150,19 @@ class MainScreen(BaseFrame):
 
     # ---- time and appearance
 
-    def paint_as_told(self) -> None:
-        """Paint what the settings and the speed of the line decide."""
+    def repaint_all(self) -> None:
+        """Paint everything again after the settings, or the speed of the terminal, have changed."""
         self.topics.appearance.publish(None)
         self.show_frame()
 
     def tick(self) -> None:
-        """Show ages as they are now, once a second; on a slow line less often."""
+        """Repaint ages once a second; on a slow terminal every `TICKS_PER_REFRESH` seconds."""
         self._ticks += 1
-        self.look_for_absence(is_here=False)
+        self.check_absence(is_active=False)
         self.workspace.poller.mark_late()
         is_refresh_due = self._ticks % TICKS_PER_REFRESH == 0
         if is_refresh_due:
-            # For the needs that follow from the clock, the log and the forecasts.
+            # Some needs follow from the clock, the log or the forecasts, not from a change.
             self.dashboard.needs_refresh.start(self)
             self.open_views()
         self.snooze_timer.check()
@@ -163,16 +173,19 @@ class MainScreen(BaseFrame):
     def open_views(self) -> None:
         start_worker(self, partial(open_views, self), "bring views up to date", group="views")
 
-    def look_for_absence(self, *, is_here: bool = True) -> None:
-        """Offer the page of what happened if the user was away; as a notice, which takes no key."""
-        words = self.idle_tracker.check(is_active=is_here)
+    def check_absence(self, *, is_active: bool = True) -> None:
+        """Offer the page of what happened, if the user is back after a long absence.
+
+        A notice offers it, because a dialog would take a key that was meant for the list.
+        """
+        words = self.idle_tracker.check(is_active=is_active)
         if words is not None:
             self.app.notify(words, markup=False, timeout=NOTICE_SECONDS)
 
     # ---- layout
 
     def show_frame(self) -> None:
-        """Paint the header, the tabs and the footer."""
+        """Paint the header, the tabs and the footer; what looks the same writes nothing."""
         filled = environment(self.workspace.settings).filled
         self.header.fill(filled)
         self.footer.fill(filled)
@@ -257,7 +270,7 @@ class MainScreen(BaseFrame):
 
     @on(RecordTable.CursorMoved)
     def keep_clear(self) -> None:
-        """Show notices in the half of the screen in which the row under the cursor is not."""
+        """Show notices in the half of the screen that does not have the row under the cursor."""
         rack = self.query_one("ToastRack")
         height = self.size.height
         table = self.focused if isinstance(self.focused, RecordTable) else self.view.table
@@ -315,7 +328,7 @@ class MainScreen(BaseFrame):
             self.say("every screen shows all companies now")
 
     def remembered(self) -> Remembered:
-        """Return what the next run is to begin with."""
+        """Return what the next run begins with: screen, filters, sorting, theme."""
         lists = dict(self.kept.lists)
         for tab, view in self.views.items():
             if not view.shown_as.name:
@@ -324,7 +337,7 @@ class MainScreen(BaseFrame):
         return replace(self.kept, screen=self.place, lists=lists, left_at=left_at)
 
     def choose_theme(self, name: str) -> None:
-        """Use a theme now, and from the next start on until the settings name another."""
+        """Use a theme now and from the next start on, until the settings name another."""
         self.app.theme = name
         over = named_theme(self.workspace.settings)
         self.kept = replace(self.kept, theme=name, theme_over=over)
@@ -347,7 +360,10 @@ class MainScreen(BaseFrame):
         take_back_one(self)
 
     def take_back_all(self, again: str) -> bool:
-        """Take back every yes that is held back; False if there is none."""
+        """Take back every approval that was confirmed and not sent yet; False if there is none.
+
+        `again` is the verb for what a second try does, such as "leaves".
+        """
         return take_back_all(self, again)
 
     def action_help(self) -> None:
@@ -359,11 +375,14 @@ class MainScreen(BaseFrame):
         self.dialogs.show_since()
 
     def action_copy(self, what: str | None = None) -> None:
-        """Copy the id of the record under the cursor, or ask what of it."""
+        """Copy the record under the cursor.
+
+        `what` is the part to copy, such as "id"; None to ask the user which.
+        """
         from agentco_tui.screens import copying  # noqa: PLC0415 - when it is first wanted
 
         record = self.view.subject()
-        # A key that is held down has just answered a question.
+        # A key that is still held down has just answered a question, and is not meant for this.
         if record is not None and not self.key_app.presses.held_down:
             copying.choose(self, record, what)
 
@@ -376,7 +395,7 @@ class MainScreen(BaseFrame):
         self.own_commands.show_output()
 
     def on_key(self, event: events.Key) -> None:
-        """A key that no widget wanted may be bound to one of the user's own commands."""
+        """Run the user's own command that is bound to a key which no widget wanted."""
         if self.own_commands.run_for_key(event.key):
             event.stop()
 
@@ -390,6 +409,7 @@ class MainScreen(BaseFrame):
             start_worker(self, partial(self.run, event.key), event.key)
 
     async def run(self, command_id: str) -> None:
+        """Run a command in the namespace of the widget that its key belongs to."""
         own = self.own_commands.by_id.get(command_id)
         if own is not None:
             self.own_commands.run(own)

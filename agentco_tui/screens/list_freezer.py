@@ -1,4 +1,10 @@
-"""Keeps the rows of a list still while the user works with it, and brings them up to date later."""
+"""Keeps the rows of a list still while the user works with it, and brings them up to date later.
+
+A row that moves while the user presses a key would have the key act on another record. So the table
+is frozen from the first key or click on: rows keep their places, new ones wait, and a row whose
+record went away stays as a tombstone, a line that says what became of it. `ListHooks` is the list
+whose rows they are; an answer is what the platform sends to a poll.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +36,7 @@ class FreezeState(Enum):
 
 
 class ListFreezer:
-    """Freezes, releases and reloads one list.
+    """Freezes, releases and reloads the rows of one list.
 
     Freezing begins with an interaction, once all rows have come, or while rows are marked. It ends
     `IDLE_TIMEOUT` seconds after the last interaction, on request, and with another sort order,
@@ -135,7 +141,7 @@ class ListFreezer:
     # ---- releasing
 
     def let_first_answer_in(self) -> None:
-        """Sort the rows of a first answer in, also while frozen: they are not new.
+        """Sort the rows of a feed's first answer in, also while frozen: the user awaits them.
 
         The cursor stays with its record and on its line, and the list freezes again afterwards.
         """

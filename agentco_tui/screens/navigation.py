@@ -1,4 +1,10 @@
-"""Where the user is in the dashboard, and the way that led there, which `esc` goes back over."""
+"""Where the user is in the dashboard, and the entries behind, which `esc` goes back to.
+
+As in a browser, each move leaves an entry behind: a screen with the company in scope (the one that
+everything is shown of), a row, and whether that row is open. A place is the name of a screen; a tab
+shows a place, or a view: a list with a filter of its own that the settings define. The breadcrumbs
+in the title name the entries behind.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +23,7 @@ from agentco_tui.text import SafeText, cell_width, fit, plain, safe, signs
 from agentco_tui.widgets.tones import Cell, Tone
 
 MOST_ENTRIES: Final = 20
-"""Entries that the user can go back over; older ones are forgotten."""
+"""Entries that are kept to go back to; older ones are forgotten."""
 LONGEST_CRUMB: Final = 28
 """Columns of one name in the breadcrumbs."""
 AGENT_LOG: Final = "agent_log"

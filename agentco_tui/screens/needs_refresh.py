@@ -1,4 +1,8 @@
-"""Refreshes the needs for a screen: immediately where that is quick, else in slices."""
+"""Refreshes the needs of a dashboard: at once if that is quick, else in slices.
+
+A need is one item of "needs you", the list of what the user should look at; `NeedsModel` works them
+out and ranks them. A slice is about a millisecond of work between two turns of the event loop.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from agentco_tui.system.background import at_once, in_slices
 from agentco_tui.widgets.workers import start_worker
 
 MOST_AT_ONCE = 500
-"""Changed records and log entries above which a refresh is done in slices."""
+"""Changed records and log entries above which a refresh is done in slices, not at once."""
 
 
 def _ignore() -> None:
@@ -30,7 +34,7 @@ class NeedsRefresh:
         self._is_due_again = False
 
     def start(self, node: DOMNode) -> None:
-        """Refresh the needs; where that takes several turns, for as long as `node` is mounted."""
+        """Refresh the needs; if that takes several slices, they end when `node` is removed."""
         if self._is_running:
             self._is_due_again = True
         elif self._model.is_much_to_do(MOST_AT_ONCE):

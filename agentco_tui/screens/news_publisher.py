@@ -1,4 +1,10 @@
-"""Publishes what the workspace reports to the lists of a frame, and keeps the frame up to date."""
+"""Publishes what is new in the workspace to the lists of a frame, and repaints the frame after it.
+
+The workspace (the picture of the platform in memory) calls one listener for each kind of news: a
+change of the store, the freshness of a feed, a decision about a task, refreshed needs, forecasts.
+This file is that listener. It is the one place that knows in which order the rest follows: first
+the needs, then the lists, which subscribe to `Topics`, then header, tabs and footer.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +17,15 @@ from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.widgets.workers import start_worker
 
 COVERED_DELAY: Final = 0.5
-"""Seconds after which decisions are shown on rows beneath a dialog: that paints the dialog, too."""
+"""Seconds for which decisions are gathered while a dialog covers the rows: painting rows paints the
+dialog above them again."""
 
 ROW_FEEDS: Final = (FeedName.PENDING, FeedName.TASKS, FeedName.ACTIVITY)
 """Feeds on which the commands in the footer depend only through the record under the cursor."""
 
 
 class NewsPublisher:
-    """Listens to the store, decisions, needs and forecasts, and publishes the frame's topics."""
+    """The listener of one workspace, for the lists of one frame."""
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
@@ -26,10 +33,10 @@ class NewsPublisher:
         self._workspace = frame.workspace
         self._topics = frame.topics
         self._decided: set[str] = set()
-        """The tasks whose decisions changed and are about to be shown."""
+        """The ids of tasks whose decisions changed and are not published yet."""
 
     def start(self) -> None:
-        """Listen to the store and to decisions, and find the needs for the first time."""
+        """Listen to the store and to decisions, and refresh the needs for the first time."""
         dashboard = self._dashboard
         dashboard = self._dashboard
         workspace = self._workspace
@@ -41,7 +48,7 @@ class NewsPublisher:
         dashboard.needs_refresh.start(self._frame)
 
     def start_showing(self) -> None:
-        """Listen to needs and forecasts, too: there is a list that can show them."""
+        """Listen to needs and forecasts, too, once there is a list that can show them."""
         self._dashboard.needs_refresh.on_refreshed = self._on_needs_refreshed
         self._workspace.outlook.on_change = self._on_forecasts
 
@@ -103,7 +110,7 @@ class NewsPublisher:
         self._frame.show_news_soon(with_footer=True)
 
     def _on_company_found(self, company_id: str) -> None:
-        """Use the id of the company in scope, which the settings have by its name."""
+        """Show the company that the settings name, now that its id is known."""
         self._frame.navigation.clear()
         self._frame.call_later(self._frame.set_scope, company_id)
 

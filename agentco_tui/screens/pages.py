@@ -1,4 +1,8 @@
-"""The page of a company and of an agent: what waits there, its money, its people, its log."""
+"""The pages of a company and of an agent: what waits, its budget, its agents, its log.
+
+A page is the detail of a row on Companies or Agents: the lines (`Item`s) that a text pane shows. A
+line with a key leads to that screen and row. `CellContext` has the store, the names and the clock.
+"""
 
 from __future__ import annotations
 

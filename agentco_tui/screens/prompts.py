@@ -1,4 +1,9 @@
-"""What the words typed into the prompt do: filter a list, or go somewhere."""
+"""What the words typed into the prompt do: filter the list shown (`/`), or go somewhere (`:`).
+
+The `Prompt` is an input line in place of the footer. It calls the object that opened it, its
+`asking`: `typed` after each key, `entered` with enter, `left` with escape, `step` for up and down.
+A `Target` is something to go to or run that has a name: a record, a screen, a command, a theme.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,8 @@ from agentco_tui.widgets.workers import start_worker
 
 
 class FilterWords:
+    """Filters the list shown by the words, while they are typed."""
+
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
         view = frame.view

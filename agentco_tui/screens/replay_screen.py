@@ -51,8 +51,8 @@ class ReplayScreen(MainScreen):
         yield from super().compose()
         yield self.timeline
 
-    def look_for_absence(self, *, is_here: bool = True) -> None:
-        """Time jumps here without anybody being away."""
+    def check_absence(self, *, is_active: bool = True) -> None:
+        """Do nothing: in a replay time jumps although the user was not away."""
 
     def show_status(self) -> None:
         """Paint the timeline, too."""

@@ -1,4 +1,9 @@
-"""The Tasks screen: the tasks that wait for the user, the longest wait first, and all others."""
+"""The Tasks screen: the tasks that wait for the user, the longest wait first, and all others.
+
+The title has a tab for each status (`StatusTabs`). The tasks that wait come from another feed than
+all the others, so those two lists have a table each. Tasks can be marked (`TaskMarks`) to approve
+several at once; a mark stays while another status or company is shown.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +40,7 @@ from agentco_tui.widgets.workers import start_worker
 MOST_SUMMED: Final = 200
 """Marked tasks up to which the footer shows what they cost."""
 _STATUS_IN_FILTER: Final = re.compile(r"\b(status|state)\s*[:=!<>]", re.IGNORECASE)
+"""Matches a filter that chooses tasks by their status, such as `status:done`."""
 
 
 class TasksView(TaskLines[Task]):

@@ -1,4 +1,7 @@
-"""What lists follow while they are mounted: one topic for each kind of news.
+"""One topic for each kind of news, which lists subscribe to while they are mounted.
+
+`NewsPublisher` and the frame publish. Subscribers are called at once, in the order in which they
+subscribed, and paint only the cells that look different now.
 
 Textual's `Signal` does the same, except that it logs and ignores the errors of its subscribers.
 """
@@ -43,9 +46,9 @@ class Topics:
         self.changes = Topic[Change]()
         """A change of the store."""
         self.decisions = Topic[Collection[str]]()
-        """The ids of tasks of whose decisions more is known."""
+        """The ids of tasks whose decisions have changed."""
         self.needs = Topic[None]()
-        """The needs were refreshed."""
+        """The needs, the list of what the user should look at, were refreshed."""
         self.forecasts = Topic[None]()
         """Forecasts, or figures of the past, have changed."""
         self.freshness = Topic[FeedName]()

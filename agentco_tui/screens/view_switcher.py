@@ -1,4 +1,8 @@
-"""Shows the list of a navigation entry, with its scope, its row and its detail."""
+"""Moves the frame from list to list: with the tabs, to a destination, and back.
+
+`Navigation` knows which entries there are; this file shows one: it sets the company in scope,
+creates the list if it was never shown, puts the cursor on the row and opens its detail.
+"""
 
 from __future__ import annotations
 

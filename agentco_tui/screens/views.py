@@ -1,4 +1,9 @@
-"""Views: lists of their own as the settings want them, hidden until they are shown."""
+"""Creates the lists of a frame: the six screens, and the views of the settings.
+
+A view (`[views.NAME]`) is the list of one screen with a filter, an order and columns of its own. It
+has a tab, which shows its count, so it is created and kept up to date before it is ever shown. The
+filter and the order of a screen's own list are remembered from run to run (`ListMemory`).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ from agentco_tui.text.row_filter import parse
 from agentco_tui.widgets.tones import Cell, Tone
 
 MOST_COUNTED: Final = 5_000
-"""Records of a list up to which its view is created, and counted, before it is shown."""
+"""Records of a feed up to which its views are created, and counted, before they are shown."""
 
 
 def view_class(place: str) -> type[ListView[Any]]:
@@ -78,7 +83,7 @@ async def _may_create(frame: BaseFrame, settings: ViewSettings) -> bool:
 
 
 def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[tuple[str, str]]:
-    """What a view asks of its list that the list does not have: each setting, and what is wrong."""
+    """Return each setting of a view that its list cannot fulfil, and what is wrong with it."""
     columns = {column.key: column for column in view.table.model.columns}
     names = ", ".join(columns)
     wrong = [
