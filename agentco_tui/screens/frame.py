@@ -3,8 +3,8 @@
 It is the one Textual screen of the dashboard; dialogs open over it. Each of the six screens that
 the user sees is a list (`ListView`) in a tab. The frame lays them out, moves between them
 (`ViewSwitcher`), carries out the keys that work everywhere, and lets the lists know once a second
-that time passes. `NewsPublisher` tells the lists what is new. A need is one item of "needs you", the
-list on Overview.
+that time passes. `NewsPublisher` tells the lists what is new. A need is one item of "needs you",
+the list on Overview.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Takes up an API key that was replaced where it is kept, without a restart.
+"""Uses an API key that was replaced at its source, such as a file, without a restart.
 
 A file is read whenever the key in use is refused. A command or a keyring may want something of the
 user, a touch or a passphrase, so it is read only when the user asks for it.
@@ -20,7 +20,10 @@ log = logging.getLogger(__name__)
 
 
 class KeyRenewal:
-    """Reads the key again, and replaces the one in use if it has changed."""
+    """Reads the key again, and replaces the one in use if it has changed.
+
+    After `note_refusal`, `run` reads it if the key is in a file.
+    """
 
     def __init__(
         self,
@@ -40,7 +43,7 @@ class KeyRenewal:
         return self._reading.locked()
 
     def note_refusal(self) -> None:
-        """The platform has refused the key in use: have `run` look for another."""
+        """Have `run` read the key again, because the platform has refused the one in use."""
         self._refused.set()
 
     async def run(self) -> None:

@@ -1,4 +1,8 @@
-"""Finds the company or agent that a flag or a profile names: the interface wants ids."""
+"""Finds the id of the company or agent that the user named in a flag or in the settings.
+
+The REST API wants ids; users know names. A name that several records have is an error that lists
+their ids.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +25,12 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", Agent, Company)
 
-_IDS_NAMED = 5  # ids that are listed where several records have one name
+_IDS_NAMED = 5
+"""Ids that the error lists if several records have the name."""
 
 
 async def company_id_of(settings: Settings, client: Client) -> str | None:
-    """The id of the company that the settings name; None if they name none.
+    """Return the id of the company that the settings name; None if they name none.
 
     Raises SettingsError if there is no such company or several, and ApiError.
     """
@@ -37,7 +42,7 @@ async def company_id_of(settings: Settings, client: Client) -> str | None:
 
 
 async def company_id_or_words(settings: Settings, client: Client) -> str | None:
-    """The id of the company that the settings name, or their own words if it can't be read.
+    """Return the id of the company that the settings name, or the name if it can't be read.
 
     Raises SettingsError if there is no such company or several.
     """
@@ -47,12 +52,15 @@ async def company_id_or_words(settings: Settings, client: Client) -> str | None:
 
 
 async def agent_id_of(words: str, client: Client, company: str | None) -> str:
-    """The id of the agent that `--agent` names, in a company or in all. Raises as `record_of`."""
+    """Return the id of the agent that `--agent` names, in one company or in all.
+
+    Raises as `record_of` does.
+    """
     return (await named_agent(words, client, company)).id
 
 
 async def named_agent(words: str, client: Client, company: str | None) -> Agent:
-    """The agent that `--agent` names, in a company or in all. Raises as `record_of`."""
+    """Return the agent that `--agent` names, in one company or in all. Raises as `record_of`."""
     agents = await of_all_companies(client.agents, Store(), company, client.companies)
     return await record_of("agent", words, "--agent", agents, client.agent)
 
@@ -64,7 +72,7 @@ async def id_of(
     listing: Listing[R],
     read_one: Callable[[str], Awaitable[R]],
 ) -> str:
-    """The id of the record with that id or name; parameters and errors as of `record_of`."""
+    """Return the id of the record with that id or name; see `record_of`."""
     return (await record_of(kind, words, setting, listing, read_one)).id
 
 
@@ -75,11 +83,11 @@ async def record_of(
     listing: Listing[R],
     read_one: Callable[[str], Awaitable[R]],
 ) -> R:
-    """The record of a listing with that id or name.
+    """Return the record of a listing with that id or name.
 
-    `setting` is where the words come from. If the listing is incomplete, `read_one` is called with
-    the words as an id. Raises SettingsError if there is no record or several have the name, and
-    ApiError.
+    `kind` is "company" or "agent", for the error. `words` are the id or name, and `setting` is the
+    flag or setting that they come from. If the listing is incomplete, `read_one` is called with the
+    words as an id. Raises SettingsError if there is no such record, or several; and ApiError.
     """
     matches = named(words, listing.records)
     if len(matches) == 1:

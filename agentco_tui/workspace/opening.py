@@ -1,4 +1,8 @@
-"""Makes a workspace from settings: its client, its history, and its snoozes."""
+"""Makes a `Workspace` from settings, with its client, its history and its snoozes.
+
+The history is a database of what was polled; snoozes are items of "needs you" that the user put off
+for a while. Both are files in the state folder.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ def client_for(
     attempts: int | None = None,
     recorder: Recorder | None = None,
 ) -> Client:
-    """A client for the settings' platform, which must be closed. Raises SettingsError.
+    """Return a client for the settings' platform, which must be closed. Raises SettingsError.
 
     `key` is used in place of the settings' own. `attempts` are made for each read, instead of the
     client's default.
@@ -50,7 +54,7 @@ def client_for(
 
 
 def history_for(settings: Settings, client: Client, path: Path | None = None) -> History | None:
-    """The history of the settings' platform; None if the settings want none.
+    """Return the history of the settings' platform; None if the settings want none.
 
     `path` is its file, instead of the one in the state folder.
     """
@@ -66,7 +70,7 @@ def history_for(settings: Settings, client: Client, path: Path | None = None) ->
 
 
 def snoozes_for(settings: Settings, folder: Path | None) -> Snoozes:
-    """The snoozes of the settings' platform, in a folder, or with None for this run only."""
+    """Return the snoozes of the settings' platform, kept in `folder`, with None only in memory."""
     path = None if folder is None else folder / SNOOZED_FILE
     return Snoozes(path, platform_of(str(settings.base_url)))
 
@@ -79,11 +83,11 @@ async def opened_workspace(
     on_trouble: Callable[[SafeText], object],
     finds_company: bool = True,
 ) -> AsyncIterator[Workspace]:
-    """A workspace, closed at the end; it polls only once its `run` is called.
+    """Open a workspace, and close it at the end; it polls only once its `run` is called.
 
-    `on_trouble` is called with why nothing can be remembered. Unless it `finds_company`, the caller
-    asks for the company that the settings name. Raises SettingsError, also if there is no such
-    company.
+    `on_trouble` is called with the reason why the history cannot be written. With `finds_company`
+    the id of the company that the settings name is read first. Raises SettingsError, also if there
+    is no such company.
     """
     client = client_for(settings, key)
     history = history_for(settings, client)

@@ -1,7 +1,10 @@
-"""One platform in memory: its client, the current picture, and all that is derived from it.
+"""One platform in memory: its client, the current records, and everything derived from them.
 
 The dashboard and every command use the same `Workspace`. Several may run in one event loop, and
-none of them prints.
+none of them prints. It consists of objects that each do one thing: `Poller` reads the feeds (lists
+of records, such as the tasks that wait) into the `Store`; `NeedsModel` ranks what the user should
+look at; `ForecastService` (called the outlook) forecasts budgets and counts the last 24 hours;
+`History` writes what was polled into a database; `Snoozes` are needs that the user put off.
 """
 
 from __future__ import annotations
@@ -39,11 +42,16 @@ if TYPE_CHECKING:
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
 """The feeds that needs, figures and metrics come from."""
-FIRST_ANSWERS: Final = 25.0  # seconds for the first answers, before a command writes anything
-FORECASTS: Final = 10.0  # seconds at most for the forecasts, before a command writes them
-LONGEST_PAUSE: Final = 10.0  # seconds between two refreshes of the needs at most: waits grow
-GATHER: Final = 0.2  # seconds for which changes are gathered into one refresh
-CLOSING: Final = 10.0  # seconds in which a command writes the rest of its history
+FIRST_ANSWERS: Final = 25.0
+"""Seconds that a command waits for the first answers before it prints anything."""
+FORECASTS: Final = 10.0
+"""Seconds that a command waits for the first forecasts."""
+LONGEST_PAUSE: Final = 10.0
+"""Seconds between two refreshes of the needs at most: waits grow although nothing changes."""
+GATHER: Final = 0.2
+"""Seconds for which changes are gathered into one refresh."""
+CLOSING: Final = 10.0
+"""Seconds in which a command that ends writes the rest of its history."""
 
 
 class Workspace:
@@ -105,7 +113,7 @@ class Workspace:
         self.on_key_renewed: Callable[[], object] | None = None
         """Called after the key was replaced."""
         self.on_company_found: Callable[[str], object] = self.set_company
-        """Called with the id of the company in scope, once the platform has the name it had."""
+        """Called with the id of the company in scope, if the settings have it by its name."""
         self._changed = asyncio.Event()
         self._services: Services | None = None
         self.store.follow_freshness(self._freshness_changed)
@@ -115,8 +123,8 @@ class Workspace:
     async def run(self, *, remembers: bool = True, history_after: float = 0.0) -> None:
         """Poll, renew the key and work out forecasts until cancelled.
 
-        If it `remembers`, what is polled is also written to the history. The history is first used
-        `history_after` seconds from now.
+        With `remembers` what is polled is also written to the history. The history is first used
+        after `history_after` seconds, so that the first picture does not wait for its file.
         """
         async with asyncio.TaskGroup() as work:
             work.create_task(self.poller.run())
@@ -175,7 +183,7 @@ class Workspace:
     # ---- without a screen
 
     async def run_without_screen(self, *, remembers: bool = True) -> None:
-        """As `run`, with every feed polled that needs, figures and metrics come from."""
+        """Run as `run` does, and poll every feed that needs, figures and metrics come from."""
         self.outlook.on_change = self._changed.set
         self.poller.set_paces(dict.fromkeys(FEEDS, Pace.REFRESH))
         await self.run(remembers=remembers)
@@ -205,7 +213,7 @@ class Workspace:
     ) -> None:
         """Wait until each feed has been answered or has failed, then work out the forecasts.
 
-        No longer than `until`, a time of the event loop; the forecasts have `FORECASTS` seconds.
+        Waits for answers until `until`, a time of the event loop, at the latest.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout_at(until):
@@ -215,7 +223,10 @@ class Workspace:
                 await self.outlook.work_out(self.budgets())
 
     def budgets(self) -> list[Budget]:
-        """The budgets in scope: the total, companies, then agents, each the most spent first."""
+        """Return the budgets in scope: the total, those of companies, then those of agents.
+
+        Among companies and among agents, the one with the largest spent share comes first.
+        """
         is_in_scope = of_company(self.store, self.poller.query.company)
         budgets: list[Budget] = []
         for collection in self.store.budgets.values():
@@ -226,17 +237,17 @@ class Workspace:
     # ---- the company in scope
 
     async def find_company(self) -> None:
-        """Read the id of the company that the settings name, and ask by it from now on.
+        """Read the id of the company that the settings name, and poll only that company.
 
-        Keeps the name if it can't be read within `FIRST_ANSWERS` seconds. Raises SettingsError if
-        there is no such company, or several.
+        Keeps the name if the id can't be read within `FIRST_ANSWERS` seconds. Raises SettingsError
+        if there is no such company, or several.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(FIRST_ANSWERS):
                 self.set_company(await company_id_or_words(self.settings, self.client))
 
     def set_company(self, company_id: str | None) -> None:
-        """Ask about one company, or with None about all of them."""
+        """Poll the records of one company, or with None of all companies."""
         if company_id != self.poller.query.company:
             self.poller.set_query(Query(company=company_id))
 
