@@ -99,7 +99,7 @@ class DashboardApp(KeyApp):
         self._begun_by = begun_by
         self._reread = reread
         self._notices = Notices()
-        fallback = themes.LIGHT if is_light() else themes.DEFAULT
+        fallback = themes.LIGHT_THEME if is_light() else themes.DEFAULT_THEME
         self._theme_choice = ThemeChoice(self, fallback)
         self._theme_choice.apply(workspace.settings, remembered)
 

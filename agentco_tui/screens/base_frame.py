@@ -82,7 +82,7 @@ class BaseFrame(SizedScreen[None], FrameInterface):
     def close_prompt(self) -> None:
         """Hide the prompt, and give the keys back to the list at once."""
         self.set_focus(None)
-        self.prompt.asking = None
+        self.prompt.handler = None
         self.prompt.display = False
         self.footer.display = True
         self.focus_again()

@@ -27,7 +27,7 @@ from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.text_pane import Gap, Item
+from agentco_tui.widgets.text_pane import BlankLine, PaneItem
 from agentco_tui.widgets.tones import Cell, Tone
 
 SUM: cells.Widths = (10, 9)
@@ -242,12 +242,12 @@ class BudgetView(TrendView[Budget]):
         super().tick()
         self.alerts.update_clock_cells()
 
-    def detail_items(self, record: Any) -> list[Item]:
+    def detail_items(self, record: Any) -> list[PaneItem]:
         """A budget's, with where it goes behind its name."""
         items = super().detail_items(record)
         if isinstance(record, Budget):
             ahead = spending_items(record, self.workspace)
-            items[1:1] = [Gap(), *ahead] if ahead else []
+            items[1:1] = [BlankLine(), *ahead] if ahead else []
         return items
 
     def show_detail(self, *, top: bool = False) -> None:

@@ -39,7 +39,7 @@ from agentco_tui.reading.identity import KIND_NOUNS, refusal
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.tones import Cell, Tone, bar
+from agentco_tui.widgets.tones import Cell, Tone, share_bar
 
 TONES = {
     **dict.fromkeys(Level, Tone.PLAIN),
@@ -109,7 +109,7 @@ class CellContext(msgspec.Struct):
         It marks today if the budget's period is known. Without `track`, the unspent part is blank.
         """
         passed = period_passed(budget, self.clock.now())
-        gauge = bar(budget.share, width, passed=passed, track=track)
+        gauge = share_bar(budget.share, width, passed=passed, track=track)
         return Cell(gauge, TONES[self.level_of(budget)])
 
     def used(self, budget: Budget | None, width: int, *, track: bool = True) -> Cell:

@@ -28,7 +28,7 @@ from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.navigation import name_of
 from agentco_tui.system import clipboard, osc
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
-from agentco_tui.widgets.text_pane import FieldLine, Line
+from agentco_tui.widgets.text_pane import FieldLine, LineCells
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 from agentco_tui.workspace.workspace import Workspace
@@ -158,7 +158,7 @@ def curl_line(record: Record, workspace: Workspace, log: ActivityFilter = NO_LOG
     return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
 
 
-def page(app: KeyApp, workspace: Workspace, lines: Iterable[Line]) -> None:
+def page(app: KeyApp, workspace: Workspace, lines: Iterable[LineCells]) -> None:
     """Show lines in $PAGER, else in less or more; it has the terminal until it ends."""
     env = workspace.child_environment()
     usual = "less" if shutil.which("less", path=env.get("PATH")) else "more"

@@ -45,7 +45,7 @@ from agentco_tui.screens.cells import TONES, level_sign, spent_text
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.system.background import beside
 from agentco_tui.text import SafeText, cell_width, clip, plain, safe, signs
-from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Item
+from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, PaneItem
 from agentco_tui.widgets.tones import Tone
 
 log = logging.getLogger(__name__)
@@ -112,7 +112,9 @@ def life_of(known: Earlier) -> TaskLife:
     )
 
 
-def like_items(known: KnownPrecedents | None, tasks: Sequence[Task], now: float) -> Iterable[Item]:
+def like_items(
+    known: KnownPrecedents | None, tasks: Sequence[Task], now: float
+) -> Iterable[PaneItem]:
     """Yield how tasks like these fared: two lines about one task, one line about a set."""
     is_set = len(tasks) > 1
     words, tone = _precedent_words(known, tasks)
@@ -225,7 +227,7 @@ class DecisionFacts:
         self.known = await read_precedents(self.dashboard, self.tasks)
         self._show()
 
-    def items(self) -> Iterable[Item]:
+    def items(self) -> Iterable[PaneItem]:
         """Yield the budgets now and after the approval, and the precedent; always as many lines."""
         workspace = self.workspace
         precedents = self.known.precedents if self.known is not None else {}

@@ -26,7 +26,7 @@ from agentco_tui.model import Task
 from agentco_tui.screens.cells import warning_cell
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.text_pane import Gap, Item, Text
+from agentco_tui.widgets.text_pane import BlankLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 
 _ACTIVITY: Final = {
@@ -132,13 +132,13 @@ def text_of(dashboard: DashboardContext, decision: Decision) -> SafeText:
     return sentence_with_platform_words(decision.outcome)
 
 
-def decision_items(dashboard: DashboardContext, decision: Decision) -> list[Item]:
+def decision_items(dashboard: DashboardContext, decision: Decision) -> list[PaneItem]:
     """Return what the detail of a task shows of a decision about it."""
     outcome = decision.outcome
     if outcome is None:
         note = line_note(dashboard, decision)
-        return [Text(note.text, note.tone), Gap()]
+        return [Paragraph(note.text, note.tone), BlankLine()]
     is_good = outcome.kind in GOOD
     sign = signs.good if is_good else signs.warning
     tone = Tone.GOOD if is_good else Tone.WARNING
-    return [Text(plain(f"{sign} {kind_and_sentence(outcome)}"), tone), Gap()]
+    return [Paragraph(plain(f"{sign} {kind_and_sentence(outcome)}"), tone), BlankLine()]

@@ -38,7 +38,14 @@ from agentco_tui.screens.sent_fields import (
 from agentco_tui.system.osc import LINKABLE
 from agentco_tui.text import SafeText, cell_width, escaped, hidden_in, plain, safe
 from agentco_tui.text.signs import signs
-from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
+from agentco_tui.widgets.text_pane import (
+    LABEL_WIDTH,
+    BlankLine,
+    FieldLine,
+    Heading,
+    PaneItem,
+    Paragraph,
+)
 from agentco_tui.widgets.tones import Cell, Tone
 
 GAUGE_WIDTH: Final = 15
@@ -61,7 +68,9 @@ def name_and_id(name_of: Callable[[Ref], SafeText], ref: Ref | None) -> SafeText
     return plain(f"{name}  {safe(ref.id)}")
 
 
-def task_details(task: Task, context: CellContext, resolution: Cell | None = None) -> list[Item]:
+def task_details(
+    task: Task, context: CellContext, resolution: Cell | None = None
+) -> list[PaneItem]:
     """Return the title, status, owner and times of a task; `asked_for` returns the rest.
 
     `resolution` replaces the status of a task that waits: what has become of it meanwhile.
@@ -73,7 +82,7 @@ def task_details(task: Task, context: CellContext, resolution: Cell | None = Non
         status = resolution
     items = [
         *title_items(task),
-        Gap(),
+        BlankLine(),
         field("status", plain(status.text.strip()), status.tone),
         field("priority", task.priority),
     ]
@@ -109,9 +118,9 @@ def _wait_field(task: Task, context: CellContext) -> FieldLine:
     return field("waits", plain(words), TONES[level])
 
 
-def budget_details(budget: model.Budget, context: CellContext) -> list[Item]:
+def budget_details(budget: model.Budget, context: CellContext) -> list[PaneItem]:
     names = context.names
-    owners: list[Item] = []
+    owners: list[PaneItem] = []
     if budget.scope is model.BudgetScope.AGENT:
         agent = Ref(id=budget.sent_id, name=budget.name)
         owners.append(link("agent", names.agent, agent, "agents"))
@@ -119,8 +128,8 @@ def budget_details(budget: model.Budget, context: CellContext) -> list[Item]:
     if company is not None:
         owners.append(link("company", names.company, company, "companies"))
     return [
-        Text(names.budget(budget), Tone.STRONG),
-        Gap(),
+        Paragraph(names.budget(budget), Tone.STRONG),
+        BlankLine(),
         field("for", plain(budget.scope)),
         *owners,
         *budget_fields(budget, context),
@@ -128,9 +137,9 @@ def budget_details(budget: model.Budget, context: CellContext) -> list[Item]:
     ]
 
 
-def budget_fields(budget: model.Budget, context: CellContext) -> list[Item]:
+def budget_fields(budget: model.Budget, context: CellContext) -> list[PaneItem]:
     """Return the figures and the period of a budget."""
-    items: list[Item] = []
+    items: list[PaneItem] = []
     level = context.level_of(budget)
     used = context.used(budget, GAUGE_WIDTH).text
     if used:
@@ -155,7 +164,7 @@ def budget_fields(budget: model.Budget, context: CellContext) -> list[Item]:
     return items
 
 
-def alert_details(alert: model.Alert, context: CellContext) -> list[Item]:
+def alert_details(alert: model.Alert, context: CellContext) -> list[PaneItem]:
     names = context.names
     level = insight.alert_level(alert, context.limits)
     sign = cells.level_sign(level)
@@ -163,8 +172,8 @@ def alert_details(alert: model.Alert, context: CellContext) -> list[Item]:
     share = None if alert.share is None else fmt.percent(alert.share)
     threshold = None if alert.threshold is None else fmt.percent(alert.threshold)
     return [
-        Text(plain(f"{sign} {alert.text}".strip()), title_tone),
-        Gap(),
+        Paragraph(plain(f"{sign} {alert.text}".strip()), title_tone),
+        BlankLine(),
         field("severity", plain(f"{sign} {alert.severity}".strip()), TONES[level]),
         field("kind", alert.kind),
         field("status", alert.status),
@@ -179,7 +188,7 @@ def alert_details(alert: model.Alert, context: CellContext) -> list[Item]:
     ]
 
 
-def activity_details(entry: model.Activity, context: CellContext) -> list[Item]:
+def activity_details(entry: model.Activity, context: CellContext) -> list[PaneItem]:
     """Return the fields of an entry of the activity log."""
     names = context.names
     derived = signs.derived if entry.severity_derived else ""
@@ -190,8 +199,8 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[Item]:
         return lambda ref: names.of_entry(entry, slot) or safe(ref.id or "")
 
     return [
-        Text(sentence(entry, names), Tone.STRONG),
-        Gap(),
+        Paragraph(sentence(entry, names), Tone.STRONG),
+        BlankLine(),
         field("when", when(entry.at, context)),
         field("what", entry.verb),
         link("agent", name_in("agent"), entry.agent, "agents"),
@@ -205,7 +214,7 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[Item]:
     ]
 
 
-DETAILS: dict[type, Callable[[Any, CellContext], list[Item]]] = {
+DETAILS: dict[type, Callable[[Any, CellContext], list[PaneItem]]] = {
     model.Budget: budget_details,
     model.Alert: alert_details,
     model.Activity: activity_details,
@@ -214,7 +223,7 @@ DETAILS: dict[type, Callable[[Any, CellContext], list[Item]]] = {
 
 def details(
     record: model.Record, context: CellContext, *, raw: bool = False, resolution: Cell | None = None
-) -> list[Item]:
+) -> list[PaneItem]:
     """Return the lines for a task, budget, alert or log entry.
 
     `raw` shows the record as JSON with hidden characters escaped. `resolution` is what has become
@@ -222,7 +231,7 @@ def details(
     """
     if isinstance(record, Task):
         items = task_details(record, context, resolution)
-        sent = [Gap(), *asked_for(record)]
+        sent = [BlankLine(), *asked_for(record)]
     else:
         title, *fields = DETAILS[type(record)](record, context)
         items = [title, *id_warning(record), *fields]
@@ -247,7 +256,7 @@ def link_to(web_url: str | None, record: model.Record | None) -> str:
     return address if re.fullmatch(LINKABLE, address) else ""
 
 
-def unknown_fields(record: model.Record, *, raw: bool = False) -> list[Item]:
+def unknown_fields(record: model.Record, *, raw: bool = False) -> list[PaneItem]:
     """Return the fields that were sent beyond the known ones.
 
     With `raw`, return the whole record as JSON with hidden characters escaped.
@@ -260,17 +269,17 @@ def unknown_fields(record: model.Record, *, raw: bool = False) -> list[Item]:
     text = msgspec.json.format(_encode(whole), indent=2).decode("utf-8", "replace")
     lines = text.split("\n")
     widest = max(map(len, lines))
-    items: list[Item] = [
-        Gap(),
+    items: list[PaneItem] = [
+        BlankLine(),
         *origins(record),
         Heading(plain("All fields, hidden characters shown")),
     ]
     for line in lines:
-        items.append(Text(escaped(line, ESCAPE_LENGTH * widest)))
+        items.append(Paragraph(escaped(line, ESCAPE_LENGTH * widest)))
     return items
 
 
-def origins(record: model.Record) -> Iterator[Item]:
+def origins(record: model.Record) -> Iterator[PaneItem]:
     """Yield a line for each value that is shown differently from how it was sent."""
     if isinstance(record, Task) and record.title_from not in ("title", "name"):
         yield FieldLine(plain("title"), plain(f"not sent; this is its {record.title_from}"))
@@ -281,7 +290,9 @@ def origins(record: model.Record) -> Iterator[Item]:
             yield FieldLine(plain(name), plain(origin))
 
 
-def task_in_full(task: Task, context: CellContext, facts: Iterable[Item] = ()) -> list[Item]:
+def task_in_full(
+    task: Task, context: CellContext, facts: Iterable[PaneItem] = ()
+) -> list[PaneItem]:
     """Return everything that the platform sent about a task, for a decision on it.
 
     The title comes first, then `facts`, the sums, the description and all other fields.
@@ -289,25 +300,27 @@ def task_in_full(task: Task, context: CellContext, facts: Iterable[Item] = ()) -
     items = [*title_items(task), *facts, field("id", safe(task.sent_id, UNLIMITED))]
     if not task.cost:
         items.append(field("cost", None))
-    return [*items, *asked_for(task), Gap(), field("created", when(task.created, context))]
+    return [*items, *asked_for(task), BlankLine(), field("created", when(task.created, context))]
 
 
-def asked_for(task: Task) -> list[Item]:
+def asked_for(task: Task) -> list[PaneItem]:
     """Return what a task asks for: its sums, its description and its other fields."""
     sums, other_fields = sums_of(task)
     if task.cost:
         sums.insert(0, (plain("cost"), fmt.money(task.cost)))
     widest = max((cell_width(label) + 2 for label, _ in sums), default=0)
     label_width = min(WIDEST_LABEL, max(LABEL_WIDTH, widest))
-    items: list[Item] = [FieldLine(label, value, Tone.STRONG, label_width) for label, value in sums]
+    items: list[PaneItem] = [
+        FieldLine(label, value, Tone.STRONG, label_width) for label, value in sums
+    ]
     if task.description:
-        items += [Gap(), Heading(plain("Description")), Text(task.description)]
+        items += [BlankLine(), Heading(plain("Description")), Paragraph(task.description)]
     return [*items, *field_table(other_fields)]
 
 
-def title_items(task: Task) -> list[Item]:
+def title_items(task: Task) -> list[PaneItem]:
     """Return the whole title of a task, and warnings about parts of it that can't be shown."""
-    items: list[Item] = [Text(whole_title(task), Tone.STRONG)]
+    items: list[PaneItem] = [Paragraph(whole_title(task), Tone.STRONG)]
     items += id_warning(task)
     if task.cut is not None:
         items.append(warning(f"{signs.warning} too long to be shown whole: {task.cut}"))
@@ -322,7 +335,7 @@ def title_items(task: Task) -> list[Item]:
     return items
 
 
-def id_warning(record: model.Record) -> list[Item]:
+def id_warning(record: model.Record) -> list[PaneItem]:
     """Return why writes may not name a record by its id; nothing if they may."""
     if record.unwritable is None:
         return []
@@ -373,5 +386,5 @@ def when(moment: Moment | None, context: CellContext) -> SafeText | None:
     return plain(f"{relative}, {fmt.moment(moment)}{assumed}")
 
 
-def warning(words: str, indent: int = 0) -> Text:
-    return Text(plain(words), Tone.WARNING, indent)
+def warning(words: str, indent: int = 0) -> Paragraph:
+    return Paragraph(plain(words), Tone.WARNING, indent)

@@ -389,7 +389,7 @@ class MainScreen(BaseFrame):
     def action_pager(self) -> None:
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
-        page(self.key_app, self.workspace, self.view.detail.told(self.size.width))
+        page(self.key_app, self.workspace, self.view.detail.lines_at_width(self.size.width))
 
     def action_output(self) -> None:
         self.own_commands.show_output()

@@ -18,8 +18,8 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.model import TableModel
-from agentco_tui.widgets.text_pane import Cells, Item, Text
-from agentco_tui.widgets.tones import Cell, Pressable, Tone, faded, total_width
+from agentco_tui.widgets.text_pane import CellLine, PaneItem, Paragraph
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, dim_if_stale, total_width
 from agentco_tui.workspace.workspace import Workspace
 
 
@@ -88,7 +88,7 @@ def _need_cells(workspace: Workspace) -> list[Cell]:
         cells.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
     feeds = (FeedName.PENDING, FeedName.ALERTS)
     is_old = any(workspace.store.freshness[feed].phase is Phase.STALE for feed in feeds)
-    return faded(cells, is_old)
+    return dim_if_stale(cells, is_old)
 
 
 NARROW: Final = 60
@@ -274,7 +274,7 @@ def misleads(
     rows: TableModel[Any],
     since: float,
     recalled: bool,
-) -> Iterator[Item]:
+) -> Iterator[PaneItem]:
     """Yield what a list must say so that it does not mislead.
 
     That what was asked for does not exist (`error`), and that a filter hides rows which was set
@@ -282,7 +282,7 @@ def misleads(
     """
     now = workspace.clock.now()
     if error is not None:
-        yield Text(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
+        yield Paragraph(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
     is_old = recalled or now - since >= OLD_FILTER
     if not rows.filter or not is_old:
         return
@@ -292,7 +292,7 @@ def misleads(
     key = shown_key("app.back", workspace.settings.keys)
     if key:
         words += f" {signs.separator} {key}"
-    yield Text(plain(words), Tone.WARNING)
+    yield Paragraph(plain(words), Tone.WARNING)
 
 
 def told_cells(listing: Listing[Any], shown: int) -> list[Cell]:
@@ -372,7 +372,7 @@ def _reason(freshness: Freshness) -> str:
 
 def notice(
     freshness: Freshness, monotonic: float, about: str = "", settings: Settings | None = None
-) -> list[Item]:
+) -> list[PaneItem]:
     """Return what is said of a feed that fails: its age, the next try, and why.
 
     `about` names what fails; `settings` are for advice about a refused key.
@@ -395,14 +395,14 @@ def notice(
         advice = key_advice(settings)
         if advice is not None:
             words += f"; {advice}"
-    return [Cells((head,)), Text(plain(words), head.tone)]
+    return [CellLine((head,)), Paragraph(plain(words), head.tone)]
 
 
-def _late_notice(freshness: Freshness, monotonic: float, about: str) -> list[Item]:
+def _late_notice(freshness: Freshness, monotonic: float, about: str) -> list[PaneItem]:
     """Return that an answer is late; nothing if it is not."""
     if not freshness.late:
         return []
     words = "asked, and no answer yet"
     if freshness.phase is Phase.STALE:
         words = f"{fmt.age(freshness.age(monotonic))} old {signs.separator} {words}"
-    return [Cells((Cell(plain(f"{signs.unknown} {about}{words}"), Tone.WARNING),))]
+    return [CellLine((Cell(plain(f"{signs.unknown} {about}{words}"), Tone.WARNING),))]

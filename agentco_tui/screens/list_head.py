@@ -14,7 +14,7 @@ from agentco_tui.screens.navigation import breadcrumbs
 from agentco_tui.text import plain
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.text_pane import Notice
-from agentco_tui.widgets.tones import Cell, Tone, faded, total_width
+from agentco_tui.widgets.tones import Cell, Tone, dim_if_stale, total_width
 
 
 class ListHead:
@@ -34,7 +34,7 @@ class ListHead:
         """
         self._show_notice()
         is_old = self._show_row_state(phase) is Phase.STALE
-        self._hooks.detail.fade(is_old)
+        self._hooks.detail.set_stale(is_old)
         self._show_title(is_old)
 
     def _show_notice(self) -> None:
@@ -85,4 +85,6 @@ class ListHead:
         width = GAP + total_width([name, *about, *right])
         behind = hooks.frame.navigation.behind
         crumbs = breadcrumbs(behind, hooks.size.width - width) if behind else []
-        self.title_line.show([*crumbs, name, *faded(about, is_old)], faded(right, is_old))
+        self.title_line.show(
+            [*crumbs, name, *dim_if_stale(about, is_old)], dim_if_stale(right, is_old)
+        )

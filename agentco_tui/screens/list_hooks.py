@@ -34,7 +34,7 @@ from agentco_tui.screens.navigation import Destination, name_of
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import GONE
-from agentco_tui.widgets.text_pane import Item
+from agentco_tui.widgets.text_pane import PaneItem
 from agentco_tui.widgets.tones import Cell, Tone
 
 WIDE: Final = 120
@@ -214,7 +214,7 @@ class ListHooks(Widget, Generic[R]):
         cells.append(Cell(plain(words), Tone.DIM))
         return cells
 
-    def detail_items(self, record: Any) -> list[Item]:
+    def detail_items(self, record: Any) -> list[PaneItem]:
         """Return the lines of a record's detail."""
         return details(record, self.cell_context, raw=self.detail.is_raw)
 

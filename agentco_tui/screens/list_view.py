@@ -164,7 +164,7 @@ class ListView(ListHooks[R]):
         """Show the record under the cursor in the detail, with `top` from its first line."""
         record = self.detail.whole(self.subject())
         if self.display:
-            self.detail.lead(link_to(self.workspace.settings.web_url, record))
+            self.detail.set_link(link_to(self.workspace.settings.web_url, record))
             self.detail.show([] if record is None else self.detail_items(record), top=top)
 
     def tick(self) -> None:
@@ -212,8 +212,8 @@ class ListView(ListHooks[R]):
         self.opened_from = message.table
         self.open(message.row_id)
 
-    @on(DetailPane.Entered)
-    def _entered(self, message: DetailPane.Entered) -> None:
+    @on(DetailPane.LinkOpened)
+    def _entered(self, message: DetailPane.LinkOpened) -> None:
         """Go where a line of the detail leads: a screen, a row of it, or the log of an agent.
 
         From a company's page, everything is shown of that company.

@@ -30,8 +30,8 @@ from agentco_tui.screens.trends import (
     waiting_trend,
 )
 from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
-from agentco_tui.widgets.graph import Plot
-from agentco_tui.widgets.text_pane import Cells, Item, columns
+from agentco_tui.widgets.graph import Graph
+from agentco_tui.widgets.text_pane import CellLine, PaneItem, align_columns
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 from agentco_tui.workspace.workspace import Workspace
 
@@ -70,7 +70,7 @@ def one_line(*texts: SafeText | None) -> SafeText:
 
 def preview_items(
     need: Need, words: NeedWords, dashboard: DashboardContext, width: int
-) -> list[Item]:
+) -> list[PaneItem]:
     """Return three lines about a need: what follows if it is ignored and why it ranks here, and
     twice what its record is about, the more important first.
     """
@@ -84,7 +84,11 @@ def preview_items(
         ]
     left.append(Cell(plain(f" Ranked by {words.reason}."), Tone.DIM))
     right = Cell(joined(facts, f" {signs.separator} "), Tone.DIM)
-    return [Cells((*left,), (right,)), Cells((Cell(first),)), Cells((Cell(second, Tone.DIM),))]
+    return [
+        CellLine((*left,), (right,)),
+        CellLine((Cell(first),)),
+        CellLine((Cell(second, Tone.DIM),)),
+    ]
 
 
 def _preview(
@@ -230,7 +234,7 @@ def _worst_of_agents(dashboard: DashboardContext) -> list[Budget]:
     return [each for each in needs if isinstance(each, Budget) and each.scope is BudgetScope.AGENT]
 
 
-def money_items(budgets: list[Budget], dashboard: DashboardContext, width: int) -> list[Item]:
+def money_items(budgets: list[Budget], dashboard: DashboardContext, width: int) -> list[PaneItem]:
     """Return a line for each budget: its level, owner, gauge, last day, sums and forecast."""
     workspace = dashboard.workspace
     context = dashboard.cell_context
@@ -247,19 +251,19 @@ def money_items(budgets: list[Budget], dashboard: DashboardContext, width: int) 
         sums = _sums_words(budget, width, is_tight=is_tight)
         ahead = _ahead_words(budget, workspace, most - 2) if is_roomy else ""
         figures.append([day, Cell(plain(sums), Tone.DIM), Cell(plain(ahead), Tone.DIM)])
-    right = columns(figures, (width, width, most), "left", "right")
+    right = align_columns(figures, (width, width, most), "left", "right")
     room = width - LEVEL_COLUMNS - max(map(total_width, right), default=0)
-    left = columns(owners, (max(1, min(18, room - cells.LEAST_GAUGE)), 20))
+    left = align_columns(owners, (max(1, min(18, room - cells.LEAST_GAUGE)), 20))
     room -= max(map(total_width, left), default=0)
     room = max(cells.LEAST_GAUGE, min(cells.MOST_GAUGE, room))
-    used = columns(
+    used = align_columns(
         [[context.used(each, room, track=not dashboard.thin)] for each in budgets], (width,)
     )
-    items: list[Item] = []
+    items: list[PaneItem] = []
     for budget, owner, gauge, rest in zip(budgets, left, used, right, strict=True):
         level = context.level_of(budget)
         sign = Cell(plain(f"{cells.level_sign(level)} "), TONES[level])
-        items.append(Cells((sign, *owner, Cell(plain(" ")), *gauge, *rest)))
+        items.append(CellLine((sign, *owner, Cell(plain(" ")), *gauge, *rest)))
     return items
 
 
@@ -292,7 +296,7 @@ def _ahead_words(budget: Budget, workspace: Workspace, most: int) -> str:
     return f"  {ahead}" if ahead else ""
 
 
-def trend_items(workspace: Workspace, room: int) -> list[Item]:
+def trend_items(workspace: Workspace, room: int) -> list[PaneItem]:
     """Return what waited and what happened in the last 24 hours, in so many lines.
 
     As graphs, and with what is spent, as far as there is room; nothing while nothing is known.
@@ -304,18 +308,18 @@ def trend_items(workspace: Workspace, room: int) -> list[Item]:
         agents = workspace.needs.of_scope(workspace.store.agents)
         entries = together(outlook.of_agent(agent.id).entries_by_hour for agent in agents)
     trends = {"WAITING": waiting_trend(workspace, scope), "EVENTS ": entries_trend(entries)}
-    spending: list[Item] = []
+    spending: list[PaneItem] = []
     budgets = workspace.store.budgets_of_scope(scope)
     if len(budgets) == 1:  # of several budgets no total was sent
         spending = [*spending_items(budgets[0], workspace, "SPENT  ")]
     if room < len(trends) or not any(trends.values()):
         return []
-    height = sum(item.height + 1 if isinstance(item, Plot) else 1 for item in spending)
+    height = sum(item.height + 1 if isinstance(item, Graph) else 1 for item in spending)
     if height > room - len(trends):
         spending = []
         height = 0
     plot_height = (room - height) // len(trends) - 2
-    items: list[Item] = []
+    items: list[PaneItem] = []
     for name, trend in trends.items():
         items += trend.items(name)
         if trend and plot_height >= LEAST_PLOT:
@@ -350,12 +354,12 @@ def log_lines(folds: Sequence[Fold], context: CellContext, who: int) -> list[lis
                 Cell(plain(f" {deed(entry, context.names)}"), tone),
             ]
         )
-    return columns(rows, (9, 2, who + 1 if who else 0))
+    return align_columns(rows, (9, 2, who + 1 if who else 0))
 
 
 def latest_items(
     activity: ActivityWindow, context: CellContext, size: tuple[int, int], *, bad_only: bool
-) -> list[Item]:
+) -> list[PaneItem]:
     """Return the newest entries, those that are alike in one line; with `bad_only` the bad ones.
 
     `size` is the width and height of the panel.
@@ -371,6 +375,6 @@ def latest_items(
     repeats = [fold.times() if width >= ROOM else fold.count for fold in folds]
     lines = log_lines(folds, context, max(6, width // 5))
     return [
-        Cells(tuple(line), (Cell(words, Tone.DIM),))
+        CellLine(tuple(line), (Cell(words, Tone.DIM),))
         for line, words in zip(lines, repeats, strict=True)
     ]

@@ -50,7 +50,7 @@ from agentco_tui.text import SafeText, cell_width, plain, safe, signs
 from agentco_tui.text.width import fit_ends
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.text_pane import Item, Text, TextPane
+from agentco_tui.widgets.text_pane import PaneItem, Paragraph, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
@@ -127,8 +127,8 @@ class OverviewView(TaskLines[Need]):
         self.detail.add_class("overview--preview")
         for pane in (self.detail, self.spend, self.latest):
             pane.can_focus = False
-        self.spend.fitted = self._show_spend
-        self.latest.fitted = self._show_latest
+        self.spend.after_resize = self._show_spend
+        self.latest.after_resize = self._show_latest
         self._rest_timer: Timer | None = None
         """Runs from the cursor's last move until the trace of its task is read."""
         self.needs = workspace.needs
@@ -302,8 +302,8 @@ class OverviewView(TaskLines[Need]):
         freshness = self.workspace.store.freshness
         phases = [freshness[feed].phase for feed in self.lists]
         shown_with = (self.dashboard.thin, *phases)
-        self.spend.fade(Phase.STALE in phases[2:4])
-        self.latest.fade(phases[4] is Phase.STALE)
+        self.spend.set_stale(Phase.STALE in phases[2:4])
+        self.latest.set_stale(phases[4] is Phase.STALE)
         if shown_with != self._shown_with:
             self._shown_with = shown_with
             self._show_spend()
@@ -488,7 +488,7 @@ class OverviewView(TaskLines[Need]):
         lines = latest_items(activity, self.cell_context, self.latest.size, bad_only=bad_only)
         if bad_only and not lines and activity:
             none = plain(f"no {signs.critical} or {signs.warning} among the latest")
-            lines = [Text(none, Tone.DIM)]
+            lines = [Paragraph(none, Tone.DIM)]
         self.latest.show(lines or [self._instead(FeedName.ACTIVITY, "nothing happened yet")])
         zone = Cell(plain(f"  {fmt.zone(self.cell_context.clock.now())}"), Tone.DIM)
         only_bad = f"{signs.critical} {signs.warning} only"
@@ -510,9 +510,9 @@ class OverviewView(TaskLines[Need]):
         self._bad_only = not self._shows_bad_only()
         self._show_latest()
 
-    def _instead(self, feed: FeedName, none: str) -> Item:
+    def _instead(self, feed: FeedName, none: str) -> PaneItem:
         phase = self.workspace.store.freshness[feed].phase
-        return Text(without_lines(phase, self.workspace.scope.nothing(none)), Tone.DIM)
+        return Paragraph(without_lines(phase, self.workspace.scope.nothing(none)), Tone.DIM)
 
     def open(self, row_id: str) -> None:
         match self.subject():

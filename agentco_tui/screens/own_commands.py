@@ -19,7 +19,7 @@ from agentco_tui.screens.navigation import name_of
 from agentco_tui.system.background import while_wanted
 from agentco_tui.system.child_process import CommandError, how_it_ended, run_for_output
 from agentco_tui.text import SafeText, plain, safe, safe_block, signs
-from agentco_tui.widgets.text_pane import FieldLine, Text
+from agentco_tui.widgets.text_pane import FieldLine, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
@@ -59,7 +59,7 @@ class OwnCommands:
         """Show what the last command in the background printed."""
         dialog = Dialog[None]([Cell(plain("OUTPUT"), Tone.STRONG)])
         dialog.key_hints = {"esc": " back"}
-        dialog.pane.show([Text(self._last_output)])
+        dialog.pane.show([Paragraph(self._last_output)])
         self._frame.app.push_screen(dialog)
 
     def run(self, own: OwnCommand) -> None:

@@ -28,7 +28,14 @@ from agentco_tui.screens.navigation import AGENT_LOG
 from agentco_tui.screens.overview_panels import log_lines
 from agentco_tui.screens.trends import entries_trend, spending_items, together, waiting_trend
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
+from agentco_tui.widgets.text_pane import (
+    BlankLine,
+    CellLine,
+    Heading,
+    PaneItem,
+    Paragraph,
+    align_columns,
+)
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 
 MOST_TASKS: Final = 5_000
@@ -45,7 +52,7 @@ BLANK: Final = Cell(plain(" "))
 """The column before a line, where the cursor is drawn."""
 
 
-def company_page(company: Company, dashboard: DashboardContext) -> list[Item]:
+def company_page(company: Company, dashboard: DashboardContext) -> list[PaneItem]:
     """Return the page of a company: what waits, its money, its agents, and what failed."""
     workspace = dashboard.workspace
     context = dashboard.cell_context
@@ -70,29 +77,29 @@ def company_page(company: Company, dashboard: DashboardContext) -> list[Item]:
         *_agents_part(agents, tasks, context),
         *_log_part("Failures", bad, context, 10, "none in the part of the log that is known"),
         *entries_trend(together(hours)).items(),
-        Gap(),
+        BlankLine(),
         field("tasks", fmt.count(company.task_count)),
         field("created", when(company.created, context)),
         field("id", safe(company.sent_id)),
     ]
 
 
-def _company_head(company: Company, agents: list[Agent]) -> list[Item]:
+def _company_head(company: Company, agents: list[Agent]) -> list[PaneItem]:
     """Return the name of a company, and what it is for."""
-    items: list[Item] = [
-        Text(company.name or safe(company.sent_id), Tone.STRONG),
+    items: list[PaneItem] = [
+        Paragraph(company.name or safe(company.sent_id), Tone.STRONG),
         *id_warning(company),
     ]
     facts = [company.status, company.template, f"{fmt.count(len(agents))} agents" if agents else ""]
     words = f" {signs.separator} ".join(fact for fact in facts if fact)
     if words:
-        items.append(Text(plain(words)))
+        items.append(Paragraph(plain(words)))
     if company.mission:
-        items.append(Text(company.mission, Tone.DIM))
+        items.append(Paragraph(company.mission, Tone.DIM))
     return items
 
 
-def agent_page(agent: Agent, dashboard: DashboardContext) -> list[Item]:
+def agent_page(agent: Agent, dashboard: DashboardContext) -> list[PaneItem]:
     """Return the page of an agent: what waits, its money, and the newest of its log."""
     workspace = dashboard.workspace
     context = dashboard.cell_context
@@ -101,7 +108,7 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[Item]:
     newest = reversed(context.store.activity)
     entries = (entry for entry in newest if is_about_agent(entry, agent.id, context.names))
     return [
-        Text(agent.name or safe(agent.sent_id), Tone.STRONG),
+        Paragraph(agent.name or safe(agent.sent_id), Tone.STRONG),
         *id_warning(agent),
         link("company", context.names.company, agent.company, "companies"),
         field("status", plain(status.text.strip()), status.tone),
@@ -111,7 +118,7 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[Item]:
         *_money_part(context.budget_of(agent), dashboard),
         *_agent_log_part(agent.id, entries, context),
         *entries_trend(workspace.outlook.of_agent(agent.id).entries_by_hour).items(),
-        Gap(),
+        BlankLine(),
         field("left", context.remaining_cell(agent).text),
         field("model", agent.model),
         field("completed", fmt.count(agent.tasks_completed)),
@@ -121,32 +128,32 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[Item]:
     ]
 
 
-def _line(key: str, left: Iterable[Cell], right: str = "") -> Cells:
+def _line(key: str, left: Iterable[Cell], right: str = "") -> CellLine:
     """Return a line that leads where `key` says."""
     linked = (Pressable(cell.text, cell.tone, key) for cell in left)
-    return Cells((BLANK, *linked), (Cell(plain(right), Tone.DIM),))
+    return CellLine((BLANK, *linked), (Cell(plain(right), Tone.DIM),))
 
 
 def _part(
-    heading: str, lines: Sequence[Item], most: int = MOST_LINES, more: str = "", none: str = ""
-) -> list[Item]:
+    heading: str, lines: Sequence[PaneItem], most: int = MOST_LINES, more: str = "", none: str = ""
+) -> list[PaneItem]:
     """Return a heading and its first lines, and how many more there are.
 
     `more` is where the line with that number leads; `none` is said if there are no lines.
     """
-    items = [*lines[:most]] or [Text(plain(f" {none}"), Tone.DIM)]
+    items = [*lines[:most]] or [Paragraph(plain(f" {none}"), Tone.DIM)]
     left_out = len(lines) - most
     if left_out > 0:
         number = Cell(plain(f"{fmt.count(left_out)} more"), Tone.DIM)
-        items.append(_line(more, [number]) if more else Cells((BLANK, number)))
-    return [Gap(), Heading(plain(heading)), *items]
+        items.append(_line(more, [number]) if more else CellLine((BLANK, number)))
+    return [BlankLine(), Heading(plain(heading)), *items]
 
 
 def _waiting(context: CellContext) -> Iterator[Task]:
     return filter(insight.waits_for_person, islice(context.store.pending, MOST_TASKS))
 
 
-def _waiting_part(tasks: list[Task], context: CellContext, more: str = "") -> list[Item]:
+def _waiting_part(tasks: list[Task], context: CellContext, more: str = "") -> list[PaneItem]:
     """Return the tasks that wait, the worst and oldest first; in a company's page with agents.
 
     `more` is where the line with the number of further tasks leads.
@@ -155,8 +162,10 @@ def _waiting_part(tasks: list[Task], context: CellContext, more: str = "") -> li
     since = {id(task): insight.waiting_since(task) or now for task in tasks}
     levels = {id(task): insight.task_level(task, now, context.limits) for task in tasks}
     tasks.sort(key=lambda task: (-levels[id(task)], since[id(task)]))
-    rows = columns([_waiting_cells(task, levels[id(task)], context) for task in tasks], (9, 11))
-    lines: list[Item] = []
+    rows = align_columns(
+        [_waiting_cells(task, levels[id(task)], context) for task in tasks], (9, 11)
+    )
+    lines: list[PaneItem] = []
     for task, row in zip(tasks, rows, strict=True):
         agent = context.names.agent(task.agent) if more else ""
         lines.append(_line(f"tasks:{task.id}", row, agent))
@@ -179,17 +188,17 @@ def _waiting_cells(task: Task, level: Level, context: CellContext) -> list[Cell]
     return [Cell(plain(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
 
 
-def _money_part(budget: Budget | None, dashboard: DashboardContext) -> list[Item]:
+def _money_part(budget: Budget | None, dashboard: DashboardContext) -> list[PaneItem]:
     """Return a budget's gauge, what is spent and left, when it resets, and its forecast."""
     workspace = dashboard.workspace
     if budget is None:
         return _part("Money", [], 0, none="no budget is known")
     context = dashboard.cell_context
-    items: list[Item] = []
+    items: list[PaneItem] = []
     used = context.used(budget, GAUGE)
     if used.text:
         sign = Cell(plain(f" {cells.level_sign(context.level_of(budget))}"), used.tone)
-        items.append(Cells((BLANK, used, sign)))
+        items.append(CellLine((BLANK, used, sign)))
     words = cells.spent_text(budget)
     if budget.remaining is not None and not budget.unlimited:
         words = plain(f"{words}, {fmt.money(budget.remaining)} left")
@@ -203,13 +212,15 @@ def _money_part(budget: Budget | None, dashboard: DashboardContext) -> list[Item
     return _part(f"Money{today}", items, len(items), none="no budget is known")
 
 
-def _agents_part(agents: list[Agent], waiting: Iterable[Task], context: CellContext) -> list[Item]:
+def _agents_part(
+    agents: list[Agent], waiting: Iterable[Task], context: CellContext
+) -> list[PaneItem]:
     """Return the agents of a company, the worst first, with what is spent and what waits."""
     waiting_by_agent = Counter(task.agent.id for task in waiting if task.agent)
     agents.sort(key=lambda agent: (agent.name or "").casefold())
     agents.sort(key=context.agent_badness, reverse=True)
     cells_by_agent = [_agent_cells(agent, waiting_by_agent[agent.id], context) for agent in agents]
-    rows = columns(cells_by_agent, (2, 14, 1, 21, 20, 12))
+    rows = align_columns(cells_by_agent, (2, 14, 1, 21, 20, 12))
     lines = [_line(f"agents:{agent.id}", row) for agent, row in zip(agents, rows, strict=True)]
     heading = f"Agents {fmt.count(len(agents))}, worst first"
     return _part(heading, lines, MOST_LINES + 2, more="agents", none="no agents are known")
@@ -229,7 +240,9 @@ def _agent_cells(agent: Agent, waiting: int, context: CellContext) -> list[Cell]
     ]
 
 
-def _agent_log_part(agent_id: str, entries: Iterable[Activity], context: CellContext) -> list[Item]:
+def _agent_log_part(
+    agent_id: str, entries: Iterable[Activity], context: CellContext
+) -> list[PaneItem]:
     """Return the agent's entries among those that were read, and a line that leads to its log.
 
     The log that all screens share holds the newest entries of all agents: an agent may have many
@@ -241,7 +254,7 @@ def _agent_log_part(agent_id: str, entries: Iterable[Activity], context: CellCon
     log_key = f"{AGENT_LOG}:{agent_id}"
     items = _log_part("Latest", entries, context, 0, none, more=log_key)
     last = items[-1]
-    last_cells = last.left if isinstance(last, Cells) else ()
+    last_cells = last.left if isinstance(last, CellLine) else ()
     leads_to_log = any(isinstance(c, Pressable) and c.key == log_key for c in last_cells)
     if not leads_to_log:
         items.append(_line(log_key, [Cell(plain("all of its log"), Tone.DIM)]))
@@ -256,10 +269,10 @@ def _log_part(
     none: str,
     *,
     more: str = "activity",
-) -> list[Item]:
+) -> list[PaneItem]:
     """Return entries of the log, those that are alike in one line; `who` is the columns of whom."""
     folds = folded(islice(entries, MOST_ENTRIES), context.names)
-    lines: list[Item] = []
+    lines: list[PaneItem] = []
     for fold, line in zip(folds, log_lines(folds, context, who), strict=True):
         entry = fold.entries[0]
         key = f"activity:{entry.id}"

@@ -31,7 +31,7 @@ from agentco_tui.screens.trends import TrendView, trend_column
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.text_pane import Gap, Heading, Item, Text
+from agentco_tui.widgets.text_pane import BlankLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
@@ -116,7 +116,7 @@ class CompaniesView(TrendView[Company]):
     def read_one(self, row_id: str) -> Awaitable[Company]:
         return self.workspace.client.company(row_id)
 
-    def detail_items(self, record: Company) -> list[Item]:
+    def detail_items(self, record: Company) -> list[PaneItem]:
         return [
             *company_page(record, self.dashboard),
             *unknown_fields(record, raw=self.detail.is_raw),
@@ -179,7 +179,7 @@ class AgentsView(TrendView[Agent]):
     def read_one(self, row_id: str) -> Awaitable[Agent]:
         return self.workspace.client.agent(row_id)
 
-    def detail_items(self, record: Agent) -> list[Item]:
+    def detail_items(self, record: Agent) -> list[PaneItem]:
         return [
             *agent_page(record, self.dashboard),
             *unknown_fields(record, raw=self.detail.is_raw),
@@ -359,7 +359,7 @@ class ActivityView(ListView[Activity]):
         after = {entry_id: len(fold.entries) for entry_id, fold in self._folds.items()}
         return [each for each in {**before, **after} if before.get(each) != after.get(each)]
 
-    def detail_items(self, record: Activity) -> list[Item]:
+    def detail_items(self, record: Activity) -> list[PaneItem]:
         items = super().detail_items(record)
         fold = self._folds.get(record.id)
         if fold is None or len(fold.entries) < 2:
@@ -367,7 +367,12 @@ class ActivityView(ListView[Activity]):
         now = self.cell_context.clock.now()
         names = self.workspace.names
         lines = (f"{fmt.clock(each.at, now)}  {deed(each, names)}" for each in fold.entries)
-        return [*items, Gap(), Heading(fold.times()), *(Text(plain(line)) for line in lines)]
+        return [
+            *items,
+            BlankLine(),
+            Heading(fold.times()),
+            *(Paragraph(plain(line)) for line in lines),
+        ]
 
     def show_change(self, change: Change) -> None:
         if change.feed is not FeedName.ACTIVITY:

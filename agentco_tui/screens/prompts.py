@@ -23,7 +23,7 @@ from agentco_tui.system.background import in_slices
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.text.row_filter import completed as completed_name
 from agentco_tui.widgets.prompt import WordSuggester
-from agentco_tui.widgets.text_pane import Cells, Item
+from agentco_tui.widgets.text_pane import CellLine, PaneItem
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
@@ -40,24 +40,27 @@ class FilterWords:
         hint = plain(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
         suggester = WordSuggester(lambda text: completed_name(text, columns))
         frame.footer.display = False
-        frame.prompt.ask("/", view.filter_text, hint, suggester, asking=self)
+        frame.prompt.ask("/", view.filter_text, hint, suggester, handler=self)
 
-    def typed(self, text: str) -> None:
+    def text_changed(self, text: str) -> None:
         error = self._view.set_filter(text)
-        self._frame.prompt.hint(error or plain("enter keeps it, esc drops it"), bad=bool(error))
+        if error:
+            self._frame.prompt.show_error(error)
+        else:
+            self._frame.prompt.show_hint(plain("enter keeps it, esc drops it"))
 
-    async def entered(self, text: str) -> None:
+    async def text_entered(self, text: str) -> None:
         # Enter may come before the list was filtered by the words that it keeps.
         if text != self._view.filter_text:
-            self.typed(text)
+            self.text_changed(text)
         if text == self._view.filter_text:
             self._frame.close_prompt()
 
-    def left(self) -> None:
+    def cancelled(self) -> None:
         self._view.set_filter(self._view.shown_as.filter)
         self._frame.close_prompt()
 
-    def step(self, by: int) -> bool:
+    def move_choice(self, by: int) -> bool:
         return False
 
 
@@ -71,7 +74,7 @@ class GoToWords:
         self._workspace = frame.workspace
         frame.footer.display = False
         suggester = WordSuggester(lambda text: targets.completion(text, self._targets()))
-        frame.prompt.ask(":", "", plain("any command, or a name"), suggester, asking=self)
+        frame.prompt.ask(":", "", plain("any command, or a name"), suggester, handler=self)
         self._show(self._commands())
 
     def _targets(self) -> Iterator[Target]:
@@ -84,7 +87,7 @@ class GoToWords:
         rest = (target for target in own if (target.kind, target.id) not in latest)
         return Meant("", (*self._frame.recent, *rest))
 
-    def typed(self, text: str) -> None:
+    def text_changed(self, text: str) -> None:
         work = partial(self._find, text)
         start_worker(self._frame, work, "find what is meant", group="find", exclusive=True)
 
@@ -93,7 +96,7 @@ class GoToWords:
         if text.strip():
             steps = targets.search(text, self._targets(), self._frame.recent)
             found = await in_slices(steps, asked=asked)
-        if self._frame.prompt.asking is self and self._frame.prompt.input.value == text:
+        if self._frame.prompt.handler is self and self._frame.prompt.input.value == text:
             self._show(found)
 
     def _show(self, found: Meant) -> None:
@@ -104,16 +107,18 @@ class GoToWords:
     def _paint(self) -> None:
         found = self._found
         prompt = self._frame.prompt
-        start = max(0, self._chosen - prompt.rows + 1)
-        lines: list[Item] = []
-        for index, target in enumerate(found.targets[start : start + prompt.rows], start=start):
+        start = max(0, self._chosen - prompt.choice_lines + 1)
+        lines: list[PaneItem] = []
+        for index, target in enumerate(
+            found.targets[start : start + prompt.choice_lines], start=start
+        ):
             lines.append(self._line(target, is_chosen=index == self._chosen))
-        prompt.offer(lines)
+        prompt.show_choices(lines)
         if found.all:
             which = f"{self._chosen + 1} of " if self._chosen >= 0 else ""
-            prompt.hint(plain(f"{which}{fmt.count(found.all)}  {signs.up}{signs.down} choose"))
+            prompt.show_hint(plain(f"{which}{fmt.count(found.all)}  {signs.up}{signs.down} choose"))
 
-    def _line(self, target: Target, *, is_chosen: bool) -> Cells:
+    def _line(self, target: Target, *, is_chosen: bool) -> CellLine:
         """Return a line of the list: kind, name, what tells it from others, and its key or id."""
         about = targets.about(target, self._workspace, self._frame.denied)
         left = (
@@ -128,9 +133,9 @@ class GoToWords:
             right = Cell(plain(key), Tone.ACCENT)
         elif isinstance(target.of, Task | Agent | Company):
             right = Cell(safe(target.id, 24), Tone.DIM)
-        return Cells(left, (right,) if right.text else ())
+        return CellLine(left, (right,) if right.text else ())
 
-    def step(self, by: int) -> bool:
+    def move_choice(self, by: int) -> bool:
         """Choose the next; up from the words is to those entered before."""
         last = len(self._found.targets) - 1
         if last < 0 or (by < 0 and self._chosen < 0):
@@ -139,7 +144,7 @@ class GoToWords:
         self._paint()
         return True
 
-    async def entered(self, text: str) -> None:
+    async def text_entered(self, text: str) -> None:
         """Go there, or say why nowhere; those words stay to be mended."""
         frame = self._frame
         if text != self._found.words:
@@ -158,9 +163,9 @@ class GoToWords:
             frame.close_prompt()
         elif found.targets:
             words = f"{fmt.count(found.best)} may be meant: {signs.down} chooses"
-            frame.prompt.hint(plain(words), bad=True)
+            frame.prompt.show_error(plain(words))
         else:
-            frame.prompt.hint(targets.nowhere(text, self._targets()), bad=True)
+            frame.prompt.show_error(targets.nowhere(text, self._targets()))
 
     async def _go(self, target: Target) -> None:
         frame = self._frame
@@ -183,5 +188,5 @@ class GoToWords:
             case _:
                 await frame.go(Destination("companies", scope=None))
 
-    def left(self) -> None:
+    def cancelled(self) -> None:
         self._frame.close_prompt()

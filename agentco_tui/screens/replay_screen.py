@@ -148,22 +148,22 @@ class TimeWords:
     def __init__(self, frame: ReplayScreen) -> None:
         self._frame = frame
         frame.footer.display = False
-        frame.prompt.ask("@", "", plain("03:12  2026-11-23 03:12  +5m  -1h"), asking=self)
+        frame.prompt.ask("@", "", plain("03:12  2026-11-23 03:12  +5m  -1h"), handler=self)
 
-    def typed(self, text: str) -> None:
-        self._frame.prompt.hint(plain("enter goes there, esc leaves it"))
+    def text_changed(self, text: str) -> None:
+        self._frame.prompt.show_hint(plain("enter goes there, esc leaves it"))
 
-    async def entered(self, text: str) -> None:
+    async def text_entered(self, text: str) -> None:
         at = self._frame.clock.parse_time(text.strip())
         if at is None:
             words = f"{safe(text, 40)} is no time of the recording: 03:12, +5m or -1h"
-            self._frame.prompt.hint(plain(words), bad=True)
+            self._frame.prompt.show_error(plain(words))
             return
         self._frame.close_prompt()
         self._frame.jump(at)
 
-    def left(self) -> None:
+    def cancelled(self) -> None:
         self._frame.close_prompt()
 
-    def step(self, by: int) -> bool:
+    def move_choice(self, by: int) -> bool:
         return False

@@ -23,7 +23,14 @@ from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.reading.values.money import Sum, envelope_unit, to_money, to_sum
 from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.text import SafeText, cell_width, plain, safe, safe_block
-from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
+from agentco_tui.widgets.text_pane import (
+    LABEL_WIDTH,
+    BlankLine,
+    FieldLine,
+    Heading,
+    PaneItem,
+    Paragraph,
+)
 from agentco_tui.widgets.tones import Tone
 
 WIDEST_LABEL: Final = 24
@@ -64,7 +71,7 @@ Row = tuple[SafeText, SafeText, Tone]
 """A label, a value and the tone of the value."""
 
 
-def field_table(fields: Fields) -> list[Item]:
+def field_table(fields: Fields) -> list[PaneItem]:
     """Return fields as a table; each object and each long list follows below its name.
 
     Sums come first, then what usually holds the substance of a task, then the rest.
@@ -78,13 +85,13 @@ def field_table(fields: Fields) -> list[Item]:
             flat_fields[name] = value
     nested_names.sort(key=lambda name: (not is_substance(name), not _has_sum(name, fields[name])))
     unit = _declared_unit(fields)
-    items: list[Item] = []
+    items: list[PaneItem] = []
     for name in nested_names:
         value = fields[name]
         inner_fields = value if type(value) is dict else {"": value}
-        items += [Gap(), Heading(safe(name, NAME_WIDTH)), *_row_items(inner_fields, unit)]
+        items += [BlankLine(), Heading(safe(name, NAME_WIDTH)), *_row_items(inner_fields, unit)]
     if flat_fields:
-        items += [Gap(), Heading(plain("Other fields")), *_row_items(flat_fields, unit)]
+        items += [BlankLine(), Heading(plain("Other fields")), *_row_items(flat_fields, unit)]
     return items
 
 
@@ -205,23 +212,23 @@ def texts_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield from texts_in(entry, f"{path}.{key}" if path else str(key))
 
 
-def _row_items(fields: Fields, outer_unit: Unit) -> list[Item]:
+def _row_items(fields: Fields, outer_unit: Unit) -> list[PaneItem]:
     """Return the fields of one object as lines; long values follow below their label."""
     rows = list(_rows(fields, 0, outer_unit))
     widest = max((cell_width(label) + 2 for label, _, _ in rows), default=0)
     label_width = max(LABEL_WIDTH, min(WIDEST_LABEL, widest))
-    items: list[Item] = []
+    items: list[PaneItem] = []
     for label, value, tone in rows:
         if "\n" in value or len(value) > _INLINE_LENGTH:
             if label.strip():
                 indent = len(label) - len(label.lstrip(" "))
-                items += [Text(label, Tone.DIM), Text(value, tone, indent + _INDENT)]
+                items += [Paragraph(label, Tone.DIM), Paragraph(value, tone, indent + _INDENT)]
             else:
-                items.append(Text(value, tone))
+                items.append(Paragraph(value, tone))
         elif label:
             items.append(FieldLine(label, value, tone, label_width))
         elif value:
-            items.append(Text(value))
+            items.append(Paragraph(value))
     return items
 
 

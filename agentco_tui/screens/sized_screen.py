@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.text import plain
-from agentco_tui.widgets.text_pane import Text, TextPane
+from agentco_tui.widgets.text_pane import Paragraph, TextPane
 from agentco_tui.widgets.tones import Tone
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class SizedScreen(Screen[T]):
         if small:
             words = f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
             words += f"{width}x{height}. Make it larger to go on."
-            self.call_after_refresh(self._small.show, [Text(plain(words), Tone.WARNING)])
+            self.call_after_refresh(self._small.show, [Paragraph(plain(words), Tone.WARNING)])
         elif was_small:
             self.call_after_refresh(self.focus_again)
 

@@ -17,7 +17,7 @@ from agentco_tui.screens.decision_notes import (
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.widgets.table.layout import R
-from agentco_tui.widgets.text_pane import Item
+from agentco_tui.widgets.text_pane import PaneItem
 from agentco_tui.widgets.tones import Cell
 
 MOST_SEARCHED = 1_000  # lines, up or down, in which the next task that waits is looked for
@@ -42,14 +42,14 @@ class TaskLines(ListView[R]):
         is_task = isinstance(record, Task)
         return resolution_note(self.dashboard, record.id) if is_task else super().resolution(row_id)
 
-    def detail_items(self, record: Any) -> list[Item]:
+    def detail_items(self, record: Any) -> list[PaneItem]:
         """Return the task as it was last read, after what is known of a decision about it."""
         if not isinstance(record, Task):
             return super().detail_items(record)
         decision = self.dashboard.decisions.by_task.get(record.id)
         tombstone = self.table.model.tombstone(f"{self.task_rows}{record.id}")
         resolution = tombstone or settled_as(self.dashboard, record.id)
-        items: list[Item] = []
+        items: list[PaneItem] = []
         if decision is not None:
             items += decision_items(self.dashboard, decision)
             read = None if decision.outcome is None else decision.outcome.record

@@ -25,17 +25,17 @@ class ThemeChoice:
         """`fallback` is used if nothing names a theme."""
         self._app = app
         self._fallback = fallback
-        for theme in (*themes.THEMES, *themes.SIXTEEN):
+        for theme in (*themes.THEMES, *themes.ANSI_THEMES):
             app.register_theme(theme)
 
     def apply(self, settings: Settings, remembered: Remembered) -> None:
         """Register the user's own themes, and show the one that is wanted."""
         for name, roles in settings.themes.items():
-            self._app.register_theme(themes.made(name, **roles))
+            self._app.register_theme(themes.make_theme(name, **roles))
         wanted = self._wanted(settings, remembered)
         if self._app.theme == wanted:
             # Textual sees no change in a theme of the same name with other colours.
-            self._app.theme = themes.DEFAULT
+            self._app.theme = themes.DEFAULT_THEME
         self._app.theme = wanted
 
     def apply_changed(self, before: Settings, settings: Settings, remembered: Remembered) -> bool:

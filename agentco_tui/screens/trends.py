@@ -18,9 +18,9 @@ from agentco_tui.screens import cells
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.text import SafeText, cell_width, plain, signs
-from agentco_tui.widgets.graph import Plot, spark
+from agentco_tui.widgets.graph import Graph, sparkline
 from agentco_tui.widgets.table.layout import Column, R
-from agentco_tui.widgets.text_pane import Cells, Item
+from agentco_tui.widgets.text_pane import CellLine, PaneItem
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.workspace.workspace import Workspace
 
@@ -35,7 +35,7 @@ hour is not over."""
 def spark_cell(day: Day, width: int = SPARK) -> Cell:
     """A day drawn in at most `width` cells; no text if nothing is known of it."""
     is_known = any(figure is not None for figure in day)
-    return Cell(spark(day, min(width, HOURS)) if is_known else plain(""), Tone.DIM)
+    return Cell(sparkline(day, min(width, HOURS)) if is_known else plain(""), Tone.DIM)
 
 
 def trend_column(day_of: Callable[[R], Day], priority: int) -> Column[R]:
@@ -86,19 +86,21 @@ class Trend(msgspec.Struct, frozen=True):
             return plain(f"{total}{self.noun} {hours}, peak {most} an hour")
         return plain(f"{least} to {most} {hours}")
 
-    def items(self, name: str = "") -> list[Item]:
+    def items(self, name: str = "") -> list[PaneItem]:
         """A line of signs, and the words for it."""
         if not self:
             return []
         told = Cell(plain(f"  {self.told}"), Tone.DIM)
-        return [Cells((Cell(plain(f"{name} "), Tone.ACCENT), Cell(spark(self.day, HOURS)), told))]
+        return [
+            CellLine((Cell(plain(f"{name} "), Tone.ACCENT), Cell(sparkline(self.day, HOURS)), told))
+        ]
 
-    def plot(self, height: int) -> Plot:
-        return Plot(
+    def plot(self, height: int) -> Graph:
+        return Graph(
             past=self.day,
-            named=self.figure,
-            starts=plain(f"{HOURS} h ago"),
-            ends=plain("now"),
+            format_value=self.figure,
+            start_label=plain(f"{HOURS} h ago"),
+            end_label=plain("now"),
             tone=Tone.DIM,
             height=height,
         )
@@ -140,7 +142,7 @@ def together(days: Iterable[Day]) -> Day:
     return tuple(sum(figures) if figures else None for figures in known)
 
 
-def spending_items(budget: Budget, workspace: Workspace, name: str = "") -> list[Item]:
+def spending_items(budget: Budget, workspace: Workspace, name: str = "") -> list[PaneItem]:
     """A budget's last 24 hours, its forecast, and the graph of its period."""
     outlook = workspace.outlook
     now = workspace.clock.now()
@@ -155,15 +157,15 @@ def spending_items(budget: Budget, workspace: Workspace, name: str = "") -> list
     span = (found.low, found.high) if isinstance(found, Forecast) else None
     if any(figure > 0 for figure in spent):
         period = period_of(budget, now)
-        graph = Plot(
+        graph = Graph(
             past=spent,
             # Rounded, so that the graph is repainted only when it moves.
             passed=round((now - period.start) / (period.end - period.start), 3),
             limit=limit,
-            ahead=span,
-            named=partial(about, budget, derived=False),
-            starts=fmt.day(period.start, now),
-            ends=fmt.day(period.end, now),
+            forecast=span,
+            format_value=partial(about, budget, derived=False),
+            start_label=fmt.day(period.start, now),
+            end_label=fmt.day(period.end, now),
         )
         items.append(graph)
     return items

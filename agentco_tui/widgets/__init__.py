@@ -1,1 +1,1 @@
-"""What the screens are made of; knows no store and no HTTP."""
+"""Widgets of which the screens are made. They know no records, no store and no HTTP."""

@@ -1,137 +1,204 @@
-"""Figures over time, drawn with signs that fonts have: one line of blocks, or a graph of several.
+"""Draws values over time in characters: a sparkline (one line), or a graph of several lines.
 
-Pure functions from numbers to cells. What isn't known (None or nan) is left empty and never drawn
-as nothing: nothing has a sign of its own. Where no colour shows, the signs alone tell past, range
-and limit apart.
+Pure functions and data, without Textual; `TextPane` shows a `Graph`, table cells a sparkline. A
+value that is unknown (None or NaN) is left blank and never drawn as 0, for which there is a
+character of its own. The characters alone distinguish past, forecast and limit, for terminals
+without colour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf, isfinite
+from math import isfinite
 
 import msgspec
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.widgets.tones import Cell, Tone
 
-Figures = Sequence[float | None] | Sequence[float]
+Values = Sequence[float | None] | Sequence[float]
 
-LEAST_PLOT = 16  # columns of a graph, beside its scale
-MOST_PLOT = 120
-FAR = 4.0  # times the highest figure, from which on a limit is beyond the graph
+MIN_PLOT_WIDTH = 16  # columns of a graph, without its scale
+MAX_PLOT_WIDTH = 120
+FAR_LIMIT = 4.0
+"""A limit that is more than so many times the highest value is not drawn."""
 
 
-def joined_to(values: Figures, width: int) -> list[float | None]:
-    """The figures of `width` columns: the mean of those that are known in each; None where that is
-    less than half of them.
+def column_means(values: Values, width: int) -> list[float | None]:
+    """Return the values as `width` columns: the mean of the known values of each column.
+
+    A column is None if less than half of its values are known.
     """
-    count, columns = len(values), list[float | None]()
-    for at in range(width if count else 0):
-        first = at * count // width
-        few = values[first : max(first + 1, (at + 1) * count // width)]
-        known = [value for value in few if value is not None and isfinite(value)]
-        columns.append(sum(known) / len(known) if 2 * len(known) >= len(few) else None)
-    return columns or [None] * width
+    count = len(values)
+    if not count:
+        return [None] * width
+    columns: list[float | None] = []
+    for column in range(width):
+        start = column * count // width
+        end = max(start + 1, (column + 1) * count // width)
+        part = values[start:end]
+        known = [value for value in part if value is not None and isfinite(value)]
+        if 2 * len(known) >= len(part):
+            columns.append(sum(known) / len(known))
+        else:
+            columns.append(None)
+    return columns
 
 
-def spark(values: Figures, width: int) -> SafeText:
-    """One line of exactly `width` cells, the oldest first, up to the highest figure.
+def sparkline(values: Values, width: int) -> SafeText:
+    """Return one line of exactly `width` cells, the oldest value first.
 
-    Nothing (and what is below it) is the lowest sign, whatever is more than nothing a higher one;
-    none is a full cell, so that lines one above the other stay apart.
+    Its scale goes from 0 to the highest value. A value of 0 or less is the lowest character, any
+    other a higher one. No cell is full, so that lines below each other stay apart.
     """
-    columns, full = joined_to(values, width), len(signs.heights) - 2
-    top = max((value for value in columns if value is not None), default=0.0)
-    levels = (None if value is None else _level(value, top, full) for value in columns)
-    return plain("".join(" " if level is None else signs.heights[level] for level in levels))
+    columns = column_means(values, width)
+    highest = max((value for value in columns if value is not None), default=0.0)
+    max_level = len(signs.heights) - 2
+    characters: list[str] = []
+    for value in columns:
+        if value is None:
+            characters.append(" ")
+        else:
+            characters.append(signs.heights[_level(value, highest, max_level)])
+    return plain("".join(characters))
 
 
-def _level(value: float, top: float, full: int) -> int:
-    """How much of `full` a figure is; what is more than nothing is at least one."""
-    return max(1, round(min(1.0, value / top) * full)) if value > 0 and top > 0 else 0
+def _level(value: float, highest: float, max_level: int) -> int:
+    """Return the level of a value on a scale from 0 to `max_level`; at least 1 if it is above 0."""
+    if value <= 0 or highest <= 0:
+        return 0
+    share = min(1.0, value / highest)
+    return max(1, round(share * max_level))
 
 
-class Plot(msgspec.Struct, frozen=True, kw_only=True):
-    """A graph: what was in each part of the time until now, and the range that lies ahead.
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph of the past up to now, and of the forecast range from now to the right edge.
 
-    Its scale stands at the left: 0, the limit, which is a line, and the highest figure; the limit
-    not where it is far beyond all else.
+    The scale at the left has 0, the highest value, and the limit, which is drawn as a line unless
+    it is far above everything else.
     """
 
-    past: Figures  # equal parts of the time from the left edge to now
-    passed: float = 1.0  # where now is: 0 the left edge, 1 the right one
+    past: Values
+    """The values of equal parts of the time from the left edge to now."""
+    passed: float = 1.0
+    """The position of now: 0 is the left edge, 1 the right one."""
     limit: float | None = None
-    ahead: tuple[float, float] | None = None  # the least and the most at the right edge
-    named: Callable[[float], SafeText]  # a figure of the scale
-    starts: SafeText  # what the axis of time says at its left and at its right
-    ends: SafeText
+    forecast: tuple[float, float] | None = None
+    """The lowest and the highest forecast for the right edge."""
+    format_value: Callable[[float], SafeText]
+    """Returns the label of a value on the scale."""
+    start_label: SafeText
+    """Label of the left edge of the time axis."""
+    end_label: SafeText
+    """Label of the right edge of the time axis."""
     tone: Tone = Tone.PLAIN
-    height: int = 6
+    height: int = 6  # lines, without the time axis
 
     def lines(self, width: int) -> list[tuple[Cell, ...]]:
-        """The graph in at most so many columns; empty where these are too few."""
-        figures = [*self.past, *(self.ahead or ())]
-        top = max((v for v in figures if v is not None and isfinite(v)), default=0.0)
-        limit = self.limit if self.limit is not None and isfinite(self.limit) else inf
-        if top < limit <= (top or limit) * FAR and limit < inf:
-            top = limit
-        scale, at_limit = {self._row(top, top): self.named(top)}, self.height
-        if limit <= top:
-            at_limit = self._row(limit, top)
-            scale[at_limit] = plain(f"limit {self.named(limit)}")
-        scale[0] = plain("0")
-        margin = max(map(cell_width, scale.values()))
-        room = min(MOST_PLOT, width - margin - 2)
-        if room < LEAST_PLOT:
+        """Return the lines of the graph, at most `width` columns wide; none if it does not fit."""
+        highest = self._highest()
+        limit_row = self._limit_row(highest)
+        labels = self._scale_labels(highest, limit_row)
+        margin = max(map(cell_width, labels.values()))
+        plot_width = min(MAX_PLOT_WIDTH, width - margin - 2)
+        if plot_width < MIN_PLOT_WIDTH:
             return []
-        until, full = max(1, min(room, round(self.passed * room))), len(signs.heights) - 1
-        past = joined_to(self.past, until)
-        levels = [-1 if v is None else _level(v, top, self.height * full) for v in past]
-        spread = self._spread(past, top, room - until)
-        lines = list[tuple[Cell, ...]]()
+        past_width = max(1, min(plot_width, round(self.passed * plot_width)))
+        past = column_means(self.past, past_width)
+        levels_of_row = len(signs.heights) - 1
+        max_level = self.height * levels_of_row
+        levels = [-1 if value is None else _level(value, highest, max_level) for value in past]
+        forecast_rows = self._forecast_rows(past, highest, plot_width - past_width)
+        lines: list[tuple[Cell, ...]] = []
         for row in reversed(range(self.height)):
-            empty = signs.bar_empty if row == at_limit else " "
-            label = fit(scale.get(row, plain("")), margin, "right")
-            was = (_sign(level - row * full, empty, lowest=row == 0) for level in levels)
-            comes = (signs.spread if row in rows else empty for rows in spread)
+            empty = signs.bar_empty if row == limit_row else " "
+            label = fit(labels.get(row, plain("")), margin, "right")
+            past_characters = [
+                _character(level - row * levels_of_row, empty, is_lowest_row=row == 0)
+                for level in levels
+            ]
+            forecast_characters = [signs.spread if row in rows else empty for rows in forecast_rows]
             lines.append(
                 (
                     Cell(plain(f"{label} {signs.vertical}"), Tone.DIM),
-                    Cell(plain("".join(was)), self.tone),
-                    Cell(plain("".join(comes)), Tone.DIM),
+                    Cell(plain("".join(past_characters)), self.tone),
+                    Cell(plain("".join(forecast_characters)), Tone.DIM),
                 )
             )
-        return [*lines, (Cell(plain(" " * (margin + 2))), Cell(self._axis(room, until), Tone.DIM))]
+        axis = Cell(self._time_axis(plot_width, past_width), Tone.DIM)
+        lines.append((Cell(plain(" " * (margin + 2))), axis))
+        return lines
 
-    def _row(self, value: float, top: float) -> int:
-        """The line in which a figure lies, from below."""
-        part = max(0.0, min(1.0, value / top)) if top > 0 else 0.0
-        return min(self.height - 1, int(part * self.height))
+    def _highest(self) -> float:
+        """Return the value at the top of the scale."""
+        values = [*self.past, *(self.forecast or ())]
+        known = (value for value in values if value is not None and isfinite(value))
+        highest = max(known, default=0.0)
+        limit = self._finite_limit()
+        if limit is not None and highest < limit <= (highest or limit) * FAR_LIMIT:
+            return limit
+        return highest
 
-    def _spread(self, past: Figures, top: float, columns: int) -> list[range]:
-        """The lines of the range that lies ahead, in each of so many columns."""
+    def _finite_limit(self) -> float | None:
+        if self.limit is None or not isfinite(self.limit):
+            return None
+        return self.limit
+
+    def _limit_row(self, highest: float) -> int | None:
+        """Return the row of the limit's line; None if it is not drawn."""
+        limit = self._finite_limit()
+        if limit is None or limit > highest:
+            return None
+        return self._row(limit, highest)
+
+    def _scale_labels(self, highest: float, limit_row: int | None) -> dict[int, SafeText]:
+        """Return the labels of the scale by row; the lowest row is 0."""
+        labels = {self._row(highest, highest): self.format_value(highest)}
+        if limit_row is not None and self.limit is not None:
+            labels[limit_row] = plain(f"limit {self.format_value(self.limit)}")
+        labels[0] = plain("0")
+        return labels
+
+    def _row(self, value: float, highest: float) -> int:
+        """Return the row in which a value lies; the lowest row is 0."""
+        share = max(0.0, min(1.0, value / highest)) if highest > 0 else 0.0
+        return min(self.height - 1, int(share * self.height))
+
+    def _forecast_rows(self, past: Values, highest: float, width: int) -> list[range]:
+        """Return the rows that the forecast range covers, for each of `width` columns.
+
+        The range opens from the last known value to the two forecasts at the right edge.
+        """
+        if self.forecast is None:
+            return [range(0)] * width
         last = next((value for value in reversed(past) if value is not None), 0.0)
-        rows = list[range]()
-        for part in ((at + 1) / columns for at in range(columns)):
-            ends = [last + (end - last) * part for end in self.ahead or ()]
-            low, high = (self._row(end, top) for end in ends) if ends else (0, -1)
+        lowest_end, highest_end = self.forecast
+        rows: list[range] = []
+        for column in range(width):
+            share = (column + 1) / width
+            low = self._row(last + (lowest_end - last) * share, highest)
+            high = self._row(last + (highest_end - last) * share, highest)
             rows.append(range(low, high + 1))
         return rows
 
-    def _axis(self, room: int, until: int) -> SafeText:
-        """When it begins, now where there is room for that, too, and when it ends."""
-        reach = max(cell_width(self.starts) + 1, until - 1)
-        now = plain(f"{fit(self.starts, reach)}{signs.up} now")
-        for left in (now, self.starts) if self.passed < 1 else (self.starts,):
-            rest = room - cell_width(left) - cell_width(self.ends)
-            if rest > 0:
-                return plain(f"{left}{' ' * rest}{self.ends}")
-        return fit(self.starts, room)
+    def _time_axis(self, width: int, past_width: int) -> SafeText:
+        """Return the labels of start, now (if it fits) and end, `width` columns wide."""
+        labels = [self.start_label]
+        if self.passed < 1:
+            now_at = max(cell_width(self.start_label) + 1, past_width - 1)
+            labels.insert(0, plain(f"{fit(self.start_label, now_at)}{signs.up} now"))
+        for label in labels:
+            blanks = width - cell_width(label) - cell_width(self.end_label)
+            if blanks > 0:
+                return plain(f"{label}{' ' * blanks}{self.end_label}")
+        return fit(self.start_label, width)
 
 
-def _sign(level: int, empty: str, *, lowest: bool) -> str:
-    """Of what reaches so far above the foot of a line; nothing has a sign in the lowest one."""
-    if level < 0 or (level == 0 and not lowest):
+def _character(level: int, empty: str, *, is_lowest_row: bool) -> str:
+    """Return the character of a column in a row above whose foot the column has so many levels.
+
+    A value of 0 has a character in the lowest row; unknown values are negative.
+    """
+    if level < 0 or (level == 0 and not is_lowest_row):
         return empty
     return signs.heights[min(level, len(signs.heights) - 1)]

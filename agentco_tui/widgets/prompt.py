@@ -1,4 +1,9 @@
-"""One line at the bottom to type words into: a filter, or where to go."""
+"""`Prompt`: a line at the bottom of the screen into which the user types, as for a filter.
+
+It is hidden until `ask` opens it for a `PromptHandler`, which decides what the text does: the
+filter of a list, a place to go to, a time in a recording. The prompt also shows errors above the
+text, a hint behind it, choices that the handler offers, and the history of entered texts.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +19,42 @@ from textual.widgets import Input
 
 from agentco_tui.text import SafeText, cell_width, plain
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Item, Notice, Text, TextPane
+from agentco_tui.widgets.text_pane import Notice, PaneItem, Paragraph, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
-MOST_PAST = 50  # entered words that are kept
+MAX_HISTORY = 50
+"""Entered texts that are remembered for each sign."""
+_NO_TEXT = plain("")
 
 
-class Asking(Protocol):
-    """Who wants to have words, and what is done with them."""
+class PromptHandler(Protocol):
+    """Decides what is done with the text of a prompt."""
 
-    def typed(self, text: str) -> None: ...  # other words stand there now
-    async def entered(self, text: str) -> None: ...  # enter: these words are meant
-    def left(self) -> None: ...  # escape: nothing is meant
-    def step(self, by: int) -> bool: ...  # down or up: choose; False where nothing is offered
+    def text_changed(self, text: str) -> None:
+        """The user has typed: this is the text now."""
+
+    async def text_entered(self, text: str) -> None:
+        """The user has pressed enter. Hides the prompt if it accepts the text."""
+
+    def cancelled(self) -> None:
+        """The user has pressed escape."""
+
+    def move_choice(self, by: int) -> bool:
+        """Choose the next (1) or the previous (-1) line that is offered; False if there is none."""
 
 
 class LineInput(Input):
-    """One line of text; of several that are pasted, all are kept, with blanks between them."""
+    """An input for one line of text. Pasted lines are joined with blanks between them."""
 
     def __init__(
         self, entered: Callable[[Input], Awaitable[None]], value: str = "", **options: Any
     ) -> None:
-        """`entered` is what enter does, before the next key, which may be there already."""
+        """`entered` is awaited after enter, before the next key, which may have come already."""
         super().__init__(value, compact=True, **options)
-        self._entered = entered
+        self._submit = entered
 
     async def action_submit(self) -> None:
-        await self._entered(self)
+        await self._submit(self)
 
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
@@ -49,8 +63,8 @@ class LineInput(Input):
         self.replace(" ".join(lines), *self.selection)
 
 
-class Words(LineInput):
-    """What is typed into a prompt."""
+class PromptInput(LineInput):
+    """The input of a prompt: up and down go through its history or its choices."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "earlier(1)", "Earlier words", show=False),
@@ -59,33 +73,36 @@ class Words(LineInput):
     ]
 
     def action_earlier(self, by: int) -> None:
-        """Words that were entered before, the newest first; then again what was being typed.
-        While something is offered, that is gone through instead.
+        """Show the text that was entered before (1) or after (-1) the one shown.
+
+        The newest comes first; before it comes the text that was being typed. If there are choices,
+        the previous or next of those is chosen instead.
         """
         prompt = self.query_ancestor(Prompt)
-        if not prompt.back and prompt.asking is not None and prompt.asking.step(-by):
-            return
-        if prompt.back == 0:
-            prompt.typing = self.value
-        prompt.back = max(0, min(len(prompt.past), prompt.back + by))
-        self.value = prompt.past[prompt.back - 1] if prompt.back else prompt.typing
+        if prompt.steps_back == 0:
+            if prompt.handler is not None and prompt.handler.move_choice(-by):
+                return
+            prompt.typed_text = self.value
+        prompt.steps_back = max(0, min(len(prompt.history), prompt.steps_back + by))
+        if prompt.steps_back == 0:
+            self.value = prompt.typed_text
+        else:
+            self.value = prompt.history[prompt.steps_back - 1]
         self.cursor_position = len(self.value)
 
     def action_complete(self) -> None:
-        """Take what is suggested."""
+        """Accept the suggestion."""
         self.action_end()
         self.action_cursor_right()
 
     def on_hide(self, event: events.Hide) -> None:
-        """Keep the keys if the line has been opened again since it was hidden."""
+        """Keep the focus if the prompt has been opened again since it was hidden."""
         if self.query_ancestor(Prompt).display:
             event.prevent_default()
 
 
 class Prompt(Vertical):
-    """Hidden until asked; escape leaves it, enter takes what was typed. What is wrong with the
-    words stands above them, whole.
-    """
+    """The line with its sign ("/" or ":"), input and hint; error and choices are above it."""
 
     DEFAULT_CSS = """
     Prompt {
@@ -95,7 +112,7 @@ class Prompt(Vertical):
         & Input { border: none; height: 1; padding: 0; width: 1fr; background: $panel; }
         & Input:focus { border: none; }
         & .prompt--hint { width: 1fr; }
-        & .prompt--offer { display: none; background: $panel; }
+        & .prompt--choices { display: none; background: $panel; }
     }
     """
 
@@ -103,40 +120,47 @@ class Prompt(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asking: Asking | None = None
-        self._sign_line = StatusLine(classes="prompt--sign")
+        self.handler: PromptHandler | None = None
         self.sign = ""
-        self.pasts: dict[str, list[str]] = {}  # what was entered, by the sign, the newest first
-        self.back, self.typing = 0, ""  # how far back in it the words are; what was typed before
-        self.wrong = Notice()
+        """What kind of text is asked for: it is shown before the text, and has its own history."""
+        self.steps_back = 0
+        """How far back in the history the shown text is; 0 for the text that is being typed."""
+        self.typed_text = ""
+        """The text that was being typed when the user went back in the history."""
+        self.error_notice = Notice()
+        self.input = PromptInput(self._text_entered, select_on_focus=False)
+        self._histories: dict[str, list[str]] = {}
+        """Entered texts by sign, the newest first."""
+        self._sign_line = StatusLine(classes="prompt--sign")
         self._hint = StatusLine(classes="prompt--hint")
-        self.input = Words(self._entered, select_on_focus=False)
-        self._offer = TextPane(classes="prompt--offer")
-        self._offer.can_focus = False
+        self._choices = TextPane(classes="prompt--choices")
+        self._choices.can_focus = False
 
     def compose(self) -> ComposeResult:
-        yield self._offer
-        yield self.wrong
+        yield self._choices
+        yield self.error_notice
         with Horizontal():
             yield self._sign_line
             yield self.input
             yield self._hint
 
     @property
-    def past(self) -> list[str]:
-        return self.pasts.get(self.sign, [])
+    def history(self) -> list[str]:
+        """Texts that were entered at this sign, the newest first."""
+        return self._histories.get(self.sign, [])
 
     @property
-    def rows(self) -> int:
-        """How many lines there are for what is offered."""
+    def choice_lines(self) -> int:
+        """How many lines of choices fit."""
         return max(3, min(10, self.app.size.height // 3))
 
-    def offer(self, lines: Iterable[Item]) -> None:
-        """Show what there is to choose; its place stays as high as it is while it is filled."""
-        kept = tuple(lines)
-        self._offer.display = self._offer.display or bool(kept)
-        self._offer.styles.height = self.rows
-        self._offer.show(kept)
+    def show_choices(self, lines: Iterable[PaneItem]) -> None:
+        """Show lines to choose from. Once shown, the pane keeps its height while it is filled."""
+        lines = tuple(lines)
+        if lines:
+            self._choices.display = True
+        self._choices.styles.height = self.choice_lines
+        self._choices.show(lines)
 
     def ask(
         self,
@@ -145,12 +169,16 @@ class Prompt(Vertical):
         hint: SafeText,
         suggester: Suggester | None = None,
         *,
-        asking: Asking | None = None,
+        handler: PromptHandler | None = None,
     ) -> None:
-        self.asking, self.sign, self.back = asking, sign, 0
-        self.display, self._offer.display = True, False
+        """Open the prompt and give it the focus; `text` is there to begin with."""
+        self.handler = handler
+        self.sign = sign
+        self.steps_back = 0
+        self.display = True
+        self._choices.display = False
         self._sign_line.show([Cell(plain(f" {sign} "), Tone.ACCENT)])
-        self.hint(hint)
+        self.show_hint(hint)
         self.input.suggester = suggester
         with self.prevent(Input.Changed):
             self.input.value = text
@@ -158,34 +186,42 @@ class Prompt(Vertical):
         # At once: the next key may have been typed already.
         self.screen.set_focus(self.input)
 
-    def hint(self, words: SafeText, *, bad: bool = False) -> None:
-        """Say how to go on, or what is wrong with the words."""
-        self.wrong.show([Text(words, Tone.WARNING)] if bad else [])
-        words = plain("") if bad else words
-        self._hint.styles.width = min(cell_width(words) + 1, self.app.size.width // 2)
-        self._hint.show([Cell(words, Tone.DIM)])
+    def show_hint(self, words: SafeText) -> None:
+        """Say how to go on; an error is no longer shown."""
+        self._show_messages(hint=words)
 
-    async def _entered(self, _: Input) -> None:
-        words = self.input.value
-        if self.asking is not None:
-            await self.asking.entered(words)
-            if not self.display and words.strip():
-                before = (each for each in self.past if each != words)
-                self.pasts[self.sign] = [words, *before][:MOST_PAST]
+    def show_error(self, words: SafeText) -> None:
+        """Say what is wrong with the text, in place of the hint."""
+        self._show_messages(error=words)
+
+    def _show_messages(self, hint: SafeText = _NO_TEXT, error: SafeText = _NO_TEXT) -> None:
+        self.error_notice.show([Paragraph(error, Tone.WARNING)] if error else [])
+        self._hint.styles.width = min(cell_width(hint) + 1, self.app.size.width // 2)
+        self._hint.show([Cell(hint, Tone.DIM)])
+
+    async def _text_entered(self, _: Input) -> None:
+        text = self.input.value
+        if self.handler is None:
+            return
+        await self.handler.text_entered(text)
+        is_accepted = not self.display
+        if is_accepted and text.strip():
+            older = [entry for entry in self.history if entry != text]
+            self._histories[self.sign] = [text, *older][:MAX_HISTORY]
 
     @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
+    def _text_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self.asking is not None and event.value == self.input.value:
-            self.asking.typed(event.value)
+        if self.handler is not None and event.value == self.input.value:
+            self.handler.text_changed(event.value)
 
     def action_leave(self) -> None:
-        if self.asking is not None:
-            self.asking.left()
+        if self.handler is not None:
+            self.handler.cancelled()
 
 
 class WordSuggester(Suggester):
-    """Suggests the rest of the line from a function of what was typed."""
+    """Suggests a completion of the whole line, which a function returns for the typed text."""
 
     def __init__(self, suggest: Callable[[str], str | None]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)

@@ -1,4 +1,8 @@
-"""One line of cells, some to the left and some to the right, that repaints only what differs."""
+"""`StatusLine`: one line of cells that repaints only the columns that differ.
+
+Header, footer, tabs and titles are status lines. A line has cells at its left and cells at its
+right; if it is too narrow, those at the left are cut. `Cell` is a text in a tone (tones.py).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from agentco_tui.text import cell_width, fit, plain
 from agentco_tui.text.signs import OWN
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget, total_width
 
-GAP = 2  # columns kept free between what stands left and what stands right
+GAP = 2  # blank columns, at least, between the cells at the left and those at the right
 
 
 class StatusLine(TonedWidget):
@@ -25,53 +29,60 @@ class StatusLine(TonedWidget):
     DEFAULT_CSS = "StatusLine { height: 1; width: 1fr; }"
 
     class Pressed(Message):
-        """A cell with a key was clicked."""
+        """The user clicked a `Pressable` cell, which has this key."""
 
         def __init__(self, line: StatusLine, key: str) -> None:
             super().__init__()
-            self.line, self.key = line, key
+            self.line = line
+            self.key = key
 
     _left: tuple[Cell, ...] = ()
     _right: tuple[Cell, ...] = ()
-    filled: Tone | None = None
-    """The colour that all of it is filled with, but for what is filled elsewhere and left out."""
-
     _cells: tuple[Cell, ...] = ()
     _laid_out_for: int | None = None
     """The width for which `_cells` were laid out; None if they are to be laid out again."""
+    filled: Tone | None = None
+    """The colour of the whole line's background; None for the widget's own."""
 
     def fill(self, tone: Tone | None) -> None:
+        """Fill the whole line with a colour, as for a platform with a colour of its own."""
         if tone is not self.filled:
             self.filled = tone
             self.refresh()
 
     def style_of(self, tone: Tone | str | None) -> Style:
+        """Return the style of a tone; in a filled line, cells that are fields stand out unfilled.
+
+        Such fields are a badge, an alarm, and a cell in the colour of the line itself.
+        """
         if self.filled is None or not isinstance(tone, Tone):
             return super().style_of(tone)
-        is_left_out = tone in (self.filled, Tone.BADGE, Tone.ALARM)
+        is_field = tone in (self.filled, Tone.BADGE, Tone.ALARM)
         is_bold = tone not in (Tone.PLAIN, Tone.DIM)
-        return super().style_of(self.filled) + Style(bold=is_bold, reverse=not is_left_out)
+        return super().style_of(self.filled) + Style(bold=is_bold, reverse=not is_field)
 
     def show(self, left: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
-        """Draw these cells; only the columns that differ from what stands there are painted."""
-        wanted = tuple(left), tuple(right)
-        if wanted == (self._left, self._right):
+        """Show these cells, and repaint only the columns that differ from those shown before."""
+        left = tuple(left)
+        right = tuple(right)
+        if left == self._left and right == self._right:
             return
         before = self.cells
-        self._left, self._right = wanted
+        self._left = left
+        self._right = right
         self._laid_out_for = None
-        first, last = differing(before, self.cells)
+        first, end = changed_columns(before, self.cells)
         if not self.size.width:
             self.refresh()
         elif first is not None:
-            self.refresh(Region(first, 0, last - first, 1))
+            self.refresh(Region(first, 0, end - first, 1))
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """What the line says now, as wide as it is."""
+        """The cells as they are laid out for the width of the line."""
         width = self.size.width
         if width != self._laid_out_for:
-            self._cells = lay_out(self._left, self._right, width)
+            self._cells = lay_out_line(self._left, self._right, width)
             self._laid_out_for = width
         return self._cells
 
@@ -79,50 +90,58 @@ class StatusLine(TonedWidget):
         return Strip([Segment(cell.text, self.style_of(cell.tone)) for cell in self.cells])
 
     def on_click(self, event: events.Click) -> None:
-        at = 0
+        right_edge = 0
         for cell in self.cells:
-            at += cell_width(cell.text)
-            if event.x < at:
+            right_edge += cell_width(cell.text)
+            if event.x < right_edge:
                 if isinstance(cell, Pressable):
                     self.post_message(self.Pressed(self, cell.key))
                 return
 
 
-def lay_out(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tuple[Cell, ...]:
-    """Cells for exactly `width` columns; what stands left gives way first, cut with a sign."""
+def lay_out_line(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tuple[Cell, ...]:
+    """Return cells for exactly `width` columns.
+
+    If it is too narrow, the cells at the left are cut first, with an ellipsis; then those at the
+    right are dropped, the first ones first.
+    """
     if width <= 0:
         return ()
-    kept = list(right)
-    while kept and total_width(kept) > width:
-        kept.pop(0)
-    room = width - total_width(kept) - (GAP if kept else 0)
+    kept_right = list(right)
+    while kept_right and total_width(kept_right) > width:
+        kept_right.pop(0)
+    room = width - total_width(kept_right)
+    if kept_right:
+        room -= GAP
     cells: list[Cell] = []
     if total_width(left) <= room:
         cells.extend(left)
         left = ()
     for cell in left:
-        taken = cell_width(cell.text)
-        if taken > room:
+        width_of_cell = cell_width(cell.text)
+        if width_of_cell > room:
             cells.append(structs.replace(cell, text=fit(cell.text, max(0, room))))
             break
         cells.append(cell)
-        room -= taken
-    fill = width - total_width(cells) - total_width(kept)
-    return (*cells, Cell(plain(" " * fill)), *kept)
+        room -= width_of_cell
+    blank = " " * (width - total_width(cells) - total_width(kept_right))
+    return (*cells, Cell(plain(blank)), *kept_right)
 
 
-def differing(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[int | None, int]:
-    """The first column that differs and the one after the last; (None, 0) if none does."""
+def changed_columns(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[int | None, int]:
+    """Return the first column that differs and the one behind the last; (None, 0) if none does."""
     old = _columns(before)
     new = _columns(after)
     if len(old) != len(new):
         return 0, max(len(old), len(new))
-    changed = [at for at, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
-    return (changed[0], changed[-1] + 1) if changed else (None, 0)
+    changed = [index for index, column in enumerate(new) if column != old[index]]
+    if not changed:
+        return None, 0
+    return changed[0], changed[-1] + 1
 
 
 def _columns(cells: Sequence[Cell]) -> list[tuple[str, Tone]]:
-    """Return a character and its tone for each column; a wide character is there twice."""
+    """Return the character and its tone for each column; a wide character is repeated."""
     columns: list[tuple[str, Tone]] = []
     for cell in cells:
         if OWN.issuperset(cell.text):

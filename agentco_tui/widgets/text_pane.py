@@ -1,4 +1,10 @@
-"""Headings, labelled fields and running text in panes that repaint only the lines that differ."""
+"""`TextPane`: headings, labelled fields and running text, repainting only the lines that differ.
+
+The program describes a pane's content as items (`Heading`, `FieldLine`, `Paragraph`, ...). The pane
+breaks them into lines for its width, compares them with the lines shown before, and repaints the
+columns that differ. Details, help and dialogs are such panes; `Notice` is a short one that hides
+while it has nothing to say.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +22,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from agentco_tui.text import Align, SafeText, cell_width, fit, plain, wrap
-from agentco_tui.widgets.graph import Plot
-from agentco_tui.widgets.status_line import differing, lay_out
+from agentco_tui.widgets.graph import Graph
+from agentco_tui.widgets.status_line import changed_columns, lay_out_line
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget
 
-Line = tuple[Cell, ...]
+LineCells = tuple[Cell, ...]
+"""The cells of one line."""
 
-LABEL_WIDTH = 13  # columns of a field's label, the gap behind it included
-MOST_LINES = 8  # lines of a notice
+LABEL_WIDTH = 13  # columns of a field's label, including the gap behind it
+MAX_NOTICE_LINES = 8
 
 
 class Heading(msgspec.Struct, frozen=True, gc=False):
@@ -33,93 +40,105 @@ class Heading(msgspec.Struct, frozen=True, gc=False):
 
 
 class FieldLine(msgspec.Struct, frozen=True, gc=False):
-    """A label and what it says, broken over several lines where it must be."""
+    """A label with its value, which takes several lines if it is long."""
 
     label: SafeText
     value: SafeText
     tone: Tone = Tone.PLAIN
     label_width: int = LABEL_WIDTH
-    key: str = ""  # what a press on it asks for
+    key: str = ""
+    """Makes the value clickable: the `Pressable` cell has this key."""
 
 
-class Text(msgspec.Struct, frozen=True, gc=False):
-    """Running text, broken at the width and at its own line ends."""
+class Paragraph(msgspec.Struct, frozen=True, gc=False):
+    """Running text, broken at the width of the pane and at its own line ends."""
 
     text: SafeText
     tone: Tone = Tone.PLAIN
-    indent: int = 0
+    indent: int = 0  # columns
 
 
-class Cells(msgspec.Struct, frozen=True, gc=False):
-    """One line of cells, cut at the width; `right` stands at the right edge."""
+class CellLine(msgspec.Struct, frozen=True, gc=False):
+    """One line of cells at the left and at the right, cut at the width of the pane."""
 
     left: tuple[Cell, ...]
     right: tuple[Cell, ...] = ()
 
 
-class Gap(msgspec.Struct, frozen=True):
+class BlankLine(msgspec.Struct, frozen=True):
     """An empty line."""
 
 
-class Laid(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """Lines that were broken elsewhere, for there are so many."""
+class WrappedLines(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """Lines that are ready: a long text, broken in a thread for the width of the pane."""
 
-    lines: Sequence[Line]
-
-
-Item = Laid | Heading | FieldLine | Text | Cells | Gap | Plot
+    lines: Sequence[LineCells]
 
 
-def columns(rows: Sequence[Sequence[Cell]], most: Sequence[int], *sides: Align) -> list[list[Cell]]:
-    """The cells of some lines as wide as the widest in their column, at most so many columns, and
-    on these sides; what stands further right keeps its width.
+PaneItem = WrappedLines | Heading | FieldLine | Paragraph | CellLine | BlankLine | Graph
+
+
+def align_columns(
+    rows: Sequence[Sequence[Cell]], max_widths: Sequence[int], *sides: Align
+) -> list[list[Cell]]:
+    """Return rows of cells in which each column is as wide as its widest cell.
+
+    A column is no wider than its entry in `max_widths`, and aligned as in `sides` (default: left).
+    Cells further to the right keep their widths.
     """
-    laid = [list(row) for row in rows]
-    for at, limit in enumerate(most):
-        width = min(limit, max((cell_width(row[at].text) for row in rows), default=0))
-        for row in laid:
-            row[at] = replace(row[at], text=fit(row[at].text, width, *sides[at : at + 1]))
-    return laid
+    aligned = [list(row) for row in rows]
+    for index, max_width in enumerate(max_widths):
+        widest = max((cell_width(row[index].text) for row in rows), default=0)
+        width = min(max_width, widest)
+        side = sides[index : index + 1]
+        for row in aligned:
+            row[index] = replace(row[index], text=fit(row[index].text, width, *side))
+    return aligned
 
 
-def broken(items: Iterable[Item], width: int) -> list[Line]:
-    """The items as lines of at most `width` columns."""
-    lines: list[Line] = []
+def break_into_lines(items: Iterable[PaneItem], width: int) -> list[LineCells]:
+    """Return the items as lines of at most `width` columns."""
+    lines: list[LineCells] = []
     for item in items:
         match item:
             case Heading(text):
                 lines.append((Cell(fit(text, width), Tone.ACCENT),))
-            case FieldLine(name, value, tone, label_width, key):
-                label_width = min(label_width, width // 2)
-                blank = Cell(plain(" " * label_width))
-                values = wrap(value, max(1, width - label_width)) or [plain("")]
-                if cell_width(name) >= label_width:
-                    # A name that is too long for its column is not cut: it has lines of its own.
-                    lines.extend((Cell(line, Tone.DIM),) for line in wrap(name, width))
-                    lines.extend((blank, Cell(line, tone)) for line in values if line)
-                else:
-                    label = Cell(fit(name, label_width - 1), Tone.DIM)
-                    said = Pressable(values[0], tone, key) if key else Cell(values[0], tone)
-                    lines.append((label, Cell(plain(" ")), said))
-                    lines.extend((blank, Cell(line, tone)) for line in values[1:])
-            case Text(text, tone, indent):
-                margin = plain(" " * indent)
-                lines.extend(
-                    (Cell(margin), Cell(line, tone)) for line in wrap(text, max(1, width - indent))
-                )
-            case Cells(left, right):
-                lines.append(lay_out(left, right, width))
-            case Gap():
+            case FieldLine():
+                lines += _field_lines(item, width)
+            case Paragraph(text, tone, indent):
+                margin = Cell(plain(" " * indent))
+                wrapped = wrap(text, max(1, width - indent))
+                lines.extend((margin, Cell(line, tone)) for line in wrapped)
+            case CellLine(left, right):
+                lines.append(lay_out_line(left, right, width))
+            case BlankLine():
                 lines.append(())
-            case Laid(laid):
-                lines += laid
-            case Plot():
+            case WrappedLines(wrapped_lines):
+                lines += wrapped_lines
+            case Graph():
                 lines += item.lines(width)
     return lines
 
 
+def _field_lines(field: FieldLine, width: int) -> list[LineCells]:
+    label_width = min(field.label_width, width // 2)
+    margin = Cell(plain(" " * label_width))
+    values = wrap(field.value, max(1, width - label_width)) or [plain("")]
+    if cell_width(field.label) >= label_width:
+        # A label that is too long for its column is not cut, but has lines of its own.
+        labels = [(Cell(line, Tone.DIM),) for line in wrap(field.label, width)]
+        return [*labels, *((margin, Cell(line, field.tone)) for line in values if line)]
+    label = Cell(fit(field.label, label_width - 1), Tone.DIM)
+    if field.key:
+        value: Cell = Pressable(values[0], field.tone, field.key)
+    else:
+        value = Cell(values[0], field.tone)
+    rest = [(margin, Cell(line, field.tone)) for line in values[1:]]
+    return [(label, Cell(plain(" ")), value), *rest]
+
+
 class TextPane(ScrollView, TonedWidget, can_focus=True):
-    """Shows items broken to its width."""
+    """A scrolling pane of items, broken into lines for its width."""
 
     DEFAULT_CSS = (
         "TextPane {"
@@ -137,60 +156,71 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
         Binding("G", "scroll_end", "Bottom", show=False),
     ]
 
-    lines: Sequence[Line] = ()  # all of them, also those scrolled out of sight
-    is_old = False  # all of it is dimmed
-    fitted: Callable[[], object] = bool  # called when it has another size
-    link = ""  # where the first line leads in terminals that show links, as `osc.LINKABLE`
-    _items: tuple[Item, ...] = ()
-    _due = False
+    lines: Sequence[LineCells] = ()
+    """All lines, including those that are scrolled out of view."""
+    is_stale = False
+    """Whether the content is out of date, and therefore dimmed."""
+    after_resize: Callable[[], object] | None = None
+    """Called after each change of size."""
+    link = ""
+    """Address that the first line leads to in terminals that show links (OSC 8); "" for none."""
+    _items: tuple[PaneItem, ...] = ()
+    _must_break = False
+    """Whether the items are still to be broken into lines, because the pane has no width yet."""
 
-    def show(self, items: Iterable[Item], *, top: bool = False) -> None:
-        """Show these items; with `top` from their first line, else where the pane stands."""
-        before, self._items = self._items, tuple(items)
-        if self._items != before:
-            self._break()
+    def show(self, items: Iterable[PaneItem], *, top: bool = False) -> None:
+        """Show these items; `top` scrolls to the first line, else the pane stays where it is."""
+        items = tuple(items)
+        if items != self._items:
+            self._items = items
+            self._break_lines()
         if top:
-            self.show_top()
+            self.scroll_to_top()
 
-    def told(self, width: int) -> list[Line]:
-        return broken(self._items, width)
+    def lines_at_width(self, width: int) -> list[LineCells]:
+        """Return the pane's lines for another width."""
+        return break_into_lines(self._items, width)
 
-    def show_top(self) -> None:
+    def scroll_to_top(self) -> None:
         self.scroll_home(animate=False, immediate=True)
 
-    def lead(self, link: str) -> None:
+    def set_link(self, link: str) -> None:
         if link != self.link:
             self.link = link
             self.refresh(Region(0, 0, self.size.width, 1))
 
-    def fade(self, is_old: bool) -> None:
-        if is_old is not self.is_old:
-            self.is_old = is_old
+    def set_stale(self, is_stale: bool) -> None:
+        if is_stale is not self.is_stale:
+            self.is_stale = is_stale
             self.refresh()
 
     @property
-    def below(self) -> int:
-        """How many lines lie below the last one in sight."""
+    def lines_below(self) -> int:
+        """How many lines are below the last visible one."""
         height = self.scrollable_content_region.height
-        return max(0, len(self.lines) - self.scroll_offset.y - height) if height else 0
+        if not height:
+            return 0
+        return max(0, len(self.lines) - self.scroll_offset.y - height)
 
     @property
     def cursor_line(self) -> int:
-        """Of its lines on the screen the one that is selected, else the first."""
+        """The visible line that has the cursor, counted from the pane's top; 0 without a cursor."""
         return 0
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(broken(self._items, width))
+        return len(break_into_lines(self._items, width))
 
-    def _break(self) -> None:
+    def _break_lines(self) -> None:
+        """Break the items into lines, and repaint those that differ."""
         width = self.scrollable_content_region.width
-        self._due = width <= 0  # hidden: when it is drawn again
-        if self._due:
+        self._must_break = width <= 0
+        if self._must_break:
             return
-        before, self.lines = self.lines, broken(self._items, width)
+        before = self.lines
+        self.lines = break_into_lines(self._items, width)
         height = len(self.lines)
         if not self.styles.is_auto_height:
-            # As long as all fits, its length changes nothing but its own lines.
+            # While all lines fit, a change of their number needs no new layout.
             height = max(height, self.scrollable_content_region.height)
         size = Size(width, height)
         if size != self.virtual_size:
@@ -198,57 +228,66 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
             self.refresh(layout=self.styles.is_auto_height)
             return
         top = self.scroll_offset.y
-        for at in range(top, top + self.size.height):
-            old, new = before[at : at + 1], self.lines[at : at + 1]
+        for y in range(self.size.height):
+            old = before[top + y : top + y + 1]
+            new = self.lines[top + y : top + y + 1]
             if old == new:
                 continue
-            first, last = differing(old[0], new[0]) if old and new else (0, width)
+            first: int | None = 0
+            end = width
+            if old and new:
+                first, end = changed_columns(old[0], new[0])
             if first is not None:
-                self.refresh(Region(first, at - top, last - first, 1))
+                self.refresh(Region(first, y, end - first, 1))
 
     def on_resize(self, event: events.Resize) -> None:
-        """A new width breaks the lines anew; a new height decides what there is to scroll."""
-        self._break()
-        self.fitted()
+        """Break the lines for the new width; the new height changes how far it can scroll."""
+        self._break_lines()
+        if self.after_resize is not None:
+            self.after_resize()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Some lines as Textual wants them; it doesn't tell each pane that it is shown again."""
-        if self._due:
-            self._break()
+        """Return the strips of a region.
+
+        Textual sends some panes no event when they are shown again, so lines are broken here.
+        """
+        if self._must_break:
+            self._break_lines()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        at = y + self.scroll_offset.y
+        index = y + self.scroll_offset.y
         width = self.size.width
         base = self.style_of(None)
-        if at >= len(self.lines):
+        if index >= len(self.lines):
             return Strip.blank(width, base)
-        segments = [*self.segments(at), Segment(plain(""), base)]
-        if not at and self.link:
+        segments = [*self.segments(index), Segment(plain(""), base)]
+        if index == 0 and self.link:
             segments = [*Segment.apply_style(segments, post_style=Style(link=self.link))]
         return Strip(segments).adjust_cell_length(width, base)
 
-    def segments(self, at: int) -> list[Segment]:
-        return [
-            Segment(cell.text, self.style_of(Tone.DIM if self.is_old else cell.tone))
-            for cell in self.lines[at]
-        ]
+    def segments(self, index: int) -> list[Segment]:
+        """Return the segments of the line at an index in `lines`."""
+        cells = self.lines[index]
+        if self.is_stale:
+            return [Segment(cell.text, self.style_of(Tone.DIM)) for cell in cells]
+        return [Segment(cell.text, self.style_of(cell.tone)) for cell in cells]
 
 
 class Notice(TextPane, can_focus=False):
-    """Takes as many lines as it has to say, at most `MOST_LINES`, and none if nothing."""
+    """A pane as high as its text, up to `MAX_NOTICE_LINES`, and hidden while it has none."""
 
     DEFAULT_CSS = """
     Notice { height: 1; display: none; scrollbar-size: 0 0; padding: 0 1; }
     """
 
-    def show(self, items: Iterable[Item], *, top: bool = False) -> None:
-        kept = tuple(items)
-        self.display = bool(kept)
-        super().show(kept, top=top)
+    def show(self, items: Iterable[PaneItem], *, top: bool = False) -> None:
+        items = tuple(items)
+        self.display = bool(items)
+        super().show(items, top=top)
 
-    def _break(self) -> None:
-        super()._break()
-        lines = max(1, min(MOST_LINES, len(self.lines)))
-        if self.styles.height is None or self.styles.height.value != lines:
-            self.styles.height = lines
+    def _break_lines(self) -> None:
+        super()._break_lines()
+        height = max(1, min(MAX_NOTICE_LINES, len(self.lines)))
+        if self.styles.height is None or self.styles.height.value != height:
+            self.styles.height = height

@@ -1,8 +1,8 @@
-"""Our own themes: dark, light and high contrast.
+"""The program's own Textual themes: dark, light and high contrast.
 
-One colour has one meaning. Chrome is grey and cyan; amber and red say how bad something is, green
-that it is good, and nothing else. All colours are exact entries of the palette of 256, so that a
-login over SSH, which most often has no more, shows what was meant.
+Each colour has one meaning. Grey and cyan are for chrome, amber and red say how bad something is,
+green says that it is good. All colours are exact entries of the palette of 256 colours, which is
+all that most logins over SSH have, so that they are shown as chosen.
 """
 
 from __future__ import annotations
@@ -12,22 +12,30 @@ from typing import Final
 
 from textual.theme import BUILTIN_THEMES, Theme
 
-DEFAULT, LIGHT = "agentco-dark", "agentco-light"
+DEFAULT_THEME = "agentco-dark"
+LIGHT_THEME = "agentco-light"
 
 
-def made(name: str, *, dark: bool = True, **roles: str) -> Theme:
-    """A theme of colours by their roles: `surface` is the ground of panes, `panel` that of bars,
-    `blurred` that of the line with the cursor where another list has the keys.
+def make_theme(name: str, *, dark: bool = True, **colours: str) -> Theme:
+    """Return a theme made of colours by their roles; all roles below are required.
+
+    `surface` is the background of panes, `panel` that of bars, `blurred` that of the cursor's line
+    in a list without the focus.
     """
-    text, accent, panel, faint = (roles[each] for each in ("text", "accent", "panel", "faint"))
-    good, warning, critical = (roles[each] for each in ("good", "warning", "critical"))
+    text = colours["text"]
+    accent = colours["accent"]
+    panel = colours["panel"]
+    faint = colours["faint"]
+    good = colours["good"]
+    warning = colours["warning"]
+    critical = colours["critical"]
     return Theme(
         name=name,
         primary=accent,
         accent=accent,
         foreground=text,
-        background=roles["background"],
-        surface=roles["surface"],
+        background=colours["background"],
+        surface=colours["surface"],
         panel=panel,
         boost=panel,
         success=good,
@@ -35,23 +43,23 @@ def made(name: str, *, dark: bool = True, **roles: str) -> Theme:
         error=critical,
         dark=dark,
         variables={
-            "text-muted": roles["muted"],
+            "text-muted": colours["muted"],
             "text-disabled": faint,
             "text-success": good,
             "text-warning": warning,
             "text-error": critical,
             "text-accent": accent,
-            "primary-muted": roles["blurred"],
+            "primary-muted": colours["blurred"],
             "surface-lighten-2": faint,
-            "block-cursor-background": roles["cursor"],
-            "block-cursor-foreground": roles["cursor_text"],
-            "block-cursor-blurred-background": roles["blurred"],
+            "block-cursor-background": colours["cursor"],
+            "block-cursor-foreground": colours["cursor_text"],
+            "block-cursor-blurred-background": colours["blurred"],
         },
     )
 
 
 THEMES: Final = (
-    made(
+    make_theme(
         "agentco-dark",
         background="#121212", surface="#1c1c1c", panel="#262626",  # 233, 234, 235
         text="#d0d0d0", muted="#a8a8a8", faint="#949494",  # 252, 248, 246
@@ -59,7 +67,7 @@ THEMES: Final = (
         good="#87d787", warning="#ffd75f", critical="#ff5f5f",  # 114, 221, 203
         cursor="#005f87", cursor_text="#ffffff", blurred="#303030",  # 24, 231; 236
     ),
-    made(
+    make_theme(
         "agentco-light",
         background="#ffffff", surface="#eeeeee", panel="#e4e4e4",  # 231, 255, 254
         text="#1c1c1c", muted="#585858", faint="#626262",  # 234, 240, 241
@@ -68,8 +76,8 @@ THEMES: Final = (
         cursor="#afd7ff", cursor_text="#080808", blurred="#d0d0d0",  # 153, 232; 252
         dark=False,
     ),
-    made(
-        # Told apart by those who see no red or no green, too: blue, yellow, and a light orange.
+    make_theme(
+        # Blue, yellow and light orange can be distinguished without seeing red or green.
         "agentco-contrast",
         background="#000000", surface="#080808", panel="#1c1c1c",  # 16, 232, 234
         text="#ffffff", muted="#d0d0d0", faint="#b2b2b2",  # 231, 252, 249
@@ -79,7 +87,7 @@ THEMES: Final = (
     ),
 )  # fmt: skip
 
-SIXTEEN: Final = (
+ANSI_THEMES: Final = (
     replace(
         BUILTIN_THEMES["ansi-dark"],
         primary="ansi_bright_cyan",
@@ -90,7 +98,7 @@ SIXTEEN: Final = (
         variables={**BUILTIN_THEMES["ansi-dark"].variables, "primary-muted": "ansi_blue"},
     ),
     replace(
-        # On white no green, yellow or cyan of a console can be read.
+        # The green, yellow and cyan of a console cannot be read on white.
         BUILTIN_THEMES["ansi-light"],
         accent="ansi_blue",
         success="ansi_default",
@@ -98,4 +106,4 @@ SIXTEEN: Final = (
         variables={**BUILTIN_THEMES["ansi-light"].variables, "primary-muted": "ansi_white"},
     ),
 )
-"""Textual's themes of the terminal's own colours, in those that can be read and mean one thing."""
+"""Textual's themes in the 16 colours of the terminal, of which only the readable ones are used."""

@@ -1,4 +1,9 @@
-"""What a piece of text means, so that colour is chosen in one place and never alone."""
+"""Tones and cells: texts with a meaning, for which the theme chooses the colour in one place.
+
+All widgets of this package draw `Cell`s, a text with a `Tone` such as WARNING or DIM, and get the
+Rich style of a tone from `TonedWidget.style_of`. Colours are kept readable: a tone on a coloured
+background is blended towards the text colour until its contrast is sufficient.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +22,18 @@ from agentco_tui.text import SafeText, cell_width, plain, signs
 from agentco_tui.text.memoized import memoized
 from agentco_tui.textual_patches.compositor import lowered
 
-ENOUGH: Final = 4.5  # the contrast that WCAG 2 asks of running text (1 to 21)
-NEARLY: Final = 0.9
-STEPS: Final = 10
+MIN_CONTRAST: Final = 4.5
+"""The contrast ratio (1 to 21) that WCAG 2 requires of running text."""
+MIN_RELATIVE_CONTRAST: Final = 0.9
+"""The share of the text's own contrast that is sufficient if that is less than `MIN_CONTRAST`."""
+BLEND_STEPS: Final = 10
+"""Steps in which a colour is moved to that of the text."""
 
 
 class Tone(Enum):
-    """How a cell looks. The theme decides the colour; the cell's text carries the sign.
+    """What a cell means. The theme chooses the colour.
 
-    Nothing may be told by a tone alone: a warning cell says `▲` in its text too.
+    A tone must never be the only sign of its meaning: the text of a warning has a `▲`, too.
     """
 
     PLAIN = "plain"
@@ -36,9 +44,9 @@ class Tone(Enum):
     CRITICAL = "critical"
     ACCENT = "accent"
     BADGE = "badge"
-    """Filled: what must not be overlooked although nothing is wrong."""
+    """Text on a coloured field, for what must not be overlooked although nothing is wrong."""
     ALARM = "alarm"
-    """Filled: how much is critical."""
+    """Text on a coloured field, for the number of critical things."""
     GREY = "grey"
     BLUE = "blue"
     CYAN = "cyan"
@@ -47,26 +55,30 @@ class Tone(Enum):
     ORANGE = "orange"
     RED = "red"
     MAGENTA = "magenta"
-    """Filled, as the seven before it: of the platform whose colour a person chose to be this."""
+    """Text on a field of this colour, as with the seven tones above: a colour that the user chose
+    for a platform, in its profile."""
 
 
 class Cell(msgspec.Struct, frozen=True, gc=False):
+    """A text in one tone: the smallest thing that widgets draw."""
+
     text: SafeText
     tone: Tone = Tone.PLAIN
 
 
 class Pressable(Cell, frozen=True, gc=False):
-    """A cell that can be clicked; `key` names what that asks for."""
+    """A cell that can be clicked."""
 
     key: str = ""
+    """Names the command or the target of the click, for the widget's owner."""
 
 
-def faded(cells: Iterable[Cell], is_old: object) -> list[Cell]:
-    """The cells, dimmed if what they tell `is_old`, but for what a person chose."""
+def dim_if_stale(cells: Iterable[Cell], is_stale: object) -> list[Cell]:
+    """Return the cells, dimmed if what they show is stale, except what the user chose (ACCENT)."""
+    if not is_stale:
+        return list(cells)
     return [
-        msgspec.structs.replace(cell, tone=Tone.DIM)
-        if is_old and cell.tone is not Tone.ACCENT
-        else cell
+        cell if cell.tone is Tone.ACCENT else msgspec.structs.replace(cell, tone=Tone.DIM)
         for cell in cells
     ]
 
@@ -81,10 +93,9 @@ _COLOURS: Final = {
     Tone.BADGE: "text-accent",
     Tone.ALARM: "text-error",
 }
-"""The variable of the theme that has a tone's colour."""
+"""The theme variable with the colour of a tone."""
 
-
-_FILLED: Final = {
+_FIELD_COLOURS: Final = {
     Tone.GREY: ("#bcbcbc", "#585858", "ansi_white", "ansi_bright_black"),
     Tone.BLUE: ("#87afff", "#005faf", "ansi_bright_blue", "ansi_blue"),
     Tone.CYAN: ("#5fd7d7", "#005f5f", "ansi_bright_cyan", "ansi_default"),
@@ -94,37 +105,43 @@ _FILLED: Final = {
     Tone.RED: ("#ff5f5f", "#af0000", "ansi_bright_red", "ansi_red"),
     Tone.MAGENTA: ("#ff87ff", "#870087", "ansi_bright_magenta", "ansi_default"),
 }
-"""A platform's colour on dark and on light, and of the terminal's own, where white takes few and
-magenta is the warning."""
+"""A platform's colour in dark and in light themes; then the same in themes of the terminal's 16
+colours, of which few can be read on white, and magenta is the warning there."""
 
 
-def tone_style(widget: Widget, tone: Tone) -> Style:
-    """The style of a tone on the widget's background, by the theme.
+def style_of_tone(widget: Widget, tone: Tone) -> Style:
+    """Return the style of a tone on the widget's background.
 
-    As a component class of each widget, tones would be matched with all rules of the style sheet
-    wherever one is made: a tenth of what the screens take to come up.
+    Tones are no component classes: Textual would match each with all rules of the style sheet for
+    every widget, which takes a tenth of the time in which a screen appears.
     """
-    style, app = widget.rich_style, widget.app
+    app = widget.app
+    style = widget.rich_style
     if tone in (Tone.STRONG, Tone.CRITICAL, Tone.BADGE, Tone.ALARM):
-        style += Style(bold=True, reverse=tone in (Tone.BADGE, Tone.ALARM))
+        is_field = tone in (Tone.BADGE, Tone.ALARM)
+        style += Style(bold=True, reverse=is_field)
     if tone is Tone.DIM and app.native_ansi_color:
         style += Style(dim=True)
-    if (filled := _FILLED.get(tone)) is not None:
-        at = 2 * app.native_ansi_color + (not app.current_theme.dark)
-        style = coloured(style, Style(color=Color.parse(filled[at]).rich_color))
+    if tone in _FIELD_COLOURS:
+        dark, light, ansi_dark, ansi_light = _FIELD_COLOURS[tone]
+        if app.native_ansi_color:
+            dark = ansi_dark
+            light = ansi_light
+        name = dark if app.current_theme.dark else light
+        style = with_readable_colour(style, Style(color=Color.parse(name).rich_color))
         return style + Style(bold=True, reverse=True)
     if tone in _COLOURS:
-        word, _, share = app.theme_variables[_COLOURS[tone]].partition(" ")
-        color = Color.automatic() if word == "auto" else Color.parse(word)
-        color = color.multiply_alpha(float(share.rstrip("%") or 100) / 100)
-        style += Style(color=(widget.background_colors[1] + color).rich_color)
+        # A theme variable is a colour or "auto", with an opacity if there is a second word.
+        name, _, opacity = app.theme_variables[_COLOURS[tone]].partition(" ")
+        color = Color.automatic() if name == "auto" else Color.parse(name)
+        color = color.multiply_alpha(float(opacity.rstrip("%") or 100) / 100)
+        background = widget.background_colors[1]
+        style += Style(color=(background + color).rich_color)
     return style
 
 
 class TonedWidget(Widget):
-    """Draws cells by their tones. The styles are worked out once, until theme, focus or style sheet
-    change.
-    """
+    """A widget that draws cells. It caches the styles of tones until Textual changes its style."""
 
     def __init__(self, *children: Widget, **options: Any) -> None:
         super().__init__(*children, **options)
@@ -135,67 +152,80 @@ class TonedWidget(Widget):
         self._styles.clear()
 
     def style_of(self, tone: Tone | str | None) -> Style:
-        """The style of a tone, or of a component class; of None that of the widget itself."""
-        if (style := self._styles.get(tone)) is None:
-            if isinstance(tone, str):
-                style = self.get_component_rich_style(tone)
-            else:
-                style = self.rich_style if tone is None else tone_style(self, tone)
+        """Return the style of a tone, or of a component class; of the widget itself for None."""
+        style = self._styles.get(tone)
+        if style is None:
+            style = self._compute_style(tone)
             self._styles[tone] = style
         return style
 
+    def _compute_style(self, tone: Tone | str | None) -> Style:
+        if tone is None:
+            return self.rich_style
+        if isinstance(tone, str):
+            return self.get_component_rich_style(tone)
+        return style_of_tone(self, tone)
+
 
 def total_width(cells: Iterable[Cell]) -> int:
+    """Return the columns that cells take in a line."""
     return cell_width("".join([cell.text for cell in cells]))
 
 
-def bar(
+def share_bar(
     share: Decimal | None, width: int, *, passed: float | None = None, track: bool = True
 ) -> SafeText:
-    """A bar of exactly `width` cells for `share` (1 is full), in steps of an eighth of a cell.
+    """Return a bar of exactly `width` columns for `share` (1 is full), in eighths of a column.
 
-    The last cell stays free for the sign that a share above 1 sticks out. A mark stands where the
-    part `passed` of the time is over. Without `track` the rest stays blank, which costs less to
-    write. A share above nothing always shows something, and one below the whole is never full.
+    The last column is reserved for an arrow, for a share above 1. A share above 0 always shows
+    something, and one below 1 is never full. None leaves the bar blank.
+
+    `passed` is the part of the time (0 to 1) that is over, marked in the bar. Without `track` the
+    rest of the bar is blank, which takes fewer bytes to write.
     """
-    room, empty = max(0, width - 1), signs.bar_empty if track else " "
+    room = max(0, width - 1)
     if share is None or not room:
         return plain(" " * max(0, width))
-    steps = len(signs.bar_parts) + 1
-    filled = int(max(Decimal(0), min(Decimal(1), share)) * room * steps)
+    steps = len(signs.bar_parts) + 1  # in one column
+    filled_steps = int(max(Decimal(0), min(Decimal(1), share)) * room * steps)
     if share > 0:
-        filled = max(1, filled)
+        filled_steps = max(1, filled_steps)
     if share < 1:
-        filled = min(room * steps - 1, filled)
-    full, part = divmod(filled, steps)
-    head = signs.bar_full * full + (signs.bar_parts[part - 1] if part else "")
-    cells = [*head, *empty * (room - len(head)), signs.bar_over if share > 1 else " "]
+        filled_steps = min(room * steps - 1, filled_steps)
+    full, part = divmod(filled_steps, steps)
+    filled = signs.bar_full * full
+    if part:
+        filled += signs.bar_parts[part - 1]
+    empty = signs.bar_empty if track else " "
+    end = signs.bar_over if share > 1 else " "
+    characters = [*filled, *empty * (room - len(filled)), end]
     if passed is not None:
-        cells[min(room - 1, int(passed * room))] = signs.vertical
-    return plain("".join(cells))
+        characters[min(room - 1, int(passed * room))] = signs.vertical
+    return plain("".join(characters))
 
 
-def contrast(one: Color, other: Color) -> float:
-    """How well one colour stands out from another: 1 not at all, 21 black on white (WCAG 2)."""
-
-    def luminance(color: Color) -> float:
-        red, green, blue = (
-            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-            for part in color.normalized
-        )
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    darker, lighter = sorted((luminance(one), luminance(other)))
+def contrast_ratio(one: Color, other: Color) -> float:
+    """Return the contrast of two colours: 1 is none, 21 is black on white (WCAG 2)."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@memoized(64)
-def coloured(base: Style, tone: Style) -> Style:
-    """`base` with the colour of `tone`, moved towards that of `base` as far as it takes to be read
-    as running text should be, or nearly as well as `base` where that can be read less; in a colour
-    that a terminal of 256 has, too.
+def _luminance(color: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in color.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
-    Colours that are the terminal's own are taken as they are: nobody knows them.
+
+@memoized(64)
+def with_readable_colour(base: Style, tone: Style) -> Style:
+    """Return `base` in the colour of `tone`, changed as little as needed to be readable.
+
+    The colour is moved towards that of `base` until its contrast with the background is that of
+    running text, or nearly that of `base` if `base` has less. The result is one of the 256 colours
+    that most terminals have. The terminal's own colours are not changed, as their values are
+    unknown.
     """
     if tone.color is None:
         return base
@@ -203,8 +233,10 @@ def coloured(base: Style, tone: Style) -> Style:
     if any(color is None or color.type is not ColorType.TRUECOLOR for color in colors):
         return base + Style(color=tone.color)
     wanted, text, ground = (Color.from_rich_color(color) for color in colors)
-    enough = min(ENOUGH, NEARLY * contrast(text, ground))
-    steps = (wanted.blend(text, step / STEPS).rich_color for step in range(STEPS + 1))
-    mixed = (Color.from_rich_color(lowered(step, ColorSystem.EIGHT_BIT)) for step in steps)
-    found = next((color for color in mixed if contrast(color, ground) >= enough), text)
-    return base + Style(color=found.rich_color)
+    sufficient = min(MIN_CONTRAST, MIN_RELATIVE_CONTRAST * contrast_ratio(text, ground))
+    for step in range(BLEND_STEPS + 1):
+        blended = wanted.blend(text, step / BLEND_STEPS).rich_color
+        color = Color.from_rich_color(lowered(blended, ColorSystem.EIGHT_BIT))
+        if contrast_ratio(color, ground) >= sufficient:
+            return base + Style(color=color.rich_color)
+    return base + Style(color=text.rich_color)

@@ -1,4 +1,4 @@
-"""Work that runs for as long as a widget or screen is there."""
+"""`start_worker`: runs an async function for as long as a widget or screen is mounted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Work: TypeAlias = Callable[[], Coroutine[None, None, Any]]
 
 
 def start_worker(node: DOMNode, work: Work, description: str, **options: Any) -> Worker[Any]:
-    """Run `work` beside the event loop for as long as `node` is there; `options` are Textual's own.
+    """Run `work` concurrently, and cancel it when `node` is removed.
 
-    It takes the function and not its coroutine: where the program ends first, Python would write to
-    the terminal that a coroutine was never awaited.
+    `options` are those of Textual's `run_worker`. It takes the function and not its coroutine: if
+    the program ends before the worker starts, Python would write to the terminal that a coroutine
+    was never awaited.
     """
     return node.run_worker(work, description=description, **options)

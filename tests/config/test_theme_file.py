@@ -8,7 +8,7 @@ import pytest
 
 from agentco_tui.config.file import ConfigFile
 from agentco_tui.config.theme_file import ROLES, THEME, ThemeFile
-from agentco_tui.widgets.themes import made
+from agentco_tui.widgets.themes import make_theme
 
 RIGHT = """\
 background = "#121212"
@@ -38,10 +38,10 @@ def test_the_roles_are_those_that_a_theme_is_made_of(tmp_path: Path) -> None:
     assert {*ROLES, "dark"} == {*THEME}
     for role in ROLES:
         with pytest.raises(KeyError, match=role):
-            made("mine", dark=True, **{each: "#000000" for each in ROLES if each != role})
+            make_theme("mine", dark=True, **{each: "#000000" for each in ROLES if each != role})
     read = ThemeFile(theme_file(tmp_path, RIGHT))
     assert read.problems == []
-    assert made("mine", **read.colours).variables["text-error"] == "#ff5f5f"
+    assert make_theme("mine", **read.colours).variables["text-error"] == "#ff5f5f"
 
 
 @pytest.mark.parametrize(

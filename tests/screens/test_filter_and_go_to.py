@@ -51,9 +51,9 @@ async def test_a_filter_works_while_it_is_typed_or_says_why_not(on: Staging) -> 
             await s.press("slash")
             await s.type(typed)
             # Told whole, over as many lines as it takes; and nothing is hidden by half a filter.
-            told = partial(lambda words: words in whole(s.main.prompt.wrong), words)
+            told = partial(lambda words: words in whole(s.main.prompt.error_notice), words)
             await s.wait_until(told, f"what is wrong with {typed}")
-            assert "…" not in text_of(s.main.prompt.wrong)
+            assert "…" not in text_of(s.main.prompt.error_notice)
             assert "enter keeps it" not in s.text
             assert len(s.rows) == 40
             await s.press("enter")

@@ -14,7 +14,7 @@ import pytest
 from textual.color import Color
 from textual.geometry import Region
 
-from agentco_tui.widgets.tones import ENOUGH, contrast
+from agentco_tui.widgets.tones import MIN_CONTRAST, contrast_ratio
 from tests.platform import EmbeddedPlatform
 from tests.screens import drawing
 from tests.screens.harness import NOW, WIDE, Stage
@@ -62,8 +62,8 @@ def hard_to_read(picture: Picture, variant: Variant) -> Iterator[str]:
             for look, run in groupby(row, key=lambda cell: cell.look):
                 text = "".join(cell.text for cell in run).strip()
                 if text:
-                    found = contrast(*colours_of(look, variant, console))
-                    if found < ENOUGH:
+                    found = contrast_ratio(*colours_of(look, variant, console))
+                    if found < MIN_CONTRAST:
                         yield f"{variant}, {console}, row {y}: {found:.2f} {look} {text!r}"
 
 

@@ -12,7 +12,7 @@ from agentco_tui.config.validators import COLOURS
 from agentco_tui.screens.header_footer import environment
 from agentco_tui.widgets import themes
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.tones import ENOUGH, Tone, contrast
+from agentco_tui.widgets.tones import MIN_CONTRAST, Tone, contrast_ratio
 from tests.screens.harness import Stage, Staging
 
 HERE = BaseUrl.parse("https://platform.example.com")
@@ -48,7 +48,7 @@ def _stands_out(style: Style) -> float:
     assert style.color is not None
     assert style.bgcolor is not None
     colors = map(Color.from_rich_color, (style.color, style.bgcolor))
-    return contrast(*colors)
+    return contrast_ratio(*colors)
 
 
 async def test_every_colour_can_be_read_in_each_of_our_themes(on: Staging) -> None:
@@ -60,7 +60,7 @@ async def test_every_colour_can_be_read_in_each_of_our_themes(on: Staging) -> No
                 for colour in COLOURS:
                     style = line.style_of(Tone(colour))
                     assert style.reverse
-                    assert _stands_out(style) >= ENOUGH, (theme.name, colour)
+                    assert _stands_out(style) >= MIN_CONTRAST, (theme.name, colour)
 
 
 def _ends(s: Stage, line: StatusLine) -> list[Style]:

@@ -13,7 +13,7 @@ from agentco_tui.model import Listing, Moment, Money, Trace, TraceStep
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, step_items
 from agentco_tui.screens.tasks_view import TasksView
 from agentco_tui.text import plain, signs
-from agentco_tui.widgets.text_pane import broken
+from agentco_tui.widgets.text_pane import break_into_lines
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, text_of
 
 
@@ -166,7 +166,7 @@ async def test_steps_in_columns(on: Staging, width: int) -> None:
         trace = Trace(steps=steps)
         lines = [
             "".join(cell.text for cell in line)
-            for line in broken(step_items(trace, s.view.cell_context, width=width), width)
+            for line in break_into_lines(step_items(trace, s.view.cell_context, width=width), width)
         ]
         assert len(lines) == len(steps)
         assert all(len(line) == width and line.endswith("  1 m") for line in lines)
@@ -182,7 +182,7 @@ async def test_steps_in_columns(on: Staging, width: int) -> None:
 async def test_what_no_step_has_takes_no_column(on: Staging) -> None:
     async with on(place="tasks") as s:
         trace = Trace(steps=(TraceStep(id="s", kind=plain("output"), at=Moment(at=NOW)),))
-        (line,) = broken(step_items(trace, s.view.cell_context, width=40), 40)
+        (line,) = break_into_lines(step_items(trace, s.view.cell_context, width=40), 40)
         assert "".join(cell.text for cell in line).split() == ["1", "output", "0", "s"]
 
 

@@ -51,7 +51,7 @@ async def test_a_long_trace_is_folded_but_for_what_failed_and_unfolds(
         assert "line 1" in s.line_with("tool_1 "), "of the others the first line"
         await s.press("j", "enter")
         await s.wait_until(lambda: text_of(screen.pane).count("more") == 2, "the second step")
-        assert screen.links.here == "2"
+        assert screen.links.current_link == "2"
         await s.press("enter")
         await s.wait_until(lambda: text_of(screen.pane).count("more") == 1, "folded again")
         for count in (0, 30):
@@ -77,7 +77,7 @@ async def test_words_are_found_in_it_and_unfolded(
         for key, here, place in (("n", "18", 2), ("N", "8", 1), ("N", "38", 4), ("n", "8", 1)):
             await s.press(key)
             await s.sees(f"{place} of 4 found", f"NEEDLE {here}0")
-            assert screen.links.here == here
+            assert screen.links.current_link == here
         assert not s.writes
         await s.press("/", "ctrl+u", *"nowhere", "enter")
         await s.sees("0 found")

@@ -181,25 +181,25 @@ async def test_the_cursor_of_a_page_goes_from_link_to_link_and_scrolls_between(
         assert isinstance(pane, LinkPane)
         places = set[str]()
         for _ in range(60):
-            key = pane._links[pane._at]
+            key = pane._links[pane._cursor_index]
             places.add(key.partition(":")[0])
             if key.startswith("agents:"):
                 break
-            before = pane._at, pane.scroll_offset.y
+            before = pane._cursor_index, pane.scroll_offset.y
             await s.press("j")
-            assert (pane._at, pane.scroll_offset.y) > before, "each press goes on"
+            assert (pane._cursor_index, pane.scroll_offset.y) > before, "each press goes on"
         assert places == {"tasks", "budget", "agents"}
         top = pane.scroll_offset.y
-        assert top <= pane._at < top + pane.size.height, "in sight"
-        assert "▌" in s.lines[3 + pane._at - top]
-        agent = pane._links[pane._at].partition(":")[2]
+        assert top <= pane._cursor_index < top + pane.size.height, "in sight"
+        assert "▌" in s.lines[3 + pane._cursor_index - top]
+        agent = pane._links[pane._cursor_index].partition(":")[2]
         await s.press("enter")
         await arrives(s, "agents", agent, reading=True)
         await s.press("escape", "escape")
         await arrives(s, "companies", company, reading=False)
         await s.press("enter", "G")
         await s.press("g")
-        assert pane._at == min(pane._links)
+        assert pane._cursor_index == min(pane._links)
 
 
 async def test_alerts_budgets_and_entries_lead_to_whom_they_are_about(on: Staging) -> None:

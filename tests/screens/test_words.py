@@ -37,7 +37,7 @@ from agentco_tui.screens.header_footer import health_cells
 from agentco_tui.screens.task_columns import task_columns
 from agentco_tui.text import cell_width, plain, signs
 from agentco_tui.text.signs import ASCII, UNICODE
-from agentco_tui.widgets.text_pane import broken
+from agentco_tui.widgets.text_pane import break_into_lines
 from tests.platform import EmbeddedPlatform
 from tests.reading import decode
 from tests.screens.harness import WIDE, Staging, stage, text_of
@@ -206,7 +206,8 @@ def read(**fields: Any) -> Task:
 
 def lines(task: Task, width: int = 60) -> list[str]:
     rows = [
-        "".join(cell.text for cell in line) for line in broken(task_in_full(task, CONTEXT), width)
+        "".join(cell.text for cell in line)
+        for line in break_into_lines(task_in_full(task, CONTEXT), width)
     ]
     assert all(cell_width(row) <= width for row in rows)
     return [row.rstrip() for row in rows]

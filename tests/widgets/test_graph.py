@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from agentco_tui.text import plain
 from agentco_tui.text.signs import signs, use_ascii
-from agentco_tui.widgets.graph import LEAST_PLOT, MOST_PLOT, Plot, spark
-from agentco_tui.widgets.text_pane import broken
+from agentco_tui.widgets.graph import MAX_PLOT_WIDTH, MIN_PLOT_WIDTH, Graph, sparkline
+from agentco_tui.widgets.text_pane import break_into_lines
 from agentco_tui.widgets.tones import total_width
 
 FIGURES = st.lists(st.none() | st.floats(0, 1e9), max_size=60)
@@ -26,20 +26,20 @@ def is_ascii(request: pytest.FixtureRequest) -> Iterator[bool]:
     use_ascii(False)
 
 
-def plot(**chosen: Any) -> Plot:
+def plot(**chosen: Any) -> Graph:
     usual: dict[str, Any] = {
         "past": tuple(float(at) for at in range(100)),
         "passed": 0.5,
         "limit": 180.0,
-        "ahead": (150.0, 200.0),
-        "named": lambda figure: plain(f"${figure:.3g}"),
-        "starts": plain("1 Sep"),
-        "ends": plain("1 Oct"),
+        "forecast": (150.0, 200.0),
+        "format_value": lambda figure: plain(f"${figure:.3g}"),
+        "start_label": plain("1 Sep"),
+        "end_label": plain("1 Oct"),
     }
-    return Plot(**{**usual, **chosen})
+    return Graph(**{**usual, **chosen})
 
 
-def drawn(graph: Plot, width: int = 80) -> list[str]:
+def drawn(graph: Graph, width: int = 80) -> list[str]:
     return ["".join(cell.text for cell in line) for line in graph.lines(width)]
 
 
@@ -47,7 +47,7 @@ def drawn(graph: Plot, width: int = 80) -> list[str]:
 def test_a_spark_has_its_width_and_says_nothing_of_gaps(
     figures: list[float | None], width: int
 ) -> None:
-    found = spark(figures, width)
+    found = sparkline(figures, width)
     assert len(found) == width
     assert set(found) <= {" ", *signs.heights[:-1]}, "lines one above the other stay apart"
     if len(figures) == width:
@@ -58,7 +58,7 @@ def test_a_spark_has_its_width_and_says_nothing_of_gaps(
 def test_in_a_spark_more_is_never_lower_and_only_nothing_is_the_lowest(
     figures: list[float],
 ) -> None:
-    heights = [signs.heights.index(sign) for sign in spark(figures, len(figures))]
+    heights = [signs.heights.index(sign) for sign in sparkline(figures, len(figures))]
     for figure, height in zip(figures, heights, strict=True):
         assert (height == 0) == (figure == 0)
         assert all(
@@ -67,22 +67,22 @@ def test_in_a_spark_more_is_never_lower_and_only_nothing_is_the_lowest(
 
 
 def test_a_spark_says_by_its_highest_what_is_much(is_ascii: bool) -> None:
-    assert spark([1, None, 0, 2], 4) == ("= _%" if is_ascii else "▄ ▁▇")
-    assert spark([1, 3, None, None, 2, None], 3) == ("% %" if is_ascii else "▇ ▇")
-    assert spark([1, None, None, 1, None, None], 2) == "  ", "less than half is no data"
-    assert spark([], 3) == spark([None], 3) == "   "
+    assert sparkline([1, None, 0, 2], 4) == ("= _%" if is_ascii else "▄ ▁▇")
+    assert sparkline([1, 3, None, None, 2, None], 3) == ("% %" if is_ascii else "▇ ▇")
+    assert sparkline([1, None, None, 1, None, None], 2) == "  ", "less than half is no data"
+    assert sparkline([], 3) == sparkline([None], 3) == "   "
 
 
 @given(FIGURES, st.integers(0, 200), st.floats(0, 1), st.none() | st.floats(0, 1e9))
 def test_a_graph_has_its_width_and_leaves_gaps_empty(
     figures: list[float | None], width: int, passed: float, limit: float | None
 ) -> None:
-    graph = plot(past=tuple(figures), passed=passed, limit=limit, ahead=None)
+    graph = plot(past=tuple(figures), passed=passed, limit=limit, forecast=None)
     lines = graph.lines(width)
     assert len(lines) in (0, graph.height + 1)
     for line in lines:
         assert total_width(line) <= width
-        assert total_width(line) == total_width(lines[0]) <= MOST_PLOT + 18
+        assert total_width(line) == total_width(lines[0]) <= MAX_PLOT_WIDTH + 18
     if lines and all(figure is None for figure in figures):
         rows = ["".join(cell.text for cell in line[1:]) for line in lines[:-1]]
         assert set("".join(rows)) <= {" ", signs.bar_empty}
@@ -101,25 +101,25 @@ def test_a_graph_has_a_scale_a_limit_a_range_and_an_axis(is_ascii: bool) -> None
 
 
 def test_what_is_above_the_limit_hides_its_line_and_a_far_limit_does_not_flatten_the_rest() -> None:
-    lines = drawn(plot(limit=40.0, ahead=None))
+    lines = drawn(plot(limit=40.0, forecast=None))
     limit = next(at for at, line in enumerate(lines) if "limit $40" in line)
     assert signs.bar_empty in lines[limit]
     assert "█" in lines[limit - 1]
-    lines = drawn(plot(limit=99_000.0, ahead=None))
+    lines = drawn(plot(limit=99_000.0, forecast=None))
     assert not any("limit" in line for line in lines)
     assert "$99" in lines[0]
 
 
 def test_a_graph_over_its_gaps_and_zeros() -> None:
-    lines = drawn(plot(past=(0.0, nan, 0.0), passed=1.0, limit=None, ahead=None), 34)
+    lines = drawn(plot(past=(0.0, nan, 0.0), passed=1.0, limit=None, forecast=None), 34)
     assert lines[-2].endswith("▁" * 10 + " " * 10 + "▁" * 10)
     assert lines[-1].split() == ["1", "Sep", "1", "Oct"]
 
 
 def test_a_graph_is_an_item_of_a_pane_and_has_none_of_its_lines_where_it_is_too_narrow() -> None:
     graph = plot()
-    assert broken([graph], 80) == graph.lines(80)
-    assert broken([graph], LEAST_PLOT) == []
+    assert break_into_lines([graph], 80) == graph.lines(80)
+    assert break_into_lines([graph], MIN_PLOT_WIDTH) == []
 
 
 @given(
@@ -128,8 +128,8 @@ def test_a_graph_is_an_item_of_a_pane_and_has_none_of_its_lines_where_it_is_too_
     st.none() | st.tuples(st.floats(), st.floats()),
 )
 def test_no_figure_is_too_odd_to_be_drawn(
-    figures: list[float | None], limit: float | None, ahead: tuple[float, float] | None
+    figures: list[float | None], limit: float | None, forecast: tuple[float, float] | None
 ) -> None:
-    assert len(spark(figures, 12)) == 12
-    lines = plot(past=tuple(figures), limit=limit, ahead=ahead).lines(80)
+    assert len(sparkline(figures, 12)) == 12
+    lines = plot(past=tuple(figures), limit=limit, forecast=forecast).lines(80)
     assert len({total_width(line) for line in lines}) == 1

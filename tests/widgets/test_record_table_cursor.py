@@ -109,7 +109,7 @@ def test_a_move_starts_from_where_rows_that_are_being_sorted_put_the_cursor(
     table.load(list(jobs.items())[:3])
     table.move_cursor_to("j1")
     # The work that is left when the first slices were taken; it has not begun to change the rows.
-    table._work = table._worked_off(table.model.load(jobs.items()), asked=False)
+    table._work = table._run_and_repaint(table.model.load(jobs.items()), asked=False)
     table.idle.clear()
     if key == "up":
         table.action_move(-1)

@@ -65,7 +65,7 @@ def passes(typed: str, task: Task) -> bool:
         pass
     wanted = parse(typed, COLUMNS)
     assert isinstance(wanted, Filter), wanted
-    return wanted.select(rows.read, ["t"]) == ["t"]
+    return wanted.select(rows.read_values, ["t"]) == ["t"]
 
 
 def typed_lines(text: str) -> list[str]:
@@ -249,7 +249,7 @@ def matching(wanted: Filter, tasks: list[Task]) -> list[str]:
     rows = TableModel(COLUMNS)
     for _ in rows.load((str(at), task) for at, task in enumerate(tasks)):
         pass
-    return wanted.select(rows.read, list(rows.records))
+    return wanted.select(rows.read_values, list(rows.records))
 
 
 def spelled(clauses: list[list[tuple[bool, str]]], bar: str) -> str:

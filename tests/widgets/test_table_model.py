@@ -161,7 +161,7 @@ def test_rows_equal_a_model_that_sorts_from_scratch(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_model, "FEW", few)
         patch.setattr(table_model, "RUN", run)
-        patch.setattr(table_model, "MERGED", 2)
+        patch.setattr(table_model, "RUNS_MERGED", 2)
         for change in changes:
             step(rows, model, change)
             check(rows, model)
@@ -276,7 +276,7 @@ def test_rows_that_come_and_go_for_ever_take_no_more_room() -> None:
     take(rows.load(made(100)))
     for number in range(3_000):
         take(rows.apply([(f"new{number}", Item("x", float(number % 9)))], [f"new{number - 1}"]))
-    assert len(rows._keys) <= 2 * 101 + table_model.FEW + 1
+    assert len(rows._sort_keys) <= 2 * 101 + table_model.FEW + 1
     assert rows.shown == sorted(
         rows.records, key=lambda row_id: (rows.records[row_id].number, row_id)
     )

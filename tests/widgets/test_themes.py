@@ -11,7 +11,7 @@ from textual.theme import Theme
 
 from agentco_tui.textual_patches.compositor import lowered
 from agentco_tui.widgets.themes import THEMES
-from agentco_tui.widgets.tones import ENOUGH, contrast
+from agentco_tui.widgets.tones import MIN_CONTRAST, contrast_ratio
 
 GROUNDS = ("background", "surface", "panel")
 STATES = ("text-success", "text-warning", "text-error")
@@ -29,10 +29,10 @@ def test_text_stands_out_from_every_ground(theme: Theme) -> None:
     colors = colors_of(theme)
     names = (*STATES, "foreground", "text-muted", "text-accent", "text-disabled")
     for name, ground in product(names, GROUNDS):
-        found = contrast(colors[name], colors[ground])
-        assert found >= ENOUGH, f"{name} on {ground}: {found:.2f}"
+        found = contrast_ratio(colors[name], colors[ground])
+        assert found >= MIN_CONTRAST, f"{name} on {ground}: {found:.2f}"
     under = colors["block-cursor-background"]
-    assert contrast(colors["block-cursor-foreground"], under) >= 7, "the strongest line"
+    assert contrast_ratio(colors["block-cursor-foreground"], under) >= 7, "the strongest line"
 
 
 @each_theme

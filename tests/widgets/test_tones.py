@@ -12,11 +12,11 @@ from textual.theme import BUILTIN_THEMES
 from agentco_tui.text.signs import use_ascii
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import (
-    ENOUGH,
-    NEARLY,
-    bar,
-    coloured,
-    contrast,
+    MIN_CONTRAST,
+    MIN_RELATIVE_CONTRAST,
+    contrast_ratio,
+    share_bar,
+    with_readable_colour,
 )
 from tests.widgets.host import Host, Job
 
@@ -25,9 +25,9 @@ THEMES = {name: theme for name, theme in BUILTIN_THEMES.items() if not name.star
 
 def test_contrast_is_that_of_the_standard() -> None:
     black, white = Color(0, 0, 0), Color(255, 255, 255)
-    assert contrast(black, white) == contrast(white, black) == pytest.approx(21)
-    assert contrast(white, white) == 1
-    assert contrast(Color(119, 119, 119), white) == pytest.approx(4.48, abs=0.01)
+    assert contrast_ratio(black, white) == contrast_ratio(white, black) == pytest.approx(21)
+    assert contrast_ratio(white, white) == 1
+    assert contrast_ratio(Color(119, 119, 119), white) == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("tone", ["text-warning", "text-error"])
@@ -37,10 +37,12 @@ def test_every_theme_can_be_read(name: str, ground: str, tone: str) -> None:
     colors = THEMES[name].to_color_system().generate()
     text, under = Color.parse(colors["foreground"]), Color.parse(colors[ground])
     base = Style(color=text.rich_color, bgcolor=under.rich_color)
-    style = coloured(base, Style(color=Color.parse(colors[tone]).rich_color, bold=True))
+    style = with_readable_colour(base, Style(color=Color.parse(colors[tone]).rich_color, bold=True))
     assert style.color is not None
     found = Color.from_rich_color(style.color)
-    assert contrast(found, under) >= min(ENOUGH, NEARLY * contrast(text, under))
+    assert contrast_ratio(found, under) >= min(
+        MIN_CONTRAST, MIN_RELATIVE_CONTRAST * contrast_ratio(text, under)
+    )
     assert found.rgb != text.rgb, "still a colour of its own"
     assert style.bgcolor == base.bgcolor
     assert not style.bold, "the letters' weight stays that of the row"
@@ -48,9 +50,9 @@ def test_every_theme_can_be_read(name: str, ground: str, tone: str) -> None:
 
 def test_the_terminals_own_colours_are_taken_as_they_are() -> None:
     base = Style.parse("default on default reverse")
-    style = coloured(base, Style.parse("bold red"))
+    style = with_readable_colour(base, Style.parse("bold red"))
     assert style == base + Style.parse("red")
-    assert coloured(base, Style(bold=True)) == base
+    assert with_readable_colour(base, Style(bold=True)) == base
 
 
 @pytest.mark.parametrize(
@@ -71,11 +73,11 @@ def test_a_gauge_has_the_mark_of_today_and_what_is_too_much_sticks_out(
     share: str | None, passed: float | None, drawn: str, in_ascii: str
 ) -> None:
     known = None if share is None else Decimal(share)
-    assert bar(known, 9, passed=passed) == drawn
-    assert bar(known, 9, passed=passed, track=False) == drawn.replace("─", " ")
+    assert share_bar(known, 9, passed=passed) == drawn
+    assert share_bar(known, 9, passed=passed, track=False) == drawn.replace("─", " ")
     use_ascii()
     try:
-        assert bar(known, 9, passed=passed) == in_ascii
+        assert share_bar(known, 9, passed=passed) == in_ascii
     finally:
         use_ascii(False)
 

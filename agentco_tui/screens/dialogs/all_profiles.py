@@ -36,7 +36,7 @@ from agentco_tui.screens.key_app import ListTable
 from agentco_tui.system.background import while_wanted
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.text_pane import Cells
+from agentco_tui.widgets.text_pane import CellLine
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 from agentco_tui.workspace.opening import opened_workspace
@@ -126,10 +126,10 @@ class ProfileWatch:
                 words = sentence_of(need, workspace.names, workspace.outlook, now)
                 yield NeedRow(self, need, words)
 
-    def status_line(self) -> Cells:
+    def status_line(self) -> CellLine:
         """Return the platform's name, how fresh its data are, and how many needs it has."""
         blank = " " * (NAME_WIDTH + 3 - len(self.label.text))
-        return Cells((self.label, Cell(plain(blank)), *self._status_cells()))
+        return CellLine((self.label, Cell(plain(blank)), *self._status_cells()))
 
     def _status_cells(self) -> list[Cell]:
         if self.trouble is not None:

@@ -34,7 +34,7 @@ from agentco_tui.screens.dialogs.base import Question, title_of
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
 from agentco_tui.screens.sized_screen import PHONE_WIDTH
 from agentco_tui.text import SafeText, joined, plain, safe, signs
-from agentco_tui.widgets.text_pane import Gap, Item, Text
+from agentco_tui.widgets.text_pane import BlankLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Tone
 from agentco_tui.widgets.workers import start_worker
 
@@ -113,7 +113,7 @@ class TaskQuestion(Question):
         self.show_items()
         self.pane.scroll_home(animate=False, immediate=True)
 
-    def change_items(self) -> Iterable[Item]:
+    def change_items(self) -> Iterable[PaneItem]:
         """Yield what happened to the tasks since the question opened; nothing if nothing did."""
         if not self.changes:
             return
@@ -122,7 +122,7 @@ class TaskQuestion(Question):
             yield warning(self._labels[task_id], 2)
             for line in lines:
                 yield warning(line, 2)
-        yield Gap()
+        yield BlankLine()
 
     def earlier_attempt(self, task_id: str) -> str | None:
         """Return the outcome of an earlier approval of the task; None if there was none.
@@ -168,13 +168,13 @@ class ApproveQuestion(TaskQuestion):
         if self.app.screen is self and not self.hidden and not self.changes:
             self.dashboard.read_digests[self.subject.id] = self.subject.content
 
-    def items(self) -> Iterable[Item]:
+    def items(self) -> Iterable[PaneItem]:
         task = self.subject
         yield from self.change_items()
         for words in (self._note, self.earlier_attempt(task.id)):
             if words:
                 yield warning(f"{signs.warning} {words}")
-                yield Gap()
+                yield BlankLine()
         summary = self._summary()
         facts = list(self.facts.items())
         width, height = self.app.size
@@ -182,14 +182,14 @@ class ApproveQuestion(TaskQuestion):
             critical = [item for item in facts if _is_critical(item)]
             others = [item for item in facts if not _is_critical(item)]
             yield from task_in_full(task, self.cell_context, [summary, *critical])
-            yield from (Gap(), *others, Gap())
+            yield from (BlankLine(), *others, BlankLine())
         else:
             yield from task_in_full(task, self.cell_context, [summary, *facts])
             if height > SHORT_SCREEN:
-                yield Gap()
+                yield BlankLine()
         yield from self._trace_items()
 
-    def _summary(self) -> Text:
+    def _summary(self) -> Paragraph:
         """Return one line: company, agent, priority, how long the task has waited, and trust."""
         task = self.subject
         names = self.workspace.names
@@ -204,13 +204,13 @@ class ApproveQuestion(TaskQuestion):
         trust = self.cell_context.trust_of(task)
         if trust is not None:
             parts.append(plain(f"trust {fmt.number(trust)}"))
-        return Text(joined(parts, f" {signs.separator} "))
+        return Paragraph(joined(parts, f" {signs.separator} "))
 
-    def _trace_items(self) -> Iterable[Item]:
+    def _trace_items(self) -> Iterable[PaneItem]:
         if isinstance(self.trace, ApiError):
             yield warning(f"{signs.unknown} trace: {self.trace}")
         elif self.trace is None:
-            yield Text(plain("reading the trace"), Tone.DIM)
+            yield Paragraph(plain("reading the trace"), Tone.DIM)
         else:
             yield from summary_items(self.trace, self.cell_context, TRACE_STEPS)
 
@@ -219,7 +219,7 @@ class ApproveQuestion(TaskQuestion):
         self.app.push_screen(TraceScreen(self.dashboard, self.subject))
 
 
-def _is_critical(item: Item) -> bool:
+def _is_critical(item: PaneItem) -> bool:
     return getattr(item, "tone", None) is Tone.CRITICAL
 
 

@@ -33,7 +33,7 @@ from agentco_tui.screens.sized_screen import SizedScreen
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.prompt import LineInput
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Item, TextPane
+from agentco_tui.widgets.text_pane import PaneItem, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
@@ -225,7 +225,7 @@ class Question(Dialog[bool]):
     """
 
     def __init__(
-        self, title: Sequence[Cell], items: Iterable[Item], yes_label: str = "yes"
+        self, title: Sequence[Cell], items: Iterable[PaneItem], yes_label: str = "yes"
     ) -> None:
         """`yes_label` says what `y` does, in the line of key hints."""
         super().__init__(title)
@@ -245,7 +245,7 @@ class Question(Dialog[bool]):
         """Why `y` has no effect until the question is opened again; None if it has."""
         self._no_keys = "n, esc"
 
-    def items(self) -> Iterable[Item]:
+    def items(self) -> Iterable[PaneItem]:
         """Return the text of the question."""
         return self._items
 
@@ -253,7 +253,7 @@ class Question(Dialog[bool]):
         self.pane.focus()
         self.show_items()
         self._show_keys()
-        self.pane.fitted = self._on_scroll
+        self.pane.after_resize = self._on_scroll
         self.watch(self.pane, "scroll_y", self._on_scroll, init=False)
         self.watch(self.pane, "virtual_size", self._on_scroll, init=False)
 
@@ -271,7 +271,7 @@ class Question(Dialog[bool]):
     def _show_keys(self) -> None:
         """Draw the last line: the keys or a warning, and on the right how much text is below."""
         right: list[Cell] = []
-        lines_below = self.pane.below
+        lines_below = self.pane.lines_below
         if lines_below:
             right.append(Cell(plain(f"{lines_below} more below {signs.down} "), Tone.ACCENT))
         no_cells = key_hint_cells({self._no_keys: " no"})

@@ -27,8 +27,8 @@ from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.approve_dialog import count_in_words, task_labels
 from agentco_tui.screens.dialogs.base import Dialog, key_hint_cells, title_of
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text
-from agentco_tui.widgets.tones import Cell, Tone, bar
+from agentco_tui.widgets.text_pane import BlankLine, CellLine, Heading, PaneItem, Paragraph
+from agentco_tui.widgets.tones import Cell, Tone, share_bar
 
 BAR_WIDTH: Final = 24
 """Columns of the progress bar."""
@@ -63,7 +63,7 @@ class BatchProgress(Dialog[bool]):
     def on_mount(self) -> None:
         self.pane.focus()
         self._redraw_timer = self.set_interval(REDRAW_INTERVAL, self._redraw, name="progress")
-        self.pane.fitted = self._show_keys
+        self.pane.after_resize = self._show_keys
         self.watch(self.pane, "scroll_y", self._show_keys, init=False)
         self._redraw()
 
@@ -75,7 +75,7 @@ class BatchProgress(Dialog[bool]):
 
     def _show_keys(self) -> None:
         right: list[Cell] = []
-        lines_below = self.pane.below
+        lines_below = self.pane.lines_below
         if lines_below:
             right.append(Cell(plain(f"{lines_below} {signs.down} "), Tone.ACCENT))
         hints = {key: f" {words}   " for key, words in self._key_hints().items()}
@@ -93,10 +93,10 @@ class BatchProgress(Dialog[bool]):
             hints["f"] = f"ask again: {len(batch.to_ask_again)}"
         return hints
 
-    def _items(self) -> Iterable[Item]:
+    def _items(self) -> Iterable[PaneItem]:
         batch = self.approval
         if batch.phase is BatchPhase.TAKEN_BACK:
-            yield Text(plain(f"{signs.good} taken back: nothing was sent"), Tone.GOOD)
+            yield Paragraph(plain(f"{signs.good} taken back: nothing was sent"), Tone.GOOD)
             return
         if batch.phase is BatchPhase.HELD:
             words = f"it begins in {ceil(batch.hold.left())} s"
@@ -112,15 +112,15 @@ class BatchProgress(Dialog[bool]):
         on_their_way = [item.task for item in unsettled if item.step is not Step.UNKNOWN]
         yield from self._group(signs.arrow, "on their way", [("", task) for task in on_their_way])
 
-    def _progress_items(self) -> Iterable[Item]:
+    def _progress_items(self) -> Iterable[PaneItem]:
         """Yield the progress bar, the outcomes in numbers, and why nothing is being sent."""
         batch = self.approval
         settled = batch.results.total()
         total = len(batch.items)
         share = Decimal(settled) / total
         words = f" {fmt.count(settled)} of {fmt.count(total)}  {fmt.percent(share)}"
-        yield Cells((Cell(bar(share, BAR_WIDTH)), Cell(plain(words))))
-        yield Text(batch.sentence, Tone.STRONG)
+        yield CellLine((Cell(share_bar(share, BAR_WIDTH)), Cell(plain(words))))
+        yield Paragraph(batch.sentence, Tone.STRONG)
         if batch.stop_reason is not None:
             yield warning(f"{signs.warning} {batch.stop_reason}")
         pause = batch.pause_left()
@@ -128,7 +128,7 @@ class BatchProgress(Dialog[bool]):
             words = f"the platform asked for a pause (429): it goes on in {ceil(pause)} s"
             yield warning(f"{signs.warning} {words}")
 
-    def _failure_items(self, items: Sequence[Decision]) -> Iterable[Item]:
+    def _failure_items(self, items: Sequence[Decision]) -> Iterable[PaneItem]:
         """Yield the tasks that were not approved, by kind of outcome and then by its sentence."""
         for kind in OutcomeKind:
             if kind in GOOD:
@@ -144,18 +144,18 @@ class BatchProgress(Dialog[bool]):
 
     def _group(
         self, sign: SafeText | str, state: str, tasks: Sequence[tuple[str, Task]]
-    ) -> Iterable[Item]:
+    ) -> Iterable[PaneItem]:
         """Yield tasks under a heading. Each comes with a sentence, which may be empty; neighbours
         with the same sentence show it once, below the last of them.
         """
         if tasks:
-            yield Gap()
+            yield BlankLine()
             yield Heading(plain(f"{sign} {len(tasks)} {state}"))
         for sentence, group in groupby(tasks, key=itemgetter(0)):
             for _, task in group:
-                yield Text(self._labels[task.id])
+                yield Paragraph(self._labels[task.id])
             if sentence:
-                yield Text(plain(sentence), Tone.DIM, 2)
+                yield Paragraph(plain(sentence), Tone.DIM, 2)
 
     def action_stop(self) -> None:
         """Take the approval back in its undo window; later, stop what is not yet sent."""

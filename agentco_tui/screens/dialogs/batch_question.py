@@ -37,7 +37,7 @@ from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.sent_fields import sums_of
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text
+from agentco_tui.widgets.text_pane import BlankLine, FieldLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 
 TYPED_FROM: Final = 11
@@ -105,7 +105,7 @@ class BatchQuestion(TaskQuestion):
 
     # ---- the text of the question
 
-    def items(self) -> Iterable[Item]:
+    def items(self) -> Iterable[PaneItem]:
         yield from self.change_items()
         yield from self._hidden_items()
         yield from self._total_items()
@@ -113,7 +113,7 @@ class BatchQuestion(TaskQuestion):
         yield from self._listed_items()
         yield from self._excluded_items()
 
-    def _hidden_items(self) -> Iterable[Item]:
+    def _hidden_items(self) -> Iterable[PaneItem]:
         """Yield how many tasks the list behind the question does not show, and why."""
         reasons = [why for task_id, why in self.not_shown.items() if task_id in self.tasks]
         counts = Counter(reasons)
@@ -122,7 +122,7 @@ class BatchQuestion(TaskQuestion):
         for reason, count in counts.items():
             yield warning(f"{signs.warning} {fmt.count(count)} {reason}")
 
-    def _total_items(self) -> Iterable[Item]:
+    def _total_items(self) -> Iterable[PaneItem]:
         """Yield what the tasks cost in all, whose they are, and which waits longest."""
         names = self.workspace.names
         tasks = list(self.tasks.values())
@@ -141,7 +141,7 @@ class BatchQuestion(TaskQuestion):
             age = self.dashboard.cell_context.wait(times[oldest])
             yield FieldLine(plain("oldest"), plain(f"{age}  {self.tasks[oldest].title}"))
 
-    def _listed_items(self) -> Iterable[Item]:
+    def _listed_items(self) -> Iterable[PaneItem]:
         """Yield every task of the set, those that the user knows least first."""
         workspace = self.workspace
         listed = list_for_review(
@@ -152,16 +152,16 @@ class BatchQuestion(TaskQuestion):
             if not group:
                 continue
             heading = plain(words.format(fmt.count(len(group))))
-            yield Gap()
+            yield BlankLine()
             yield Heading(heading) if familiarity is Familiarity.READ else warning(heading)
             for one in group:
                 yield from self._task_items(one)
 
-    def _task_items(self, listed: ListedTask) -> Iterable[Item]:
+    def _task_items(self, listed: ListedTask) -> Iterable[PaneItem]:
         """Yield a task's title, a line with its company, agent and costs, and what is unusual."""
         task = listed.task
         names = self.workspace.names
-        yield Text(self._labels[task.id])
+        yield Paragraph(self._labels[task.id])
         cost = "unknown" if task.cost is None else fmt.money(task.cost)
         other_sums, _ = sums_of(task)
         sums = [("cost", cost), *other_sums]
@@ -169,7 +169,7 @@ class BatchQuestion(TaskQuestion):
         parts += [f"{name} {value}" for name, value in sums[:MOST_SUMS]]
         if len(sums) > MOST_SUMS:
             parts.append(f"and {len(sums) - MOST_SUMS} more sums")
-        yield Text(plain(f" {signs.separator} ".join(parts)), Tone.DIM, 2)
+        yield Paragraph(plain(f" {signs.separator} ".join(parts)), Tone.DIM, 2)
         remarks = [
             *listed.unusual,
             self.not_shown.get(task.id),
@@ -179,13 +179,13 @@ class BatchQuestion(TaskQuestion):
         if words:
             yield warning(f"{signs.warning} {words}", 2)
 
-    def _excluded_items(self) -> Iterable[Item]:
+    def _excluded_items(self) -> Iterable[PaneItem]:
         if not self.excluded:
             return
-        yield Gap()
+        yield BlankLine()
         yield warning(f"{signs.warning} {fmt.count(len(self.excluded))} not in this set")
         for other in self.excluded:
-            yield Text(self._labels[other.task.id])
+            yield Paragraph(self._labels[other.task.id])
             yield warning(f"{signs.warning} {other.reason}", 2)
 
     # ---- what must be typed

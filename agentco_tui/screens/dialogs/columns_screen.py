@@ -1,8 +1,8 @@
 """The dialog that shows, hides and reorders the columns of a list; the list changes at once.
 
 It is narrow and at the right edge, so that the list is visible beside it. Each line stands for a
-column and is a `Pressable` cell with the column's key; `pane.here` is the key of the line under the
-cursor. The table (`RecordTable`) keeps the choice.
+column and is a `Pressable` cell with the column's key; `pane.current_link` is the key of the line
+under the cursor. The table (`RecordTable`) keeps the choice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.text import plain
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.text_pane import Cells
+from agentco_tui.widgets.text_pane import CellLine
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 
 
@@ -56,14 +56,14 @@ class ColumnsScreen(Dialog[None]):
         """Show the columns with these keys in the list, and all of them in the dialog."""
         self.table.show_columns(keys)
         titles = {column.key: column.title for column in self.table.model.columns}
-        lines: list[Cells] = []
+        lines: list[CellLine] = []
         for key in self._order:
             is_shown = key in self._shown
             mark = "x" if is_shown else " "
             tone = Tone.PLAIN if is_shown else Tone.DIM
             words = plain(f"[{mark}] {titles[key].strip():<16} ")
             name = Cell(plain(key), Tone.DIM)
-            lines.append(Cells((Cell(plain(" ")), Pressable(words, tone, key=key), name)))
+            lines.append(CellLine((Cell(plain(" ")), Pressable(words, tone, key=key), name)))
         self.pane.show(lines)
 
     def action_reset(self, keys: Sequence[str] = ()) -> None:
@@ -77,18 +77,18 @@ class ColumnsScreen(Dialog[None]):
 
     def action_flip(self) -> None:
         """Show the column under the cursor, or hide it."""
-        shown = set(self._shown) ^ {self.pane.here}
+        shown = set(self._shown) ^ {self.pane.current_link}
         self._show([key for key in self._order if key in shown])
 
     def action_shift(self, by: int) -> None:
         """Move the column under the cursor by so many lines."""
-        key = self.pane.here
+        key = self.pane.current_link
         new_index = max(0, self._order.index(key) + by)
         self._order.remove(key)
         self._order.insert(new_index, key)
-        self.pane.first = key  # the cursor follows it
+        self.pane.initial_link = key  # the cursor follows it
         self._show([key for key in self._order if key in self._shown])
 
-    @on(DetailPane.Entered)
+    @on(DetailPane.LinkOpened)
     def _done(self) -> None:
         self.dismiss()

@@ -21,7 +21,7 @@ from agentco_tui.screens.dialogs.save_form import save_list, save_screenshot
 from agentco_tui.screens.dialogs.shift_forms import hand_over, snooze
 from agentco_tui.screens.targets import completed
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.text_pane import FieldLine, Item
+from agentco_tui.widgets.text_pane import FieldLine, PaneItem
 
 MISSION_HINT: Final = "what it is for, in a sentence; may stay empty"
 NAME_HINT: Final = "a name or an id"
@@ -55,7 +55,7 @@ def new_task(request: FormRequest) -> FormPlan:
         check_values(values, errors)
         return {**values, "company_id": company_id or "", "agent_id": agent_id or ""}
 
-    def question(parsed: Values) -> Sequence[Item]:
+    def question(parsed: Values) -> Sequence[PaneItem]:
         agent_id = parsed["agent_id"]
         return _value_items(
             {
@@ -135,7 +135,7 @@ def clone_company(request: FormRequest) -> FormPlan | SafeText:
     )
 
 
-def _value_items(values: Mapping[str, str]) -> list[Item]:
+def _value_items(values: Mapping[str, str]) -> list[PaneItem]:
     """Return a line for each value; the sign for missing if it is empty, and so not sent."""
     return [
         FieldLine(plain(name), safe(value, 200) or signs.missing) for name, value in values.items()

@@ -27,7 +27,7 @@ from agentco_tui.screens.dialogs.base import Dialog, Question, key_hint_cells
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.prompt import LineInput, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Item, Notice, Text
+from agentco_tui.widgets.text_pane import Notice, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
@@ -42,7 +42,7 @@ Errors: TypeAlias = Mapping[str, SafeText]
 """What is wrong, by the name of the field."""
 Suggest: TypeAlias = Callable[[str, Values], str | None]
 """Completes what was typed into a field, given the values of all fields; None for no completion."""
-Confirmation: TypeAlias = Callable[[Any], Sequence[Item]]
+Confirmation: TypeAlias = Callable[[Any], Sequence[PaneItem]]
 """Returns the text of a question about the parsed input; nothing if no question is needed."""
 
 
@@ -70,7 +70,7 @@ Send: TypeAlias = Callable[[Any, "Form"], Awaitable[None]]
 """Sends the parsed input; may raise `FormError`, and show its progress in the form."""
 
 
-def no_confirmation(_: Any) -> Sequence[Item]:
+def no_confirmation(_: Any) -> Sequence[PaneItem]:
     """Ask nothing."""
     return ()
 
@@ -178,9 +178,9 @@ class Form(Dialog[None]):
         for field in self.plan.fields:
             error = self._errors.get(field.name)
             if error is None:
-                note = Text(plain(field.hint), Tone.DIM)
+                note = Paragraph(plain(field.hint), Tone.DIM)
             else:
-                note = Text(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
+                note = Paragraph(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
             self.notes[field.name].show([note])
 
     @on(Input.Changed)
@@ -249,7 +249,7 @@ class Form(Dialog[None]):
             return
         self._progress_at = monotonic()
         hint = f" {signs.separator} esc stops it" if self.plan.can_cancel else ""
-        self.status.show([Text(plain(f"{signs.arrow} {words}{hint}"), Tone.ACCENT)])
+        self.status.show([Paragraph(plain(f"{signs.arrow} {words}{hint}"), Tone.ACCENT)])
 
     async def _do_send(self) -> None:
         try:
@@ -257,7 +257,7 @@ class Form(Dialog[None]):
         except asyncio.CancelledError:
             if self.plan.can_cancel and self.is_attached:
                 words = plain(f"{signs.warning} stopped: nothing was written")
-                self.status.show([Text(words, Tone.WARNING)])
+                self.status.show([Paragraph(words, Tone.WARNING)])
             raise
         except FormError as error:
             if self.is_attached:
@@ -268,10 +268,10 @@ class Form(Dialog[None]):
             self.dismiss()
 
     def _show_error(self, error: FormError) -> None:
-        status: list[Item] = []
+        status: list[PaneItem] = []
         # A message that a field shows already is not repeated.
         if error.message is not None and error.message not in error.fields.values():
-            status.append(Text(plain(f"{signs.critical} {error.message}"), Tone.CRITICAL))
+            status.append(Paragraph(plain(f"{signs.critical} {error.message}"), Tone.CRITICAL))
         self.status.show(status)
         self._errors = {name: why for name, why in error.fields.items() if name in self.inputs}
         self.show_notes()

@@ -21,7 +21,7 @@ from agentco_tui.live.feeds import Pace, interval, paces
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dialogs.base import SearchableDialog
 from agentco_tui.text import plain, signs
-from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text
+from agentco_tui.widgets.text_pane import BlankLine, FieldLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 
 FILTER_HELP: Final = (
@@ -29,7 +29,7 @@ FILTER_HELP: Final = (
     " · waits>2h · used>=80% · trust<50 · priority>=high"
 )
 
-Line: TypeAlias = FieldLine | Text
+Line: TypeAlias = FieldLine | Paragraph
 
 
 class HelpScreen(SearchableDialog[None]):
@@ -64,7 +64,7 @@ class HelpScreen(SearchableDialog[None]):
     def _search_changed(self) -> None:
         self.pane.show(self._items(), top=True)
 
-    def _items(self) -> Iterable[Item]:
+    def _items(self) -> Iterable[PaneItem]:
         """Yield the sections with the lines that have all words of the search."""
         words = self.search_input.value.casefold().split()
         is_empty = True
@@ -73,12 +73,12 @@ class HelpScreen(SearchableDialog[None]):
             if not matching:
                 continue
             if not is_empty:
-                yield Gap()
+                yield BlankLine()
             is_empty = False
             yield Heading(plain(heading))
             yield from matching
         if is_empty:
-            yield Text(plain("no line has these words"), Tone.DIM)
+            yield Paragraph(plain("no line has these words"), Tone.DIM)
 
     def _sections(self) -> dict[str, list[Line]]:
         """Return the lines of the help by heading."""
@@ -96,8 +96,8 @@ class HelpScreen(SearchableDialog[None]):
             for heading, group in commands.items()
         }
         sections["Refresh"] = self._refresh_lines()
-        sections["Filters"] = [Text(plain(FILTER_HELP.replace("·", signs.separator)))]
-        sections["Signs"] = [Text(plain(_signs_in_words()))]
+        sections["Filters"] = [Paragraph(plain(FILTER_HELP.replace("·", signs.separator)))]
+        sections["Signs"] = [Paragraph(plain(_signs_in_words()))]
         return sections
 
     def _refresh_lines(self) -> list[Line]:
@@ -141,6 +141,6 @@ def _signs_in_words() -> str:
 
 def _has_words(words: Iterable[str], heading: str, line: Line) -> bool:
     """Whether a line or its heading has all of some case-folded words."""
-    text = line.text if isinstance(line, Text) else f"{line.label} {line.value}"
+    text = line.text if isinstance(line, Paragraph) else f"{line.label} {line.value}"
     searched = f"{heading} {text}".casefold()
     return all(word in searched for word in words)

@@ -21,7 +21,7 @@ from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.form_dialog import FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.form_request import FormRequest
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
+from agentco_tui.widgets.text_pane import BlankLine, FieldLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Tone
 
 LARGE_FACTOR: Final = 10
@@ -73,12 +73,12 @@ class LimitForm:
             return amount
         raise FormError({"monthly_limit": amount})
 
-    def question(self, amount: Decimal) -> Sequence[Item]:
+    def question(self, amount: Decimal) -> Sequence[PaneItem]:
         """Return the agent, the old and the new limit, and warnings."""
         # It may have been read again while the form was open.
         budget = self._workspace.store.agent_budgets.get(self._agent_id)
         self._shown = budget
-        items: list[Item] = [
+        items: list[PaneItem] = [
             FieldLine(plain("agent"), self._name_and_id()),
             FieldLine(plain("old limit"), limit_words(budget)),
             FieldLine(plain("new limit"), in_currency_of(budget, amount), Tone.STRONG),
@@ -89,12 +89,15 @@ class LimitForm:
             words = plain(f"{sign}{in_currency_of(budget, change)}")
             items.append(FieldLine(plain("change"), words))
         if not amount:
-            items += [Gap(), warning(f"{signs.warning} some platforms take 0 for no limit at all")]
+            items += [
+                BlankLine(),
+                warning(f"{signs.warning} some platforms take 0 for no limit at all"),
+            ]
         if budget is not None and budget.spent is not None:
             items.append(FieldLine(plain("spent"), fmt.money(budget.spent)))
             if amount < budget.spent.amount:
                 words = plain(f"{signs.warning} the new limit is below what is spent already")
-                items += [Gap(), warning(words)]
+                items += [BlankLine(), warning(words)]
         return items
 
     def _name_and_id(self) -> SafeText:
@@ -104,7 +107,7 @@ class LimitForm:
             return shown_id
         return plain(f"{self.agent_name}  {shown_id}")
 
-    def second_question(self, amount: Decimal) -> Sequence[Item]:
+    def second_question(self, amount: Decimal) -> Sequence[PaneItem]:
         """Return whether so high a limit is meant; nothing if it is not that high."""
         old = _old_limit(self._shown)
         if old is None or old.amount <= 0 or amount < LARGE_FACTOR * old.amount:
@@ -112,7 +115,7 @@ class LimitForm:
         times = fmt.number(amount // old.amount)
         new = in_currency_of(self._shown, amount)
         words = f"{new} is {times} times the old limit, {limit_words(self._shown)}"
-        return [warning(f"{signs.warning} {words}"), Gap(), Text(plain("is it meant?"))]
+        return [warning(f"{signs.warning} {words}"), BlankLine(), Paragraph(plain("is it meant?"))]
 
     def make_write(self, amount: Decimal) -> Write[Budget]:
         budget = self._shown

@@ -34,7 +34,14 @@ from agentco_tui.screens.dialogs.base import FullScreenDialog
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.system.background import beside
 from agentco_tui.text import plain
-from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, columns
+from agentco_tui.widgets.text_pane import (
+    BlankLine,
+    CellLine,
+    Heading,
+    PaneItem,
+    Paragraph,
+    align_columns,
+)
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 from agentco_tui.widgets.workers import start_worker
 
@@ -92,7 +99,7 @@ class SinceScreen(FullScreenDialog[str]):
         super().__init__([])
         self.frame = frame
         self.pane = DetailPane(classes="dialog--body")
-        self.pane.first = line
+        self.pane.initial_link = line
         self.key_hints = {
             " esc": " back ",
             " enter": " open ",
@@ -126,7 +133,7 @@ class SinceScreen(FullScreenDialog[str]):
         period = Cell(plain(f"({fmt.duration(now - since)})"))
         zone = Cell(plain(f"{fmt.zone(now)} "), Tone.DIM)
         self.title_line.show([title, period], [zone])
-        self.pane.show([Text(plain("reading what happened"), Tone.DIM)])
+        self.pane.show([Paragraph(plain("reading what happened"), Tone.DIM)])
         start_worker(self, self._read, "read what happened", exclusive=True)
 
     async def _read(self) -> None:
@@ -135,7 +142,7 @@ class SinceScreen(FullScreenDialog[str]):
 
     def _show_sections(self) -> None:
         now = self.frame.workspace.clock.now()
-        items: list[Item] = []
+        items: list[PaneItem] = []
         for section in self._sections:
             items += self._section_items(section, now)
         self.pane.show(items)
@@ -143,8 +150,8 @@ class SinceScreen(FullScreenDialog[str]):
     def action_handover(self) -> None:
         self.frame.action_form("app.handover")
 
-    @on(DetailPane.Entered)
-    def _line_entered(self, message: DetailPane.Entered) -> None:
+    @on(DetailPane.LinkOpened)
+    def _line_entered(self, message: DetailPane.LinkOpened) -> None:
         """Close with the line's key, or show the rest of all sections."""
         if message.key.startswith(MORE):
             self._shows_all = True
@@ -152,31 +159,31 @@ class SinceScreen(FullScreenDialog[str]):
         else:
             self.dismiss(message.key)
 
-    def _section_items(self, section: Section, now: float) -> Iterable[Item]:
+    def _section_items(self, section: Section, now: float) -> Iterable[PaneItem]:
         """Yield the heading of a section, its notes, and a line for each event."""
         events = section.events
         most = MOST_EVENTS if self._shows_all else FEW_EVENTS
         shown = events[:most]
         count = fmt.count(len(events)) if events else ""
         margin = Cell(plain(" "))
-        yield Gap()
+        yield BlankLine()
         yield Heading(plain(f"{section.name} {count}"))
         for note in section.notes:
-            yield Text(plain(f"  {note}"), Tone.DIM)
+            yield Paragraph(plain(f"  {note}"), Tone.DIM)
         rows: list[list[Cell]] = []
         for event in shown:
             who, what = event.words(now)
             tone = TONES[event.level]
             sign = Cell(plain(f"{level_sign(event.level)} "), tone)
             rows.append([sign, Cell(who, Tone.DIM), Cell(plain("  ")), Cell(what, tone)])
-        for event, row in zip(shown, columns(rows, (2, WHO_WIDTH)), strict=True):
+        for event, row in zip(shown, align_columns(rows, (2, WHO_WIDTH)), strict=True):
             cells = row
             if event.key:
                 cells = [Pressable(cell.text, cell.tone, event.key) for cell in row]
-            yield Cells((margin, *cells))
+            yield CellLine((margin, *cells))
         hidden = len(events) - len(shown)
         if hidden:
             more = plain(f"  and {fmt.count(hidden)} more")
-            yield Cells((margin, Pressable(more, Tone.DIM, f"{MORE}{section.name}")))
+            yield CellLine((margin, Pressable(more, Tone.DIM, f"{MORE}{section.name}")))
         elif not events:
-            yield Text(plain(f"  {section.none}"), Tone.DIM)
+            yield Paragraph(plain(f"  {section.none}"), Tone.DIM)

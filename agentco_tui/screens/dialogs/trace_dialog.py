@@ -30,7 +30,15 @@ from agentco_tui.screens.dialogs.base import FullScreenDialog, SearchableDialog,
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
-from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Laid, Text, broken
+from agentco_tui.widgets.text_pane import (
+    BlankLine,
+    CellLine,
+    Heading,
+    PaneItem,
+    Paragraph,
+    WrappedLines,
+    break_into_lines,
+)
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 from agentco_tui.widgets.workers import start_worker
 
@@ -57,7 +65,7 @@ def step_items(
     width: int,
     raw: bool = False,
     unfolded: Container[int] | None = None,
-) -> list[Item]:
+) -> list[PaneItem]:
     """Return the steps for a pane of `width` columns.
 
     The text of a step is below it, or its beginning beside it if its number is not in `unfolded`;
@@ -67,7 +75,7 @@ def step_items(
     head_width = max(map(total_width, heads), default=0)
     head_width = min(head_width, width * 2 // 3)
     figures = step_figures(trace.steps, context, width - head_width - GAP)
-    items: list[Item] = []
+    items: list[PaneItem] = []
     for number, step in enumerate(trace.steps, start=1):
         text = step.text or plain("")
         if raw:
@@ -77,15 +85,15 @@ def step_items(
         if not is_unfolded:
             beginning = plain("  " + clip(text, LONGEST_BEGINNING).split("\n")[0])
         left = (*heads[number - 1], Cell(beginning, Tone.DIM))
-        items.append(Cells(left, (Cell(figures[number - 1], Tone.DIM),)))
+        items.append(CellLine(left, (Cell(figures[number - 1], Tone.DIM),)))
         if text and is_unfolded:
             tone = Tone.CRITICAL if step.failed else Tone.PLAIN
-            items.append(Text(text, tone, len(_indent(step)) + TEXT_INDENT))
+            items.append(Paragraph(text, tone, len(_indent(step)) + TEXT_INDENT))
     if trace.unread:
         words = plain(f"{signs.warning} {fmt.count(trace.unread)} steps could not be read")
-        items.append(Text(words, Tone.WARNING))
+        items.append(Paragraph(words, Tone.WARNING))
     if not trace.steps:
-        items.append(Text(plain(NO_TRACE), Tone.DIM))
+        items.append(Paragraph(plain(NO_TRACE), Tone.DIM))
     return items
 
 
@@ -157,15 +165,15 @@ def matching_steps(trace: Trace, words: Sequence[str]) -> list[int]:
     return numbers
 
 
-def summary_items(trace: Trace, context: CellContext, most: int) -> list[Item]:
+def summary_items(trace: Trace, context: CellContext, most: int) -> list[PaneItem]:
     """Return how many steps there are and a line for each of the last `most` ones."""
     if not trace.steps:
-        return [Text(plain(f"trace: {NO_TRACE}"), Tone.DIM)]
+        return [Paragraph(plain(f"trace: {NO_TRACE}"), Tone.DIM)]
     last = trace.steps[-1]
     when = f", the last {fmt.ago(context.clock.now() - last.at.at)}" if last.at else ""
     heading = Cell(plain(f"trace  {fmt.count(len(trace.steps))} steps{when}"), Tone.DIM)
     hint = Cell(plain("t to read all"), Tone.DIM)
-    items: list[Item] = [Cells((heading,), (hint,))]
+    items: list[PaneItem] = [CellLine((heading,), (hint,))]
     first = max(0, len(trace.steps) - most)
     for number, step in enumerate(trace.steps[first:], start=first + 1):
         first_line = step.text.split("\n", 1)[0] if step.text else ""
@@ -176,7 +184,7 @@ def summary_items(trace: Trace, context: CellContext, most: int) -> list[Item]:
             Cell(plain(f"{step.kind or 'step'}  "), Tone.ACCENT),
             Cell(plain(text), tone),
         )
-        items.append(Cells(cells))
+        items.append(CellLine(cells))
     return items
 
 
@@ -272,34 +280,36 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
     async def _draw(self, target: int) -> None:
         """Break the lines in a thread, as those of ten thousand steps take half a second."""
         width = self.pane.scrollable_content_region.width
-        lines = await asyncio.to_thread(lambda: broken(self._items(width, self._unfolded), width))
-        self.pane.show([Laid(lines)])
+        lines = await asyncio.to_thread(
+            lambda: break_into_lines(self._items(width, self._unfolded), width)
+        )
+        self.pane.show([WrappedLines(lines)])
         if target:
-            self.links.go_to(str(target))
+            self.links.move_to_link(str(target))
             if self._target == target:
                 self._target = 0
 
-    def _items(self, width: int, unfolded: Container[int] | None) -> Iterable[Item]:
+    def _items(self, width: int, unfolded: Container[int] | None) -> Iterable[PaneItem]:
         """Yield the steps and the task, for lines of `width` columns."""
         trace = self.trace
         if isinstance(trace, ApiError):
-            yield Text(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
-            yield Text(plain(str(trace)), Tone.CRITICAL)
+            yield Paragraph(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
+            yield Paragraph(plain(str(trace)), Tone.CRITICAL)
         elif trace is None:
-            yield Text(plain("reading the trace"), Tone.DIM)
+            yield Paragraph(plain("reading the trace"), Tone.DIM)
         else:
             yield from step_items(
                 trace, self.cell_context, width=width, raw=self._raw, unfolded=unfolded
             )
             if trace.extra and extra_fields(trace.extra):
-                yield Gap()
+                yield BlankLine()
                 yield Heading(plain("Other fields of the answer"))
-                yield Text(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
-        yield Gap()
+                yield Paragraph(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
+        yield BlankLine()
         yield Heading(plain("Task"))
         yield from self._task_items()
 
-    def _task_items(self) -> Iterable[Item]:
+    def _task_items(self) -> Iterable[PaneItem]:
         """Yield the decision about the task, if there is one, and the task's fields."""
         task = self.subject
         decision = self.dashboard.decisions.by_task.get(task.id)
@@ -312,8 +322,8 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
 
     # ---- keys
 
-    @on(DetailPane.Entered)
-    def _line_entered(self, message: DetailPane.Entered) -> None:
+    @on(DetailPane.LinkOpened)
+    def _line_entered(self, message: DetailPane.LinkOpened) -> None:
         """Fold or unfold a step; the links in the task's fields lead nowhere here."""
         if message.key.isdigit():
             self._unfolded ^= {int(message.key)}
@@ -355,7 +365,7 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
 
     def _number_at_cursor(self) -> int:
         """Return the number of the step under the cursor; 0 if there is none."""
-        key = self.links.here
+        key = self.links.current_link
         return int(key) if key.isdigit() else 0
 
     def action_pager(self) -> None:
@@ -363,7 +373,7 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
         from agentco_tui.screens.copying import page  # noqa: PLC0415 - when it is first wanted
 
         width = self.size.width
-        page(self.key_app, self.workspace, broken(self._items(width, None), width))
+        page(self.key_app, self.workspace, break_into_lines(self._items(width, None), width))
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen("tasks", self.workspace.settings, {}))

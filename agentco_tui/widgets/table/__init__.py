@@ -1,1 +1,1 @@
-"""The table of records: model, filter, layout, paint and the widget that puts them together."""
+"""A table of records that repaints only changed cells: model, layout, viewport, painter, widget."""

@@ -1,4 +1,8 @@
-"""The columns of a table: what each says, which fit into a width and where they start. Pure."""
+"""The columns of a table: what each shows, which fit into a width, and where they start.
+
+Screens describe their tables as lists of `Column`; `arrange` decides what is visible. Pure
+functions and data, no Textual. All widths are in cells of the terminal.
+"""
 
 from __future__ import annotations
 
@@ -13,42 +17,50 @@ from agentco_tui.text.row_filter import FilterColumn
 from agentco_tui.widgets.tones import Cell
 
 R = TypeVar("R")
-"""The type of the records a table shows; the table itself knows nothing about it."""
+"""The type of a table's records, of which the table itself knows nothing."""
 
 GAP = 2  # empty cells between two columns
-BY_CHOICE = 0.5  # the priority of a column that shows only because it was chosen
+CHOSEN_PRIORITY = 0.5
+"""The priority of a column that is visible only because the user chose it."""
 
 
 class Column(FilterColumn, Generic[R], frozen=True):
+    """A column. `FilterColumn` adds what the filter reads: value, kind, rank and aliases."""
+
     key: str
-    """The name the program uses: in sort settings, in filters, in tests. Unique in a table."""
-    title: SafeText  # the header. Units belong here, once, not in every cell
+    """The column's name in settings, filters and tests. Unique in a table."""
+    title: SafeText
+    """The header. It names the unit, which therefore is not repeated in every cell."""
     width: int
     cell: Callable[[R], Cell]
-    """What to show. Called for rows on the screen, and once a record when a filter needs text."""
+    """Returns the cell of a record. Called for visible rows, and for each record once when a filter
+    needs its text."""
     cell_for_width: Callable[[R, int], Cell] | None = None
-    """What to show in place of it where that depends on the width the column got."""
-    min_width: int = 4  # what it may shrink to; one that grows does so before another is hidden
-    grow: int = 0  # its share of the room that is left over
+    """Returns the cell for the width that the column got; replaces `cell` when painting."""
+    min_width: int = 4
+    """The width to which it may shrink. A column that grows shrinks before others are hidden."""
+    grow: int = 0
+    """Its share of the room that is left over."""
     priority: int = 0
-    """0 is never hidden; of the others the highest goes first when it gets narrow."""
+    """0 is never hidden; of the others the highest is hidden first when there is too little room.
+    """
     align: Align = "left"
     sort_key: Callable[[R], Any] | None = None
-    """What to sort by: values of one comparable type with a hash, or None, which comes last both
-    ways."""
+    """Returns the sort key: hashable values of one comparable type, or None, which comes last in
+    both directions."""
     sort_reader: Callable[[], Callable[[R], Any]] | None = None
-    """Makes what stands in for `sort_key` while a whole table is sorted once: it may remember what
-    many records share."""
-    uses_clock: bool = (
-        False  # True if the cell depends on the clock, so that `tick` looks at it again
-    )
-    descending_first: bool = False  # True if the first sort by it should put the highest on top
-    shown_by_default: bool = (
-        True  # False for one to be filtered and sorted by, and shown if it is chosen
-    )
-    always_shown: bool = False  # True for one that can't be hidden, as how bad it is
+    """Returns a replacement for `sort_key` for one sort of the whole table. It may cache what many
+    records share."""
+    uses_clock: bool = False
+    """Whether the cell depends on the time, so that `update_clock_cells` computes it again."""
+    descending_first: bool = False
+    """Whether the first sort by this column is a descending one."""
+    shown_by_default: bool = True
+    """False for a column that is only filtered and sorted by until the user chooses to show it."""
+    always_shown: bool = False
+    """Whether the user cannot hide it."""
     hidden_while_empty: bool = False
-    """True if it is left out, whatever room there is, until something is known in it."""
+    """Whether it is hidden, even if there is room, until a record has a value in it."""
 
 
 class Placed(msgspec.Struct, Generic[R], frozen=True):
@@ -66,51 +78,50 @@ def arrange(
     unknown: Collection[int] = (),
     chosen: Sequence[int] = (),
 ) -> tuple[Placed[R], ...]:
-    """Fits columns into `room` cells: those `chosen`, by their index, in that order, or as usual.
+    """Fit columns into `room` cells: the `chosen` ones in their order, or the default ones.
 
-    Where not all have their width, those go first that are `unknown`, by their index.
-    Columns that grow give way next: they shrink to `min_width` before any other is left out. Then
-    the columns with the highest priority number go, the rightmost first among equals, those that
-    don't show as usual last, until the rest fits; columns of priority 0 stay. If those are still
-    too wide, all shrink towards `min_width`, the one with most to give first; what then is still
-    beyond the edge is left out. Room left over goes to the columns that grow, by their shares.
+    `unknown` are the columns without any value; both parameters are indexes. If the room is too
+    small, these steps follow each other until the rest fits:
+
+    1. The unknown columns are hidden.
+    2. Columns that grow shrink to `min_width`.
+    3. The column with the highest priority number is hidden, the rightmost of equals; those that
+       are visible only because they were chosen come last, those of priority 0 never.
+    4. All shrink towards `min_width`, the one with most to give first.
+    5. What is beyond the edge is cut off.
+
+    Room that is left over goes to the columns that grow, by their shares.
     """
-    later = {index for index in unknown if columns[index].hidden_while_empty}
-    kept = [index for index in chosen or default_columns(columns) if index not in later]
-    if _total(columns[index].width for index in kept) > room:
+    hidden = {index for index in unknown if columns[index].hidden_while_empty}
+    kept = [index for index in chosen or default_columns(columns) if index not in hidden]
+    if _total_width(columns[index].width for index in kept) > room:
         kept = [index for index in kept if index not in unknown]
 
-    def least(index: int) -> int:
+    def least_width(index: int) -> int:
         return max(1, min(columns[index].min_width, columns[index].width))
 
-    def needed(index: int) -> int:
-        return least(index) if columns[index].grow else max(1, columns[index].width)
+    def needed_width(index: int) -> int:
+        return least_width(index) if columns[index].grow else max(1, columns[index].width)
 
     def priority(index: int) -> float:
-        return columns[index].priority if columns[index].shown_by_default else BY_CHOICE
+        column = columns[index]
+        return column.priority if column.shown_by_default else CHOSEN_PRIORITY
 
-    while _total(map(needed, kept)) > room:
+    while _total_width(map(needed_width, kept)) > room:
         last = max(kept, key=lambda index: (priority(index), kept.index(index)))
         if priority(last) <= 0:
             break
         kept.remove(last)
     widths = [max(1, columns[index].width) for index in kept]
-    for floor in (needed, least):
-        for _ in range(_total(widths) - room):
+    for floor in (needed_width, least_width):
+        for _ in range(_total_width(widths) - room):
             slack = [width - floor(index) for width, index in zip(widths, kept, strict=True)]
             if not any(slack):
                 break
             widths[slack.index(max(slack))] -= 1
-    spare = room - _total(widths)
     shares = [columns[index].grow for index in kept]
-    if spare > 0 and (whole := sum(shares)):
-        # What doesn't divide goes from the left.
-        parts = [spare * share // whole for share in shares]
-        growing = [at for at, share in enumerate(shares) if share]
-        for at in growing[: spare - sum(parts)]:
-            parts[at] += 1
-        widths = list(map(add, widths, parts))
-    placed = []
+    widths = _with_spare_room(widths, shares, room - _total_width(widths))
+    placed: list[Placed[R]] = []
     x = 0
     for index, width in zip(kept, widths, strict=True):
         if x >= room:
@@ -120,11 +131,24 @@ def arrange(
     return tuple(placed)
 
 
+def _with_spare_room(widths: list[int], shares: list[int], spare: int) -> list[int]:
+    """Return the widths with spare room added by shares; a remainder goes to the leftmost."""
+    all_shares = sum(shares)
+    if spare <= 0 or not all_shares:
+        return widths
+    added = [spare * share // all_shares for share in shares]
+    growing = [index for index, share in enumerate(shares) if share]
+    remainder = spare - sum(added)
+    for index in growing[:remainder]:
+        added[index] += 1
+    return list(map(add, widths, added))
+
+
 def default_columns(columns: Sequence[Column[R]]) -> tuple[int, ...]:
-    """The columns that show where nobody has chosen any."""
+    """Return the indexes of the columns that are visible unless the user chose others."""
     return tuple(index for index, column in enumerate(columns) if column.shown_by_default)
 
 
-def _total(widths: Iterable[int]) -> int:
-    """Cells of columns with the gaps between them."""
+def _total_width(widths: Iterable[int]) -> int:
+    """Return the width of columns together with the gaps between them."""
     return max(0, sum(width + GAP for width in widths) - GAP)

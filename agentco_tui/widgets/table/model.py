@@ -1,13 +1,17 @@
-"""The rows of a table: which there are, in what order, and which are shown. No Textual.
+"""The rows of a table: which there are, in what order, and which pass the filter. No Textual.
 
-`TableModel` holds records by id and keeps two lists of ids: `order`, all of them sorted, and
-`shown`, those the filter lets through. The lists are replaced, never changed in place, so whoever
-kept the old one can tell what moved. A change of few rows costs as much as those rows: their places
-are found by bisection. What costs as much as the table (loading, sorting, filtering) is a generator
-that works on a draft, pauses every millisecond or so, and puts the draft in force at its end.
+`TableModel` holds records of any type by the ids of their rows, and keeps two lists of ids: `order`
+has all of them, sorted, and `shown` those that pass the filter. The lists are replaced, never
+changed in place, so a caller that kept the old list can tell which rows moved. `RecordTable`
+(widget.py) changes the model; the painter and the viewport only read it.
 
-While `frozen`, the lists stay as they are: changed records show their new values in their old
-places, removed ones stay as tombstones, new ones wait. `release` brings all of it up to date.
+A change of few rows costs as much as those rows: their places are found by bisection. Work on the
+whole table (loading, sorting, filtering) is a generator that pauses about every millisecond. It
+works on a copy, a draft, whose state replaces the model's own when the work is complete.
+
+While `frozen` is set (the user is working with the list), the two lists do not change: changed
+records show their new values where they are, removed ones stay as tombstones, new ones are held
+back. `release` puts all of it into effect.
 """
 
 from __future__ import annotations
@@ -26,21 +30,23 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
 
-CHUNK: Final = 1_000  # rows worked on between two pauses
+CHUNK: Final = 1_000  # rows processed between two pauses
 FEW: Final = 500
-"""Up to this many changes are put in place one by one rather than by sorting everything."""
+"""Changed rows up to which each is put in its place; with more, everything is sorted again."""
 RUN: Final = 12_500  # rows sorted in one go
-MERGED: Final = 8
-"""Runs merged in one go: each merging asks for all keys again, which takes longest of all."""
+RUNS_MERGED: Final = 8
+"""Sorted runs merged in one go. Each merge computes all sort keys again, which takes longest."""
 
 GONE: Final = Cell(plain("gone"), Tone.DIM)
-"""What a tombstone says if it was not set what became of the row."""
+"""The note of a tombstone for which no other was set."""
 
 Steps: TypeAlias = Iterator[None]
-"""A piece of work in slices: run it to its end, at once or with pauses."""
+"""Work in steps of about a millisecond: the caller runs it to its end, at once or with pauses."""
 
 
 class TableModel(Generic[R]):
+    """Records by row id, sorted and filtered; a row is a pair of an id and a record of type R."""
+
     def __init__(
         self,
         columns: Sequence[Column[R]],
@@ -48,45 +54,53 @@ class TableModel(Generic[R]):
         sort_column: int | None = None,
         descending: bool = False,
     ) -> None:
-        """`search_text` gives the text that words of a filter are looked for in, lines apart; it
-        is faster than putting the cells together, which is what is done without it.
+        """`search_text` returns the text of a record in which the filter looks for words.
+
+        Without it the texts of the cells are joined, which takes longer. `sort_column` is the index
+        of a column; None keeps the order in which the records came.
         """
         self.columns = tuple(columns)
         self.records: dict[str, R] = {}
         self.order: list[str] = []
         self.shown: list[str] = self.order
         self.filter: Filter = NOTHING
-        self.sort_column = sort_column  # None is the order in which the records came
+        self.sort_column = sort_column
         self.descending = descending
         self.frozen = False
         self.tombstones: dict[str, Cell] = {}
-        """What became of rows that were removed while frozen, or are about to be removed."""
+        """Notes on rows that were removed while frozen, or are about to be removed."""
         self._search_text = search_text
-        self._haystacks: dict[str, str] = {}
-        self._keys: list[Any] = []
-        """What rows are sorted by, by their numbers; not used in the order of arrival."""
+        self._search_texts: dict[str, str] = {}
+        """The texts in which the filter looks for words, by row id, with their case folded."""
+        self._sort_keys: list[Any] = []
+        """The sort keys, by row number; not used in the order of arrival."""
         self._numbers: dict[str, int] = {}
-        self._numbered: list[str] | None = None
-        """The ids by their numbers; None once rows came or went one by one."""
-        self._by_id: Sequence[int] = ()
-        """Numbers in the order of the ids, which decides between equal keys."""
+        """The row numbers by id. They are not positions: they index `_sort_keys`."""
+        self._ids_by_number: list[str] | None = None
+        """None once single rows were added or removed."""
+        self._numbers_by_id: Sequence[int] = ()
+        """The row numbers in the order of the ids, which decides between equal sort keys."""
         self._removed: dict[str, R] = {}
-        self._stirred: dict[str, bool] = {}
-        """What came or changed while frozen: True for a row that wasn't there before."""
+        """The records of rows that were removed while frozen."""
+        self._held_back: dict[str, bool] = {}
+        """Ids of rows that were added or changed while frozen; True for an added one."""
 
     def record(self, row_id: str) -> R | None:
-        """The record, also that of a tombstone; None if there is none of this id."""
-        found = self.records.get(row_id)
-        return self._removed.get(row_id) if found is None else found
+        """Return the record of a row, also of a tombstone; None if there is no such row."""
+        record = self.records.get(row_id)
+        return self._removed.get(row_id) if record is None else record
 
     def missing_ids(self, ids: Set[str]) -> set[str]:
-        """Those that are tombstones or have no record."""
-        lost = set(filterfalse(self.records.__contains__, ids))
-        return lost | (ids & self.tombstones.keys()) if self.tombstones else lost
+        """Return those of the ids that belong to tombstones or to no row."""
+        missing = set(filterfalse(self.records.__contains__, ids))
+        if self.tombstones:
+            missing |= ids & self.tombstones.keys()
+        return missing
 
     def tombstone(self, row_id: str) -> Cell | None:
-        """What became of the record, if the row shows that rather than the record."""
-        return self.tombstones.get(row_id, GONE if row_id in self._removed else None)
+        """Return the note of a tombstone, which says what became of it; None for other rows."""
+        default = GONE if row_id in self._removed else None
+        return self.tombstones.get(row_id, default)
 
     def records_of(self, row_ids: Iterable[str]) -> dict[str, R]:
         """Return the records of rows, also of tombstones, by the ids of the rows."""
@@ -95,7 +109,7 @@ class TableModel(Generic[R]):
         return {i: records[i] if i in records else removed[i] for i in row_ids}
 
     def tombstones_of(self, row_ids: Iterable[str]) -> dict[str, Cell]:
-        """Return what became of the records of those rows that are tombstones, by their ids."""
+        """Return the notes of those rows that are tombstones, by their ids."""
         tombstones = self.tombstones
         removed = self._removed
         if not removed and not tombstones:
@@ -104,250 +118,319 @@ class TableModel(Generic[R]):
 
     @property
     def waiting_count(self) -> int:
-        """How many new rows would be shown after a release."""
-        if not self._stirred:
+        """How many held-back new rows would be shown after a release."""
+        if not self._held_back:
             return 0
-        new = [row_id for row_id, is_new in self._stirred.items() if is_new]
-        return len(self.filter.select(self.read, new))
+        new_ids = [row_id for row_id, is_new in self._held_back.items() if is_new]
+        return len(self.filter.select(self.read_values, new_ids))
 
     @property
     def has_held_back_changes(self) -> bool:
-        return bool(self._removed or self._stirred or self.tombstones)
+        return bool(self._removed or self._held_back or self.tombstones)
 
     def index_of(self, row_id: str, ids: list[str] | None = None) -> int | None:
-        """The place of a row in the list that is shown, or in another in the same order."""
-        ids = self.shown if ids is None else ids
+        """Return the index of a row in `shown`, or in another list of the same order."""
+        if ids is None:
+            ids = self.shown
         if self.sort_column is None:
             return ids.index(row_id) if row_id in ids else None
-        place = self._bisect(ids, row_id) if row_id in self._numbers else len(ids)
-        return place if ids[place : place + 1] == [row_id] else None
+        if row_id not in self._numbers:
+            return None
+        index = self._insertion_index(ids, row_id)
+        return index if ids[index : index + 1] == [row_id] else None
 
-    def read(self, ids: list[str], column: int | None, as_text: bool) -> list[Any]:
-        """What a filter looks at: the column's values or texts, or those of whole rows (None).
+    def read_values(self, ids: list[str], column: int | None, as_text: bool) -> list[Any]:
+        """Return the values or texts that a filter compares, one for each id (`ReadColumn`).
 
-        Texts have their case folded. A whole row has all cells that are shown and don't depend on
-        the clock.
+        The column None means the whole row: the texts of all cells that are shown by default and
+        do not depend on the clock. Texts have their case folded.
         """
         if column is None:
-            texts = self._haystacks
-            for row_id in filterfalse(texts.__contains__, ids):
-                record: Any = self.record(row_id)
-                if self._search_text is not None:
-                    text = self._search_text(record)
-                else:
-                    looked_at = (
-                        one for one in self.columns if one.shown_by_default and not one.uses_clock
-                    )
-                    text = "\n".join(one.cell(record).text for one in looked_at)
-                texts[row_id] = text.casefold()
-            return list(map(texts.__getitem__, ids))
-        shows, value = self.columns[column].cell, self.columns[column].filter_value
+            return self._read_search_texts(ids)
+        cell = self.columns[column].cell
+        value_of = self.columns[column].filter_value
         records: Iterator[Any] = map(self.record, ids)
         if not as_text:
-            return list(map(value or _no_key, records))
-        found = []
+            return list(map(value_of or _no_key, records))
+        texts: list[str] = []
         for record in records:
-            own = None if value is None else value(record)
-            found.append((own if isinstance(own, str) else shows(record).text).casefold())
-        return found
+            value = None if value_of is None else value_of(record)
+            text = value if isinstance(value, str) else cell(record).text
+            texts.append(text.casefold())
+        return texts
+
+    def _read_search_texts(self, ids: list[str]) -> list[str]:
+        texts = self._search_texts
+        for row_id in filterfalse(texts.__contains__, ids):
+            record: Any = self.record(row_id)
+            if self._search_text is not None:
+                text = self._search_text(record)
+            else:
+                cells = [
+                    column.cell(record)
+                    for column in self.columns
+                    if column.shown_by_default and not column.uses_clock
+                ]
+                text = "\n".join([cell.text for cell in cells])
+            texts[row_id] = text.casefold()
+        return list(map(texts.__getitem__, ids))
 
     def load(self, rows: Iterable[tuple[str, R]]) -> Steps:
-        """Replaces all rows, and lets go of what was held back."""
-        records, rest = dict[str, R](), iter(rows)
+        """Replace all rows, and discard what was held back."""
+        records: dict[str, R] = {}
+        rest = iter(rows)
         while chunk := list(islice(rest, CHUNK)):
             records.update(chunk)
             yield
-        yield from self._anew(records=records, _haystacks={})
+        draft = self._draft()
+        draft.records = records
+        draft._search_texts = {}
+        yield from self._rebuild(draft)
 
     def apply(self, upserts: Iterable[tuple[str, R]], removed: Iterable[str]) -> Steps:
-        put = dict(upserts)
-        gone = [
+        """Add or replace rows, and remove others; unknown ids in `removed` are ignored."""
+        records = dict(upserts)
+        removed_ids = [
             row_id
             for row_id in dict.fromkeys(removed)
-            if row_id in self.records and row_id not in put
+            if row_id in self.records and row_id not in records
         ]
-        for row_id in (*put, *gone):
-            self._haystacks.pop(row_id, None)
-        if not self.frozen:
-            yield from self._place(put, gone)
-            return
-        for row_id, record in put.items():
+        for row_id in (*records, *removed_ids):
+            self._search_texts.pop(row_id, None)
+        if self.frozen:
+            self._hold_back(records, removed_ids)
+        else:
+            yield from self._apply_now(records, removed_ids)
+
+    def _hold_back(self, records: dict[str, R], removed_ids: list[str]) -> None:
+        """Store changed records, but leave `order` and `shown` unchanged until the release."""
+        for row_id, record in records.items():
             if self._removed.pop(row_id, None) is not None:
                 self.tombstones.pop(row_id, None)
-                self._stirred[row_id] = False
-            self._stirred.setdefault(row_id, row_id not in self.records)
+                self._held_back[row_id] = False
+            self._held_back.setdefault(row_id, row_id not in self.records)
             self.records[row_id] = record
-        for row_id in gone:
+        for row_id in removed_ids:
             record = self.records.pop(row_id)
-            if not self._stirred.pop(row_id, False):
+            was_new = self._held_back.pop(row_id, False)
+            if not was_new:
                 self._removed[row_id] = record
 
     def release(self) -> Steps:
-        """Brings the order up to date with all that happened while frozen, and ends the freeze."""
+        """End the freeze, and put into effect what was held back."""
         self.frozen = False
-        put = {row_id: self.records[row_id] for row_id in self._stirred}
-        yield from self._place(put, list(self._removed))
+        records = {row_id: self.records[row_id] for row_id in self._held_back}
+        yield from self._apply_now(records, list(self._removed))
 
     def sort(self, column: int | None, descending: bool) -> Steps:
-        """Sorts by a column, or by order of arrival; brings frozen rows up to date too."""
-        return self._anew(sort_column=column, descending=descending)
+        """Sort by a column, or by order of arrival (None); held-back changes take effect, too."""
+        draft = self._draft()
+        draft.sort_column = column
+        draft.descending = descending
+        yield from self._rebuild(draft)
 
     def refilter(self, wanted: Filter) -> Steps:
-        """Shows what `wanted` lets through; brings frozen rows up to date too."""
-        return self._anew(in_order=not self.has_held_back_changes, filter=wanted)
+        """Show the rows that pass a filter; held-back changes take effect, too."""
+        is_sorted = not self.has_held_back_changes
+        draft = self._draft()
+        draft.filter = wanted
+        yield from self._rebuild(draft, is_sorted=is_sorted)
 
     def warm(self) -> Steps:
-        """Reads the text of all rows, so that the first filter finds it ready."""
+        """Read the search texts of all rows ahead, so that the first filter finds them ready."""
         for chunk in chunks(self.order):
-            self.read(chunk, None, True)
+            self._read_search_texts(chunk)
             yield
 
     # ---- order
 
-    def _anew(self, *, in_order: bool = False, **changed: Any) -> Steps:
-        """Sorts all rows, unless they are `in_order`, and filters them, with what is changed and
-        what was held back in its place.
-        """
+    def _draft(self) -> TableModel[R]:
+        """Return a copy to work on, in which held-back changes have taken effect."""
         draft = copy.copy(self)
-        vars(draft).update(changed, _removed={}, _stirred={}, tombstones={})
-        if not in_order:
+        draft._removed = {}
+        draft._held_back = {}
+        draft.tombstones = {}
+        return draft
+
+    def _rebuild(self, draft: TableModel[R], *, is_sorted: bool = False) -> Steps:
+        """Sort a draft, unless its order is right already, filter it, and take over its state."""
+        if not is_sorted:
             yield from draft._sort()
-        kept = draft.shown = [] if draft.filter else draft.order
-        for chunk in chunks(draft.order) if draft.filter else ():
-            kept += draft.filter.select(draft.read, chunk)
-            yield
+        draft.shown = draft.order
+        if draft.filter:
+            draft.shown = []
+            for chunk in chunks(draft.order):
+                draft.shown += draft.filter.select(draft.read_values, chunk)
+                yield
         vars(self).update(vars(draft))
 
     def _sort(self) -> Steps:
+        """Sort all rows; in place, so call it on a draft only."""
         ids = list(self.records)
         if self.sort_column is None:
             self.order = ids[::-1] if self.descending else ids
             return
-        if ids != self._numbered:
-            self._numbered, self._numbers = ids, {}
-            for chunk in chunks(ids):
-                start = len(self._numbers)
-                self._numbers.update(zip(chunk, range(start, start + CHUNK), strict=False))
-                yield
-            by_id = yield from sorted_in_runs(range(len(ids)), ids.__getitem__)
-            self._by_id = array("L", by_id)
-        column = self.columns[self.sort_column]
-        read = column.sort_reader() if column.sort_reader else column.sort_key or _no_key
-        self._keys = []
-        rest = iter(self.records.values())
-        while some := list(islice(rest, CHUNK)):
-            self._keys += map(read, some)
-            yield
-        # Numbers are sorted and not ids: going through a hundred thousand strings in another order
-        # than they lie in the memory takes longer than all else here.
-        keys, known, unknown = self._keys, self._by_id, list[int]()
+        yield from self._number_rows(ids)
+        yield from self._compute_sort_keys()
+        # Row numbers are sorted and not ids: visiting a hundred thousand strings in another order
+        # than they have in memory takes longer than everything else here.
+        keys = self._sort_keys
+        known = self._numbers_by_id
+        unknown: list[int] = []
         if None in keys:
-            known = [number for number in self._by_id if keys[number] is not None]
-            unknown = [number for number in self._by_id if keys[number] is None]
+            known = [number for number in self._numbers_by_id if keys[number] is not None]
+            unknown = [number for number in self._numbers_by_id if keys[number] is None]
         yield
         if known and not isinstance(keys[known[0]], int | float):
-            # Numbers in the same order are far faster to compare, and many rows may share a key.
-            differing = yield from sorted_in_runs(list({key for key in keys if key is not None}))
-            ranks = dict(zip(differing, range(len(differing)), strict=True))
+            # Ranks compare far faster than other keys, and many rows may share a key.
+            distinct = list({key for key in keys if key is not None})
+            distinct = yield from sorted_in_runs(distinct)
+            ranks = dict(zip(distinct, range(len(distinct)), strict=True))
             keys = list(map(ranks.get, keys))
             yield
         numbers = yield from sorted_in_runs(known, keys.__getitem__, self.descending)
         self.order = []
-        for few in chunks(numbers + unknown):
-            self.order += map(ids.__getitem__, few)
+        for chunk in chunks(numbers + unknown):
+            self.order += map(ids.__getitem__, chunk)
             yield
 
-    def _place(self, put: dict[str, R], gone: list[str]) -> Steps:
-        """Puts few changed rows where they belong; with many it is cheaper to sort anew."""
-        worn = len(self._keys) > 2 * len(self.records) + FEW
-        if self.sort_column is None or worn or len(put) + len(gone) > FEW:
-            records = {**self.records, **put}
-            for row_id in gone:
-                records.pop(row_id, None)
-            yield from self._anew(records=records)
+    def _number_rows(self, ids: list[str]) -> Steps:
+        """Give each row its number, unless the rows are those that were numbered last."""
+        if ids == self._ids_by_number:
             return
-        keys, numbers = self._keys, self._numbers
-        read = self.columns[self.sort_column].sort_key or _no_key
-        now = {row_id: read(record) for row_id, record in put.items()}
-        new = [row_id for row_id in put if row_id not in numbers]
-        moved = [i for i, key in now.items() if i in numbers and keys[numbers[i]] != key]
-        order = self._without(self.order, [*moved, *gone])
-        left = self._without(self.shown, [*put, *gone]) if self.filter else order
-        self.records.update(put)
-        self._removed, self._stirred, self.tombstones = {}, {}, {}
-        for row_id in gone:
+        self._ids_by_number = ids
+        self._numbers = {}
+        for chunk in chunks(ids):
+            start = len(self._numbers)
+            self._numbers.update(zip(chunk, range(start, start + CHUNK), strict=False))
+            yield
+        numbers_by_id = yield from sorted_in_runs(range(len(ids)), ids.__getitem__)
+        self._numbers_by_id = array("L", numbers_by_id)
+
+    def _compute_sort_keys(self) -> Steps:
+        assert self.sort_column is not None
+        column = self.columns[self.sort_column]
+        read_key = column.sort_reader() if column.sort_reader else column.sort_key or _no_key
+        self._sort_keys = []
+        rest = iter(self.records.values())
+        while chunk := list(islice(rest, CHUNK)):
+            self._sort_keys += map(read_key, chunk)
+            yield
+
+    def _apply_now(self, records: dict[str, R], removed_ids: list[str]) -> Steps:
+        """Put changed rows where they belong; if they are many, sort everything again."""
+        change_count = len(records) + len(removed_ids)
+        has_many_unused_keys = len(self._sort_keys) > 2 * len(self.records) + FEW
+        if self.sort_column is None or has_many_unused_keys or change_count > FEW:
+            draft = self._draft()
+            draft.records = {**self.records, **records}
+            for row_id in removed_ids:
+                draft.records.pop(row_id, None)
+            yield from self._rebuild(draft)
+            return
+        keys = self._sort_keys
+        numbers = self._numbers
+        read_key = self.columns[self.sort_column].sort_key or _no_key
+        new_keys = {row_id: read_key(record) for row_id, record in records.items()}
+        added_ids = [row_id for row_id in records if row_id not in numbers]
+        moved_ids = [
+            row_id
+            for row_id, key in new_keys.items()
+            if row_id in numbers and keys[numbers[row_id]] != key
+        ]
+        # Taken out while the old keys, by which they are found, are still there.
+        order = self._without(self.order, [*moved_ids, *removed_ids])
+        shown = self._without(self.shown, [*records, *removed_ids]) if self.filter else order
+        self.records.update(records)
+        self._removed = {}
+        self._held_back = {}
+        self.tombstones = {}
+        for row_id in removed_ids:
             self.records.pop(row_id, None)
             del numbers[row_id]
-        if new or gone:
-            self._numbered = None
-        for row_id in new:
+        if added_ids or removed_ids:
+            self._ids_by_number = None
+        for row_id in added_ids:
             numbers[row_id] = len(keys)
-            keys.append(now[row_id])
-        for row_id in moved:
-            keys[numbers[row_id]] = now[row_id]
-        self.order = self._having(order, [*moved, *new])
-        shown = self.order
+            keys.append(new_keys[row_id])
+        for row_id in moved_ids:
+            keys[numbers[row_id]] = new_keys[row_id]
+        self.order = self._with_inserted(order, [*moved_ids, *added_ids])
         if self.filter:
-            shown = self._having(left, self.filter.select(self.read, list(put)))
-        self.shown = self.shown if shown == self.shown else shown
+            passing_ids = self.filter.select(self.read_values, list(records))
+            shown = self._with_inserted(shown, passing_ids)
+        else:
+            shown = self.order
+        if shown != self.shown:
+            self.shown = shown
 
-    def _bisect(self, ids: list[str], row_id: str) -> int:
-        """The first place in `ids` that doesn't stand above a row whose key is known."""
-        keys, numbers = self._keys, self._numbers
+    def _insertion_index(self, ids: list[str], row_id: str) -> int:
+        """Return the index at which a row belongs in sorted `ids`; its key must be known."""
+        keys = self._sort_keys
+        numbers = self._numbers
         key = keys[numbers[row_id]]
 
-        def is_below(other: str) -> bool:
-            found = keys[numbers[other]]
-            if found == key:
-                return other >= row_id
-            if found is None or key is None:
-                return found is None
-            return bool(found < key if self.descending else found > key)
+        def is_not_before(other_id: str) -> bool:
+            other_key = keys[numbers[other_id]]
+            if other_key == key:
+                return other_id >= row_id
+            if other_key is None or key is None:
+                return other_key is None
+            return bool(other_key < key if self.descending else other_key > key)
 
-        return bisect_left(ids, True, key=is_below)
+        return bisect_left(ids, True, key=is_not_before)
 
-    def _without(self, ids: list[str], out: Iterable[str]) -> list[str]:
-        """`ids` without those of `out` that are in it; the same list if there are none."""
-        places = [at for i in out if (at := self.index_of(i, ids)) is not None]
-        left = ids.copy() if places else ids
-        for at in sorted(places, reverse=True):
-            del left[at]
-        return left
+    def _without(self, ids: list[str], excluded: Iterable[str]) -> list[str]:
+        """Return `ids` without those excluded; the same list if none of them is in it."""
+        indexes = [self.index_of(row_id, ids) for row_id in excluded]
+        present = [index for index in indexes if index is not None]
+        if not present:
+            return ids
+        rest = ids.copy()
+        for index in sorted(present, reverse=True):
+            del rest[index]
+        return rest
 
-    def _having(self, ids: list[str], new: list[str]) -> list[str]:
-        """`ids` with new ones, whose keys are known by now, in their places; the same list if
-        there are none.
+    def _with_inserted(self, ids: list[str], new_ids: list[str]) -> list[str]:
+        """Return `ids` with new ones in their places; the same list if there are none.
+
+        The sort keys of the new ones must be known.
         """
-        grown = ids.copy() if new else ids
-        for row_id in new:
-            grown.insert(self._bisect(grown, row_id), row_id)
-        return grown
+        if not new_ids:
+            return ids
+        extended = ids.copy()
+        for row_id in new_ids:
+            extended.insert(self._insertion_index(extended, row_id), row_id)
+        return extended
 
 
 def sorted_in_runs(
     items: Sequence[T], key: Callable[[T], Any] | None = None, descending: bool = False
 ) -> Generator[None, None, list[T]]:
-    """`items` sorted, equal ones in the order they came: short runs are sorted, then merged by
-    eights, as Python's sort does with sorted runs in one list.
+    """Return `items` sorted, with pauses; equal ones keep their order.
+
+    Short runs are sorted, then merged by eights: Python's sort merges the sorted runs that it finds
+    in a list.
     """
     runs = [list(items[start : start + RUN]) for start in range(0, len(items), RUN)]
     for run in runs:
         run.sort(key=key, reverse=descending)
         yield
     while len(runs) > 1:
-        few = [runs[start : start + MERGED] for start in range(0, len(runs), MERGED)]
+        groups = [runs[start : start + RUNS_MERGED] for start in range(0, len(runs), RUNS_MERGED)]
         runs = []
-        for some in few:
-            runs.append(list(chain.from_iterable(some)))
-            runs[-1].sort(key=key, reverse=descending)
+        for group in groups:
+            merged = list(chain.from_iterable(group))
+            merged.sort(key=key, reverse=descending)
+            runs.append(merged)
             yield
     return runs[0] if runs else []
 
 
 def _no_key(_: object) -> None:
-    """The key in a column that can't be sorted by."""
+    """Return None: the sort key in a column that cannot be sorted by."""
 
 
 def chunks(items: list[T]) -> Iterator[list[T]]:
-    """The items in lists short enough to pause after each."""
+    """Yield the items in lists that are short enough to pause after each."""
     return (items[start : start + CHUNK] for start in range(0, len(items), CHUNK))

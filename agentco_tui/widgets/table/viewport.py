@@ -1,8 +1,11 @@
-"""What of a table's rows is in sight, where the cursor is and what is marked. No Textual.
+"""The visible part of a table, its cursor and its marks. No Textual.
 
-The cursor belongs to a record's id. When rows come, go and change places it stays with its record,
-and the record stays at its line of the screen if it can. When its record goes, the nearest row
-that is still there gets it: the one below if there is one.
+`RecordTable` (widget.py) moves the viewport, the painter reads it. The cursor belongs to a row id:
+when rows are added, removed or sorted, it stays with its record, and the record stays on its line
+of the screen if it can. When the record is removed, the nearest row that is still there gets the
+cursor: the one below if there is one.
+
+All positions are indexes in `TableModel.shown`, the ids of the rows that pass the filter.
 """
 
 from __future__ import annotations
@@ -15,95 +18,127 @@ from agentco_tui.widgets.tones import Cell
 
 
 class Viewport:
-    """Cursor, marks and the rows on the screen, over rows that a model puts in order."""
+    """Which rows of a model are on the screen, and which has the cursor or is marked."""
 
     def __init__(self, model: TableModel[Any]) -> None:
         self._model = model
-        self.height = 0  # lines for rows; those it had last while the table is hidden
+        self.height = 0
+        """Lines for rows; unchanged while the table is hidden."""
         self.top = 0
+        """The index of the first visible row."""
         self.cursor: str | None = None
-        """The id of the record with the cursor; None if no row is shown."""
+        """The id of the row with the cursor; None if no row is shown."""
         self.cursor_index = 0
         self.user_has_moved = False
-        """Whether somebody moved here; before, the top of the list is what is seen."""
+        """Whether the user has moved cursor or view; until then the top of the list is visible."""
         self.is_opening = False
-        """Whether rows are still coming and nobody has moved: the cursor is the first row's."""
+        """Whether the first rows are still coming: until the user moves, the first row has the
+        cursor."""
         self.marks: dict[str, None] = {}
-        """Marked ids in the order they were marked. Tombstones are never among them."""
-        self.last_marked: str | None = None  # the row marked or unmarked last: where a range begins
+        """Marked ids in the order in which they were marked, without tombstones."""
+        self.last_marked: str | None = None
+        """The row marked or unmarked last, at which a marked range begins."""
         self.annotations: dict[str, Cell] = {}
-        """What is said of rows in the place where a tombstone says what became of it."""
+        """Notes on rows, by id. A note replaces the first cells of its row, as on a tombstone."""
         self.chosen_columns: tuple[int, ...] = ()
-        """The columns that a person chose, in their order; empty for those that show as usual."""
+        """Indexes of the columns that the user chose, in their order; empty for the default."""
         self.stale = False
+        """Whether the rows are out of date, and therefore dimmed."""
         self.thin = False
-        """True for a slow line: the cursor is its sign only, and the view moves in larger steps."""
+        """Whether the line to the terminal is slow: the cursor is only its sign, without a coloured
+        row, and the view scrolls by half a screen."""
 
     @property
     def max_top(self) -> int:
-        """The first row on the screen when it is scrolled to the end."""
+        """The first visible row when the view is scrolled to the end."""
         return max(0, len(self._model.shown) - self.height)
 
-    def shows_row(self, place: int) -> bool:
-        return self.top <= place < self.top + max(1, self.height)
+    def shows_row(self, index: int) -> bool:
+        return self.top <= index < self.top + max(1, self.height)
 
     def resize(self, height: int) -> None:
-        """Takes another height; the cursor stays in view if it was."""
-        in_view = self.height <= 0 or self.shows_row(self.cursor_index)
-        if self.height <= 0:
-            self.top = 0  # wherever it was put while there was no room for any row
+        """Change the height; a visible cursor stays visible."""
+        was_hidden = self.height <= 0
+        was_visible = was_hidden or self.shows_row(self.cursor_index)
+        if was_hidden:
+            self.top = 0  # whatever it was set to while there was no room for a row
         self.height = height
-        if in_view:
-            self.top = max(min(self.top, self.cursor_index), self.cursor_index - max(0, height - 1))
+        if was_visible:
+            first_top = self.cursor_index - max(0, height - 1)
+            self.top = max(min(self.top, self.cursor_index), first_top)
 
-    def move_cursor(self, place: int) -> None:
-        """Puts the cursor on the row at this place, or on the first or last one."""
+    def move_cursor(self, index: int) -> None:
+        """Put the cursor on the row at an index, or on the first or last row if it is beyond."""
         shown = self._model.shown
         if not shown:
             return
-        place = max(0, min(place, len(shown) - 1))
-        more = self.height // 2 if self.thin else 0
-        if place < self.top:
-            self.top = place - more
-        elif place >= self.top + self.height:
-            self.top = place - max(0, self.height - 1) + more
+        index = max(0, min(index, len(shown) - 1))
+        scrolled_further = self.height // 2 if self.thin else 0
+        if index < self.top:
+            self.top = index - scrolled_further
+        elif index >= self.top + self.height:
+            self.top = index - max(0, self.height - 1) + scrolled_further
         self.scroll_to(self.top)
-        self.cursor, self.cursor_index = shown[place], place
+        self.cursor = shown[index]
+        self.cursor_index = index
 
     def scroll_to(self, top: int) -> None:
-        """Moves the view; the cursor stays with its record."""
-        self.user_has_moved, self.is_opening = True, False
+        """Move the view; the cursor stays with its record."""
+        self.user_has_moved = True
+        self.is_opening = False
         self.top = max(0, min(top, self.max_top))
 
     def follow_records(self, before: list[str]) -> None:
-        """After the rows shown changed from `before`: cursor and view go with their records."""
+        """Move cursor and view with their records, after `shown` was replaced.
+
+        `before` is the old list.
+        """
         shown = self._model.shown
         if shown is before:
             return
         if not shown:
-            self.cursor, self.cursor_index, self.top = None, 0, 0
+            self.cursor = None
+            self.cursor_index = 0
+            self.top = 0
             return
         if self.is_opening:
-            self.cursor, self.cursor_index, self.top = shown[0], 0, 0
+            self.cursor = shown[0]
+            self.cursor_index = 0
+            self.top = 0
             return
-        was_at, was_top, in_view = self.cursor_index, self.top, self.shows_row(self.cursor_index)
-        place = None if self.cursor is None else self._model.index_of(self.cursor)
-        if place is None and self.cursor is not None:
-            # The nearest row that is still shown.
-            still = set(shown)
-            near = chain(before[was_at + 1 :], reversed(before[:was_at]))
-            nearest = next((row_id for row_id in near if row_id in still), None)
-            self.user_has_moved = self.user_has_moved and nearest is not None
-            place = None if nearest is None else self._model.index_of(nearest)
-        place = self.cursor_index = place or 0
-        self.cursor = shown[place]
+        old_index = self.cursor_index
+        old_top = self.top
+        was_visible = self.shows_row(old_index)
+        self.cursor_index = self._new_cursor_index(before) or 0
+        self.cursor = shown[self.cursor_index]
         if not self.user_has_moved:
-            self.top = place - max(0, self.height - 1)
-        elif in_view:
-            self.top = place - (was_at - was_top)
+            top = self.cursor_index - max(0, self.height - 1)
+        elif was_visible:
+            top = self.cursor_index - (old_index - old_top)
         else:
-            # It was scrolled away from the cursor: the first of its rows that is still there.
-            now = map(self._model.index_of, before[was_top : was_top + self.height])
-            tops = (at - offset for offset, at in enumerate(now) if at is not None)
-            self.top = next(tops, was_top)
-        self.top = max(0, min(self.top, self.max_top))
+            top = self._new_top(before[old_top : old_top + self.height], old_top)
+        self.top = max(0, min(top, self.max_top))
+
+    def _new_cursor_index(self, before: list[str]) -> int | None:
+        """Return the new index of the cursor's row, or of the nearest row still shown, if any."""
+        if self.cursor is None:
+            return None
+        index = self._model.index_of(self.cursor)
+        if index is not None:
+            return index
+        still_shown = set(self._model.shown)
+        rows_below = before[self.cursor_index + 1 :]
+        rows_above = reversed(before[: self.cursor_index])
+        for row_id in chain(rows_below, rows_above):
+            if row_id in still_shown:
+                return self._model.index_of(row_id)
+        self.user_has_moved = False
+        return None
+
+    def _new_top(self, visible: list[str], old_top: int) -> int:
+        """Return the top that keeps the first of these rows that is still shown on its line."""
+        for line, row_id in enumerate(visible):
+            index = self._model.index_of(row_id)
+            if index is not None:
+                return index - line
+        return old_top

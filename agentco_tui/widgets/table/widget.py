@@ -1,9 +1,13 @@
-"""A table of records that costs what changes: rows by id, sorted, filtered, marked, held still.
+"""`RecordTable`: a table of records that repaints only the cells that changed.
 
-It is given records and what changed about them (`load`, `apply`), never widgets or strings, and
-works out itself which cells of the screen look different now. Only those are painted, so a change
-that can't be seen writes nothing to the terminal. Cursor, marks and view belong to records, not to
-row numbers, and stay with them through every insert, removal and sort.
+Screens give it records and what changed about them (`load`, `apply`), never widgets or texts. It
+works out which visible cells look different now, and only those are painted: a change that cannot
+be seen writes nothing to the terminal. Cursor, marks and view belong to row ids, not to row
+numbers, and stay with them through every insertion, removal and sort.
+
+It joins four parts: `TableModel` (records, order, filter), `Viewport` (cursor, marks, visible
+part), `layout` (columns) and `TablePainter` (lines, and what differs in them). Work on large tables
+runs in slices beside the event loop; whatever is done to the table meanwhile completes it first.
 """
 
 from __future__ import annotations
@@ -29,14 +33,15 @@ from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell, TonedWidget
 from agentco_tui.widgets.workers import start_worker
 
-_AT_ONCE: Final = 20  # steps (of about a millisecond) that are always taken at once
-_FILTER_AGES: Final = 10.0  # seconds after which a filter on a ticking column is applied anew
-_WHEEL: Final = 3  # rows that one notch of the wheel scrolls
+_STEPS_AT_ONCE: Final = 20  # steps (of about a millisecond) that never wait for the event loop
+_REFILTER_SECONDS: Final = 10.0  # between two runs of a filter on a column that uses the clock
+_WHEEL_ROWS: Final = 3  # rows that one notch of the mouse wheel scrolls
 
 
 class RecordTable(TonedWidget, Generic[R], can_focus=True):
-    """The table. Rows are pairs of an id and a record of type R. Its actions are bound by whoever
-    uses it.
+    """The table. A row is a pair of an id and a record of type R.
+
+    It has actions but no key bindings: the program binds keys to them.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -49,16 +54,17 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         def __init__(self, table: RecordTable[Any]) -> None:
             super().__init__()
             self.table = table
-            self.row_id = table.viewport.cursor or ""  # the row with the cursor, if there is one
+            self.row_id = table.viewport.cursor or ""
+            """The row with the cursor; "" if there is none."""
 
     class CursorMoved(TableMessage):
-        """The cursor is on another record now, or on none."""
+        """The cursor has moved to another record, or to none."""
 
     class Opened(TableMessage):
-        """Enter on a row, or a click on the row with the cursor."""
+        """The user opens a row: by enter, or by a click on the row with the cursor."""
 
     class WorkDone(TableMessage):
-        """Work on a large table that took several turns is done: rows and counts are right now."""
+        """Work in slices on a large table is complete: rows and counts are up to date."""
 
     def __init__(
         self,
@@ -67,27 +73,33 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         search_text: Callable[[R], str] | None = None,
         sort: tuple[str, bool] | None = None,
     ) -> None:
-        """`search_text` is what the words of a filter are looked for in (default: all cells);
-        `sort` names a column and whether the highest comes first; without it rows stay in the
-        order they came in.
+        """`search_text` returns the text in which the filter looks for words (default: all cells).
+
+        `sort` is the key of a column, and whether the highest comes first. Without it rows keep the
+        order in which they came.
         """
         super().__init__()
         key, descending = sort or (None, False)
-        self.model = TableModel(columns, search_text, _index(columns, key), descending)
-        """The records and their order: to be read; whoever changes them does so here."""
+        self.model = TableModel(columns, search_text, _column_index(columns, key), descending)
+        """The records and their order. Others may read it; only the table changes it."""
         self.viewport = Viewport(self.model)
-        self.idle = asyncio.Event()  # set while no work is done in slices
+        self.idle = asyncio.Event()
+        """Set unless work is being done in slices."""
         self.idle.set()
-        self._painter = paint.TablePainter(self.model, self.viewport, self._text_instead)
-        self.empty_text = plain("loading…")  # stands there while there are no rows
-        self._cursor_told: str | None = None
+        self._painter = paint.TablePainter(self.model, self.viewport, self._placeholder)
+        self.empty_text = plain("loading…")
+        """Shown while there are no rows."""
+        self._reported_cursor: str | None = None
+        """The cursor of the last `CursorMoved`."""
         self._filtered_at = 0.0
+        """When the filter was applied last, by the monotonic clock."""
         self._work: Generator[None, None, None]
+        """The work that is being done in slices, unless `idle` is set."""
 
     def load(self, rows: Iterable[tuple[str, R]]) -> None:
-        """Replaces all rows. More than some ten thousand are taken in over
-        several turns of the event loop (sorted and filtered, too), and `WorkDone` says when they
-        are; what is done to the table before that finishes it first.
+        """Replace all rows.
+
+        More than some ten thousand take several turns of the event loop; `WorkDone` is posted then.
         """
         self._do(self.model.load(rows))
 
@@ -97,38 +109,48 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         changed: Iterable[tuple[str, R]] = (),
         removed: Iterable[str] = (),
     ) -> None:
-        """Takes in what changed. Rows may be called added or changed alike; ids that aren't there
-        may be removed. A changed row is read again even if its record is the same: a cell may
-        show what is derived from other records.
+        """Add, change and remove rows.
+
+        Added and changed rows are treated alike, and unknown ids may be removed. The cells of a
+        changed row are read again even if its record is the same object, because they may show what
+        is derived from other records.
         """
         changed = tuple(changed)
         self._painter.reread_rows(row_id for row_id, _ in changed)
         self._do(self.model.apply((*added, *changed), removed))
 
     def update_clock_cells(self) -> None:
-        """Repaints the cells on the screen whose text the clock has changed."""
+        """Repaint the visible cells whose text has changed with the time.
+
+        A filter on such a column is applied again every `_REFILTER_SECONDS`.
+        """
         self._painter.update_clock_cells()
-        self._sync()
+        self._repaint()
         model = self.model
-        ticks = any(model.columns[index].uses_clock for index in model.filter.columns)
-        if ticks and not model.frozen and monotonic() - self._filtered_at > _FILTER_AGES:
+        filter_uses_clock = any(model.columns[index].uses_clock for index in model.filter.columns)
+        is_due = monotonic() - self._filtered_at > _REFILTER_SECONDS
+        if filter_uses_clock and not model.frozen and is_due:
             self._filtered_at = monotonic()
             self._do(model.refilter(model.filter))
 
     def reread_cells(self) -> None:
-        """Looks again at all cells on the screen: what they take from elsewhere has changed."""
+        """Read all visible cells again, because something beside the records has changed."""
         self._painter.reread_all()
-        self._sync()
+        self._repaint()
 
     def set_state(self, empty_text: SafeText, *, stale: bool = False) -> None:
-        """Says what the rows are worth: dimmed if `stale`; the text is shown if there are none."""
-        if (empty_text, stale) != (self.empty_text, self.viewport.stale):
-            if stale is not self.viewport.stale:
-                self._painter.forget()
-            self.empty_text, self.viewport.stale = empty_text, stale
-            self._sync()
+        """Set the text for an empty table, and whether the rows are `stale`, and so dimmed."""
+        is_same_staleness = stale is self.viewport.stale
+        if is_same_staleness and empty_text == self.empty_text:
+            return
+        if not is_same_staleness:
+            self._painter.repaint_all()
+        self.empty_text = empty_text
+        self.viewport.stale = stale
+        self._repaint()
 
-    def _text_instead(self) -> SafeText:
+    def _placeholder(self) -> SafeText:
+        """Return the text that is shown in place of rows if there are none."""
         if self.model.records and self.model.filter:
             typed = safe(self.model.filter.text, 60)
             return plain(f"no row matches {typed}, esc clears the filter")
@@ -138,156 +160,175 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
 
     @property
     def columns_shown(self) -> tuple[int, ...]:
-        """By their index, in their order, whether there is room for all of them or not."""
+        """Indexes of the columns to show, in their order, whether all of them fit or not."""
         return self.viewport.chosen_columns or default_columns(self.model.columns)
 
     def show_columns(self, keys: Sequence[str]) -> None:
-        """Shows these columns in this order, behind those that are always shown.
+        """Show these columns in this order, behind those that are always shown.
 
         Shows the default columns if none of the keys is known.
         """
         columns = self.model.columns
-        wanted = [at for key in keys for at, one in enumerate(columns) if one.key == key]
-        staying = [at for at, one in enumerate(columns) if one.always_shown]
-        chosen = tuple(dict.fromkeys((*staying, *wanted)))
-        self.viewport.chosen_columns = (
-            chosen if wanted and chosen != default_columns(columns) else ()
-        )
+        wanted = [
+            index for key in keys for index, column in enumerate(columns) if column.key == key
+        ]
+        always_shown = [index for index, column in enumerate(columns) if column.always_shown]
+        chosen = tuple(dict.fromkeys((*always_shown, *wanted)))
+        is_default = not wanted or chosen == default_columns(columns)
+        self.viewport.chosen_columns = () if is_default else chosen
         self._painter.rearrange()
-        self._sync()
+        self._repaint()
 
     @property
     def sort(self) -> tuple[str | None, bool]:
         """The key of the column sorted by, and whether the highest comes first."""
         column = self.model.sort_column
-        return (None if column is None else self.model.columns[column].key), self.model.descending
+        key = None if column is None else self.model.columns[column].key
+        return key, self.model.descending
 
     def sort_by(self, key: str | None, descending: bool | None = None) -> None:
-        """Sorts by a column, in its usual direction if none is given; None is order of arrival."""
-        index = _index(self.model.columns, key)
+        """Sort by a column, in its usual direction if none is given; None is order of arrival."""
+        index = _column_index(self.model.columns, key)
         if descending is None:
             descending = index is not None and self.model.columns[index].descending_first
         self._do(self.model.sort(index, descending), asked=True)
 
     def cycle_sort(self) -> None:
+        """Sort by the next visible column that can be sorted by."""
         self.finish_work()
-        now, shown = self.model.sort_column, self.columns_shown
-        at = shown.index(now) + 1 if now in shown else 0
-        for column in map(self.model.columns.__getitem__, shown[at:] + shown[:at]):
+        sort_column = self.model.sort_column
+        shown = self.columns_shown
+        start = shown.index(sort_column) + 1 if sort_column in shown else 0
+        for index in shown[start:] + shown[:start]:
+            column = self.model.columns[index]
             if column.sort_key:
                 self.sort_by(column.key)
                 break
 
     def reverse_sort(self) -> None:
         self.finish_work()
-        self.sort_by(self.sort[0], not self.sort[1])
+        key, descending = self.sort
+        self.sort_by(key, not descending)
 
     def set_filter(self, text: str) -> SafeText | None:
-        """Shows only what matches; all, and says what is wrong, if that can't be told."""
-        wanted = parse(text, self.model.columns)
+        """Show only the rows that pass a filter.
+
+        If the text is no valid filter, all rows are shown, and a sentence that says what is wrong
+        is returned.
+        """
+        parsed = parse(text, self.model.columns)
         self._filtered_at = monotonic()
-        if isinstance(wanted, Filter):
-            self._do(self.model.refilter(wanted), asked=True)
+        if isinstance(parsed, Filter):
+            self._do(self.model.refilter(parsed), asked=True)
             return None
         if self.model.filter:
             self._do(self.model.refilter(NOTHING), asked=True)
-        return wanted
+        return parsed
 
     def warm_filter(self) -> None:
-        """Reads the text of all rows while nothing else is to do."""
+        """Read the texts of all rows ahead, so that the first filter is quick."""
         self._do(self.model.warm())
 
     def freeze(self) -> None:
-        """From now on the order stands still, until the release."""
+        """Keep rows and order as they are, until `release`; changed records show new values."""
         self.finish_work()
         self.model.frozen = True
 
     def release(self) -> None:
-        """Ends the freeze, with new rows in, tombstones gone, all in order."""
+        """End the freeze: add the new rows, remove tombstones, and sort."""
         if self.model.frozen or self.model.has_held_back_changes:
             self._do(self.model.release())
 
     def set_tombstone(self, row_id: str, note: Cell) -> None:
-        """Says what became of a row, shown in its place until the release."""
+        """Show a note in place of a row, until the release: it says what became of its record."""
         self.finish_work()
-        self.model.tombstones[row_id], place = note, self.model.index_of(row_id)
-        # A set of hundreds says so of each; only what can be seen has to be drawn.
-        if place is not None and self.viewport.shows_row(place):
-            self._sync()
+        self.model.tombstones[row_id] = note
+        index = self.model.index_of(row_id)
+        # Of a set of hundreds, only the visible ones have to be painted.
+        if index is not None and self.viewport.shows_row(index):
+            self._repaint()
 
     def annotate(self, annotations: Mapping[str, Cell]) -> None:
-        """Show these notes on rows, where a tombstone says what became of a row, and no others.
+        """Show these notes on rows, by id, and no others.
 
-        Ids without a row are kept: the row may come, or come back.
+        Ids without a row are kept, because the row may come or come back.
         """
         if annotations != self.viewport.annotations:
             self.viewport.annotations = dict(annotations)
-            self._sync()
+            self._repaint()
 
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
-        """Takes the steps after those of the work before; none has begun to run yet."""
+        """Finish the work that is under way, then run these steps, in slices if there are many.
+
+        `asked` is true for work whose result the user waits for.
+        """
         self.finish_work()
-        self._work = work = self._worked_off(steps, asked)
-        for taken, _ in enumerate(work):
-            if taken >= _AT_ONCE and self.is_running:
+        work = self._run_and_repaint(steps, asked)
+        self._work = work
+        for step_count, _ in enumerate(work):
+            if step_count >= _STEPS_AT_ONCE and self.is_running:
                 self.idle.clear()
                 start_worker(self, partial(in_slices, work, asked=asked), "sorting rows")
                 return
 
-    def _worked_off(self, steps: Steps, asked: bool) -> Generator[None, None, None]:
+    def _run_and_repaint(self, steps: Steps, asked: bool) -> Generator[None, None, None]:
         before = self.model.shown
         yield from steps
         if asked or not before or self.viewport.is_opening:
-            self._painter.rearrange()  # cells may tell more in another order
+            # Other rows are visible now: a column may have its first value among them.
+            self._painter.rearrange()
         if not self.idle.is_set():
             self.idle.set()
             self.post_message(self.WorkDone(self))
         self.viewport.follow_records(before)
         if self.viewport.marks:
             self.mark(self.model.missing_ids(self.viewport.marks.keys()), False)
-        self._sync()
+        self._repaint()
 
     def finish_work(self) -> None:
-        """Takes at once what steps are left: something else is about to happen."""
+        """Complete the work that is being done in slices, without any further pause."""
         if not self.idle.is_set():
             at_once(self._work)
 
     # ---- cursor and marks
 
     def move_cursor_to(self, row_id: str) -> bool:
+        """Move the cursor to a row; False if it is not shown."""
         self.finish_work()
-        place = self.model.index_of(row_id)
-        if place is not None:
-            self._move_to(place)
-        return place is not None
+        index = self.model.index_of(row_id)
+        if index is None:
+            return False
+        self._move_cursor(index)
+        return True
 
     @property
     def cursor_line(self) -> int:
+        """The line of the widget that has the cursor; 0 is the header."""
         return 1 + self.viewport.cursor_index - self.viewport.top
 
-    def _move_to(self, place: int) -> None:
+    def _move_cursor(self, index: int) -> None:
         self.finish_work()
-        self.viewport.move_cursor(place)
-        self._sync()
+        self.viewport.move_cursor(index)
+        self._repaint()
 
     def action_move(self, rows: int) -> None:
-        self.finish_work()  # which may give the cursor's record another place
-        self._move_to(self.viewport.cursor_index + rows)
+        self.finish_work()  # which may change the index of the cursor
+        self._move_cursor(self.viewport.cursor_index + rows)
 
     def action_page(self, pages: int) -> None:
         self.finish_work()
-        step = max(1, self.viewport.height - 1) * pages
-        self.viewport.scroll_to(self.viewport.top + step)
-        self._move_to(self.viewport.cursor_index + step)
+        rows = max(1, self.viewport.height - 1) * pages
+        self.viewport.scroll_to(self.viewport.top + rows)
+        self._move_cursor(self.viewport.cursor_index + rows)
 
     def action_first(self) -> None:
-        """The cursor on the first row; from now on the top of the list stays in view."""
-        self._move_to(0)
+        """Move the cursor to the first row; from now on the top of the list stays visible."""
+        self._move_cursor(0)
         self.viewport.user_has_moved = False
 
     def action_last(self) -> None:
         self.finish_work()
-        self._move_to(len(self.model.shown) - 1)
+        self._move_cursor(len(self.model.shown) - 1)
 
     def action_open(self) -> None:
         if self.viewport.cursor is not None:
@@ -295,24 +336,31 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """In the order they were marked."""
+        """The ids of marked rows, in the order in which they were marked."""
         return tuple(self.viewport.marks)
 
     def mark(self, ids: Iterable[str], wanted: bool = True) -> None:
-        """Marks these records, or takes their marks away; ids that have none, and tombstones, are
-        passed over.
+        """Mark these rows, or take their marks away if not `wanted`.
+
+        Unknown ids and tombstones are ignored.
         """
-        view, before, asked = self.viewport, len(self.viewport.marks), dict.fromkeys(ids)
-        gone = self.model.missing_ids(asked.keys()) if wanted else asked.keys() - view.marks.keys()
-        for row_id in asked:
-            if row_id not in gone:
-                view.last_marked = row_id
-                if wanted:
-                    view.marks[row_id] = None
-                else:
-                    del view.marks[row_id]
-        if len(view.marks) != before:
-            self._sync()
+        viewport = self.viewport
+        count_before = len(viewport.marks)
+        distinct_ids = dict.fromkeys(ids)
+        if wanted:
+            ignored_ids = self.model.missing_ids(distinct_ids.keys())
+        else:
+            ignored_ids = distinct_ids.keys() - viewport.marks.keys()
+        for row_id in distinct_ids:
+            if row_id in ignored_ids:
+                continue
+            viewport.last_marked = row_id
+            if wanted:
+                viewport.marks[row_id] = None
+            else:
+                del viewport.marks[row_id]
+        if len(viewport.marks) != count_before:
+            self._repaint()
 
     def action_toggle_mark(self) -> None:
         row_id = self.viewport.cursor
@@ -321,86 +369,97 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
             self.action_move(1)
 
     def action_mark_range(self) -> None:
-        """Marks the rows shown from the one marked last to the cursor, in either direction."""
+        """Mark the shown rows from the one marked last to the cursor, in either direction."""
         self.finish_work()
-        last, cursor = self.viewport.last_marked or self.viewport.cursor, self.viewport.cursor_index
-        place = None if last is None else self.model.index_of(last)
-        if place is not None:
-            self.mark(self.model.shown[min(place, cursor) : max(place, cursor) + 1])
+        start_id = self.viewport.last_marked or self.viewport.cursor
+        start = None if start_id is None else self.model.index_of(start_id)
+        if start is not None:
+            first, last = sorted((start, self.viewport.cursor_index))
+            self.mark(self.model.shown[first : last + 1])
 
     def action_mark_all_shown(self) -> None:
         self.finish_work()
         self.mark(self.model.shown)
 
     def on_click(self, event: events.Click) -> None:
-        """A row: the cursor goes there, or it is opened. A title: sorts. The scroll bar: goes."""
+        """Sort by a title, scroll to a place in the scroll bar, or move to a row or open it."""
         self.finish_work()
-        view, at = self.viewport, self.viewport.top + event.y - 1
+        viewport = self.viewport
+        index = viewport.top + event.y - 1
         if event.y == 0:
-            for place in self._painter.places:
-                if not place.x <= event.x - paint.GUTTER <= place.x + place.width:
-                    continue
-                if place.index == self.model.sort_column:
-                    self.reverse_sort()
-                elif place.column.sort_key is not None:
-                    self.sort_by(place.column.key)
-        elif event.x == self.size.width - 1 and view.max_top:
-            self._scroll_view((event.y - 1) * view.max_top // max(1, view.height - 1))
-        elif at < len(self.model.shown):
-            if at == view.cursor_index and view.user_has_moved:
+            self._sort_by_title_at(event.x - paint.GUTTER)
+        elif event.x == self.size.width - 1 and viewport.max_top:
+            self._scroll_view((event.y - 1) * viewport.max_top // max(1, viewport.height - 1))
+        elif index < len(self.model.shown):
+            if index == viewport.cursor_index and viewport.user_has_moved:
                 self.action_open()
             else:
-                self._move_to(at)
+                self._move_cursor(index)
+
+    def _sort_by_title_at(self, x: int) -> None:
+        for place in self._painter.places:
+            if not place.x <= x <= place.x + place.width:
+                continue
+            if place.index == self.model.sort_column:
+                self.reverse_sort()
+            elif place.column.sort_key is not None:
+                self.sort_by(place.column.key)
 
     @on(events.MouseScrollDown)
     @on(events.MouseScrollUp)
-    def _roll(self, event: events.MouseScrollDown | events.MouseScrollUp) -> None:
-        """The view moves, the cursor stays with its record."""
+    def _scroll_by_wheel(self, event: events.MouseScrollDown | events.MouseScrollUp) -> None:
+        """Move the view; the cursor stays with its record."""
         event.stop()
-        rows = _WHEEL if isinstance(event, events.MouseScrollDown) else -_WHEEL
-        self._scroll_view(self.viewport.top + rows)
+        is_down = isinstance(event, events.MouseScrollDown)
+        self._scroll_view(self.viewport.top + (_WHEEL_ROWS if is_down else -_WHEEL_ROWS))
 
     def _scroll_view(self, top: int) -> None:
         self.finish_work()
         self.viewport.scroll_to(top)
-        self._sync()
+        self._repaint()
 
     # ---- painting
 
-    def _sync(self) -> None:
-        """Asks for a repaint of what looks different now, and of nothing else."""
-        if self.viewport.cursor != self._cursor_told:
-            self._cursor_told = self.viewport.cursor
+    def _repaint(self) -> None:
+        """Ask for a repaint of what looks different now, and of nothing else."""
+        if self.viewport.cursor != self._reported_cursor:
+            self._reported_cursor = self.viewport.cursor
             self.post_message(self.CursorMoved(self))
-        if regions := self._look_again():
+        regions = self._changed_regions()
+        if regions:
             self.refresh(*regions)
 
-    def _look_again(self) -> list[Region]:
-        """Works out how all looks, anew for another size; what has to be painted."""
+    def _changed_regions(self) -> list[Region]:
+        """Return what has to be painted: everything after a change of size."""
         if not self.is_attached or not self.size.area:
-            self._painter.size = Size(0, 0)  # fitted as soon as there is something to draw on
+            self._painter.size = Size(0, 0)  # laid out as soon as there is something to draw on
             return []
         if self._painter.size != self.size:
             self.viewport.resize(max(0, self.size.height - 1))
-            self._painter.forget()
+            self._painter.repaint_all()
         return self._painter.update(self.size)
 
     def render_line(self, y: int) -> Strip:
         return self._painter.strip(y, self.style_of)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of a part. After a change of size all are asked for before `on_resize` comes:
-        they are fitted to it here, so that the very first picture has the rows.
+        """Return the lines of a region.
+
+        After a change of size Textual asks for them before it calls `on_resize`; they are laid out
+        for the new size here, so that the very first picture has the rows.
         """
         if self._painter.size != self.size:
-            self._look_again()
+            self._changed_regions()
         return super().render_lines(crop)
 
     def on_resize(self) -> None:
-        self._sync()
+        self._repaint()
 
     on_show = on_resize
 
 
-def _index(columns: Sequence[Column[Any]], key: str | None) -> int | None:
-    return None if key is None else {column.key: at for at, column in enumerate(columns)}[key]
+def _column_index(columns: Sequence[Column[Any]], key: str | None) -> int | None:
+    """Return the index of the column with this key; None for None. Raises KeyError."""
+    if key is None:
+        return None
+    return {column.key: index for index, column in enumerate(columns)}[key]

@@ -29,7 +29,7 @@ from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.text_pane import Cells, FieldLine, Heading, Notice, Text
+from agentco_tui.widgets.text_pane import CellLine, FieldLine, Heading, Notice, Paragraph
 from agentco_tui.widgets.tones import Cell
 from tests.text.payloads import PAYLOADS
 
@@ -135,9 +135,9 @@ class Widgets(App[None]):
             title_of(SETTINGS, "APPROVE", safe(text)),
             [
                 Heading(safe(text)),
-                Text(safe_block(text)),
+                Paragraph(safe_block(text)),
                 FieldLine(safe(text, 20), safe_block(text)),
-                Cells((Cell(safe(text)),), (Cell(plain(str(error))),)),
+                CellLine((Cell(safe(text)),), (Cell(plain(str(error))),)),
             ],
         )
         await self.push_screen(question)
