@@ -1,6 +1,8 @@
-"""Creating tasks and companies, and cloning companies.
+"""The writes that create a task or a company, or clone a company.
 
-Similar records are looked for before and after, so that a lost answer doesn't lead to a second one.
+A new record has no id yet, so it is recognised by what it is: a similar record (`is_similar`: the
+same title, agent and company) that was not in the list before the attempt. The list is read before
+and after sending. If the answer is lost, the record is found that way, and no second one is made.
 """
 
 from __future__ import annotations
@@ -76,9 +78,10 @@ class Creation(ListedWrite[T], ABC):
             return self._compare_with_first_read(similar or [])
         self.known = None if similar is None else [record.id for record in similar]
         self.began_at = self.services.clock.now()
-        is_short = self.known is not None and len(self.known) <= MOST_KNOWN
-        kept = self.known if is_short else None
-        return {"before": kept, "platform_time": self.began_at, **self.details}
+        ids = self.known
+        if ids is not None and len(ids) > MOST_KNOWN:
+            ids = None
+        return {"before": ids, "platform_time": self.began_at, **self.details}
 
     def _compare_with_first_read(self, similar: Sequence[T]) -> Mapping[str, Any] | Outcome:
         """Return why nothing is to be sent: a similar record has appeared; else no details."""
@@ -110,11 +113,13 @@ class Creation(ListedWrite[T], ABC):
         similar = [record for record in listing.records if self.is_similar(record)]
         new = [record for record in similar if self._is_new(record, answered_id)]
         if new:
-            answered = next((record for record in new if record.id == answered_id), new[0])
-            return ListVerdict(Observation.DONE, answered)
+            answered = [record for record in new if record.id == answered_id]
+            return ListVerdict(Observation.DONE, (answered or new)[0])
         if self.known is None and similar:
-            which = f"there is one alike ({safe(similar[0].id)})"
-            why = f"{which}, which may be the new one or an older one: look at it"
+            why = (
+                f"there is a similar one ({safe(similar[0].id)}), "
+                "which may be the new one or an older one: look at it"
+            )
             return ListVerdict(Observation.UNEXPECTED, similar[0], why)
         if not listing.whole:
             why = "the list came only in part, and it isn't in that part"
@@ -186,7 +191,7 @@ class TaskCreation(Creation[Task]):
         record = outcome.record
         if outcome.kind not in GOOD or not isinstance(record, Task):
             return
-        company = record.company.id if record.company is not None else None
+        company = (record.company or Ref()).id
         if self.services.poller.query.company not in (None, company):
             return
         store = self.services.store
@@ -206,27 +211,38 @@ class CompanyCreation(Creation[Company]):
     def __init__(
         self, services: Services, form: Mapping[str, str], source: Company | None = None
     ) -> None:
-        verb = Verb.CREATE_COMPANY if source is None else Verb.CLONE_COMPANY
+        verb = Verb.CREATE_COMPANY
+        source_id = ""
+        self.company = None
+        if source is not None:
+            verb = Verb.CLONE_COMPANY
+            source_id = source.id
+            self.company = Ref(id=source.id, name=source.name)
         name = form["name"]
-        subject = subject_of("" if source is None else source.id, name)
+        subject = subject_of(source_id, name)
         super().__init__(services, verb, subject, safe(name))
         self.form = form
         self.fields = tuple(form)
         self.texts = tuple(form.values())
         self.source = source
         self.collection = services.store.companies
-        self.company = None if source is None else Ref(id=source.id, name=source.name)
         self.details = {"name": name}
 
     def basis(self) -> Mapping[str, Agent | Company]:
-        source = self.collection.get(self.source.id) if self.source is not None else None
-        return {} if source is None else {"the company to clone": source}
+        if self.source is None:
+            return {}
+        source = self.collection.get(self.source.id)
+        if source is None:
+            return {}
+        return {"the company to clone": source}
 
     async def listing(self) -> Listing[Company]:
         return await self.services.decision_client.companies()
 
     def named_ids(self) -> Iterable[str | None]:
-        return () if self.source is None else (self.source.id,)
+        if self.source is None:
+            return ()
+        return (self.source.id,)
 
     def named_records(self) -> Iterable[Record | None]:
         if self.source is None:

@@ -1,4 +1,10 @@
-"""How two readings of a task differ, in what matters for a decision."""
+"""Compares a task as the user saw it with the task as it is now, field by field.
+
+A user approves exactly what was on the screen. Before an approval is sent, the task is read again,
+and `differences` must return nothing. `Task.content` is a digest of all that the platform sent of
+the task, without volatile fields such as counters; `Task.extra` has the fields that the program
+does not know, as JSON. The differences are also what the user is shown if the task has changed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +22,7 @@ from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.text import SafeText, escaped, plain, safe, signs
 
 _EXCERPT = 200  # characters that are shown of a text that changed
-_CONTEXT = 40  # of these, characters before the first that differs
+_CONTEXT = 40  # characters of an excerpt before the first that differs
 _MOST_NESTED = 20_000
 """Values compared one by one; beyond that the digest alone says that something changed."""
 
@@ -45,19 +51,20 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
     changes = [("id", _id_words(shown), _id_words(now))]
     changes += _changed_refs(shown, now)
     changes += _changed_fields(shown, now)
-    found = {
-        name: Difference(name, *_excerpts(was, is_)) for name, was, is_ in changes if was != is_
-    }
+    by_field: dict[str, Difference] = {}
+    for name, was, is_ in changes:
+        if was != is_:
+            by_field[name] = Difference(name, *_excerpts(was, is_))
     if shown.content != now.content or shown.extra != now.extra:
-        folded_names = {fold(name) for name in found}
-        for name, was, is_ in _changed_leaves(_kept(shown), _kept(now)):
-            if fold(name) not in folded_names:
+        known_names = {fold(name) for name in by_field}
+        for name, was, is_ in _changed_leaves(_unknown_fields(shown), _unknown_fields(now)):
+            if fold(name) not in known_names:
                 label = safe(name)
-                found.setdefault(label, Difference(label, *_excerpts(was, is_)))
-    if not found and shown.content != now.content:
+                by_field.setdefault(label, Difference(label, *_excerpts(was, is_)))
+    if not by_field and shown.content != now.content:
         label = plain("a part that is not shown here")
-        found[label] = Difference(label, plain("as read"), plain("changed"))
-    return tuple(found.values())
+        by_field[label] = Difference(label, plain("as read"), plain("changed"))
+    return tuple(by_field.values())
 
 
 _Change = tuple[str, str, str]
@@ -74,16 +81,17 @@ def _changed_refs(shown: Task, now: Task) -> Iterator[_Change]:
     for field in ("agent", "company"):
         old: Ref | None = getattr(shown, field)
         new: Ref | None = getattr(now, field)
-        old_id, old_name = (old.id, old.name) if old is not None else (None, None)
-        new_id, new_name = (new.id, new.name) if new is not None else (None, None)
-        has_same_id = old_id is not None and old_id == new_id
+        old_ref = old or Ref()
+        new_ref = new or Ref()
+        has_same_id = old_ref.id is not None and old_ref.id == new_ref.id
+        lacks_name = old_ref.name is None or new_ref.name is None
         # A name that is looked up later changes nothing; one that was sent with the task does.
-        if has_same_id and (old_name is None or new_name is None or is_same_content):
+        if has_same_id and (lacks_name or is_same_content):
             continue
         was = _ref_words(old)
         is_ = _ref_words(new)
-        if not has_same_id and was == is_ and (old or Ref()) != (new or Ref()):
-            yield field, _with_id(was, old_id), _with_id(is_, new_id)
+        if not has_same_id and was == is_ and old_ref != new_ref:
+            yield field, _with_id(was, old_ref.id), _with_id(is_, new_ref.id)
         else:
             yield field, was, is_
 
@@ -106,8 +114,8 @@ def _changed_fields(shown: Task, now: Task) -> Iterator[_Change]:
         if before == after:
             continue
         label = "waits since" if field == "waiting_since" else field.replace("_", " ")
-        was = _value(_ABSENT if before is None else before)
-        is_ = _value(_ABSENT if after is None else after)
+        was = _field_words(before)
+        is_ = _field_words(after)
         if was == is_:
             # Two times or sums may be written the same and still differ.
             yield label, str(before), str(after)
@@ -121,42 +129,58 @@ _FIELDS = (
 )
 
 
-def _kept(task: Task) -> Any:
-    fields = {name: each for name, each in extra_fields(task.extra).items() if name != CUT}
-    return without_volatile(fields)
+def _field_words(value: Any) -> str:
+    """Return the value of one of our fields in words; None is one that was not sent."""
+    if value is None:
+        return str(signs.missing)
+    return _value(value)
+
+
+def _unknown_fields(task: Task) -> Any:
+    """Return the fields that the program does not know, except volatile ones."""
+    fields = extra_fields(task.extra)
+    return without_volatile({name: value for name, value in fields.items() if name != CUT})
 
 
 def _changed_leaves(before: Any, after: Any) -> Iterator[tuple[str, str, str]]:
     """Yield name, old and new of every value that differs; nested names are joined by dots."""
-    todo = [("", before, after)]
-    seen = 0
-    while todo:
-        name, was, is_ = todo.pop()
-        seen += 1
-        if was is is_ or seen > _MOST_NESTED:
+    to_compare = [("", before, after)]
+    compared = 0
+    while to_compare:
+        name, was, is_ = to_compare.pop()
+        compared += 1
+        if was is is_ or compared > _MOST_NESTED:
             continue
-        old, new = _parts(was), _parts(is_)
-        if old is None or new is None or (name and not (old and new)):
+        old = _parts(was)
+        new = _parts(is_)
+        has_empty_part = bool(name) and not (old and new)
+        if old is None or new is None or has_empty_part:
             if type(was) is not type(is_) or was != is_ or str(was) != str(is_):
                 yield name, _value(was), _value(is_)
             continue
-        names = [*old, *(key for key in new if key not in old)]
-        todo += [
-            (f"{name}.{key}" if name else key, old.get(key, _ABSENT), new.get(key, _ABSENT))
-            for key in reversed(names)
-        ]
+        prefix = f"{name}." if name else ""
+        keys = [*old, *(key for key in new if key not in old)]
+        # The last pair is compared first, so the keys are added in reverse.
+        for key in reversed(keys):
+            pair = old.get(key, _ABSENT), new.get(key, _ABSENT)
+            to_compare.append((f"{prefix}{key}", *pair))
 
 
 _ABSENT = object()
+"""In place of a value that is not there."""
 
 
 def _parts(value: Any) -> dict[str, Any] | None:
+    """Return the parts of an object or a list by name or number; None for any other value."""
     if type(value) is list:
-        return {str(number): each for number, each in enumerate(value, start=1)}
-    return value if type(value) is dict else None
+        return {str(number): part for number, part in enumerate(value, start=1)}
+    if type(value) is dict:
+        return value
+    return None
 
 
 def _value(value: Any) -> str:
+    """Return a value in words."""
     match value:
         case None:
             return "nothing"
@@ -181,15 +205,26 @@ def _excerpts(was: str, is_: str) -> tuple[SafeText, SafeText]:
     """
     start = 0
     if max(len(was), len(is_)) > _EXCERPT:
-        same = next(
-            (at for at, (one, other) in enumerate(zip(was, is_, strict=False)) if one != other),
-            min(len(was), len(is_)),
-        )
-        start = max(0, same - _CONTEXT)
-    cut = [
-        f"{'…' if start else ''}{text[start : start + _EXCERPT]}"
-        f"{'…' if len(text) > start + _EXCERPT else ''}"
-        for text in (was, is_)
-    ]
-    shown = safe(cut[0]), safe(cut[1])
-    return shown if shown[0] != shown[1] else (escaped(cut[0]), escaped(cut[1]))
+        shared_length = _shared_length(was, is_)
+        start = max(0, shared_length - _CONTEXT)
+    old = _excerpt(was, start)
+    new = _excerpt(is_, start)
+    if safe(old) == safe(new):
+        return escaped(old), escaped(new)
+    return safe(old), safe(new)
+
+
+def _shared_length(one: str, other: str) -> int:
+    """Return how many characters at the beginning of two texts are the same."""
+    for index, (character, other_character) in enumerate(zip(one, other, strict=False)):
+        if character != other_character:
+            return index
+    return min(len(one), len(other))
+
+
+def _excerpt(text: str, start: int) -> str:
+    """Return `_EXCERPT` characters from `start` on, with an ellipsis where text is left out."""
+    end = start + _EXCERPT
+    before = "…" if start else ""
+    after = "…" if len(text) > end else ""
+    return f"{before}{text[start:end]}{after}"

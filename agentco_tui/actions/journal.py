@@ -17,7 +17,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -153,7 +153,9 @@ class Journal:
             if attempt is None:
                 last = self._last_of(attempt_id)
                 attempt = last.attempt if last is not None else None
-            repeated = {name: getattr(attempt, name) for name in REPEATED} if attempt else {}
+            repeated: dict[str, Any] = {}
+            if attempt is not None:
+                repeated = {name: getattr(attempt, name) for name in REPEATED}
             now = settled.time or stamp(time.time())
             self._owed[attempt_id] = replace(settled, time=now, pid=os.getpid(), **repeated)
             with self._locked():
@@ -354,10 +356,12 @@ class Journal:
         return left
 
     def _in_flight_sentence(self, other: Attempt) -> str:
-        is_ours = other.attempt in self._here
-        who = "this dashboard" if is_ours else "another dashboard on this machine"
-        is_approval = other.verb == "approve"
-        what = "approving this task" if is_approval else f"doing this ({safe(other.verb)})"
+        who = "another dashboard on this machine"
+        if other.attempt in self._here:
+            who = "this dashboard"
+        what = f"doing this ({safe(other.verb)})"
+        if other.verb == "approve":
+            what = "approving this task"
         return f"{who} is {what} right now"
 
     def _is_left(self, attempt: Attempt) -> bool:

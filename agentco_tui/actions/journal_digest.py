@@ -69,7 +69,9 @@ class RunningDigest:
         """Return the number of the first line that shows that the file was changed, None if none
         does; called when all lines were fed.
         """
-        return self._damaged_line if self._damaged_line is not None else self._suspect_line
+        if self._damaged_line is not None:
+            return self._damaged_line
+        return self._suspect_line
 
     def _check(self, line: bytes) -> None:
         content = line.removesuffix(b"\n")

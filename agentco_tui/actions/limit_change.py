@@ -57,9 +57,13 @@ class LimitChange(ListedWrite[Budget]):
 
     def restore(self, attempt: Attempt) -> None:
         wanted = check_limit(str(attempt.details.get("limit")))
-        self.limit = wanted if isinstance(wanted, Decimal) else Decimal(0)
+        self.limit = Decimal(0)
+        if isinstance(wanted, Decimal):
+            self.limit = wanted
         before = attempt.details.get("old")
-        self.before = before if isinstance(before, str) else None
+        self.before = None
+        if isinstance(before, str):
+            self.before = before
 
     async def listing(self) -> Listing[Budget]:
         scope = self.company.id if self.company is not None else None
@@ -140,4 +144,6 @@ def _comparable(budget: Budget | None) -> str | None:
         return None
     if budget.unlimited:
         return "none"
-    return None if budget.limit is None else f"{budget.limit.amount.normalize():f}"
+    if budget.limit is None:
+        return None
+    return f"{budget.limit.amount.normalize():f}"

@@ -205,7 +205,9 @@ def _now(outcome: Outcome) -> float:
 
 
 def _decision(outcome: Outcome) -> str:
-    return str(outcome.resolution.decision) if outcome.resolution is not None else "decided"
+    if outcome.resolution is None:
+        return "decided"
+    return str(outcome.resolution.decision)
 
 
 def _by_whom(outcome: Outcome) -> str:
@@ -213,29 +215,33 @@ def _by_whom(outcome: Outcome) -> str:
     resolution = outcome.resolution
     if resolution is None:
         return ""
-    who = f" by {resolution.decided_by}" if resolution.decided_by else ""
-    moment = resolution.decided_at
-    when = "" if moment is None else f", {fmt.ago(_now(outcome) - moment.at)}"
-    return f"{who}{when}"
+    words = ""
+    if resolution.decided_by:
+        words += f" by {resolution.decided_by}"
+    if resolution.decided_at is not None:
+        words += f", {fmt.ago(_now(outcome) - resolution.decided_at.at)}"
+    return words
 
 
 def _status(outcome: Outcome) -> str:
-    record = outcome.record
-    status = record.status if isinstance(record, Task) else None
-    return status or "waiting"
+    if isinstance(outcome.record, Task) and outcome.record.status:
+        return outcome.record.status
+    return "waiting"
 
 
 def _shown_as(outcome: Outcome) -> str:
-    """How the platform shows a task that no longer waits."""
-    record = outcome.record if isinstance(outcome.record, Task) else None
-    status = (record.status if record is not None else None) or "decided"
-    decided_by = record.decided_by if record is not None else None
-    by = f", decided by {decided_by}" if decided_by else ""
+    """Return how the platform shows a task that no longer waits."""
+    status = "decided"
+    by = ""
+    if isinstance(outcome.record, Task):
+        status = outcome.record.status or status
+        if outcome.record.decided_by:
+            by = f", decided by {outcome.record.decided_by}"
     return f"the platform shows it as “{status}”{by}"
 
 
 def _effect(outcome: Outcome) -> str:
-    """What a create, a clone or a limit brought about."""
+    """Return what a create, a clone or a new limit did."""
     if outcome.verb is Verb.SET_LIMIT and outcome.limit is not None:
         return f"the monthly limit is {outcome.limit:f} now"
     if outcome.record is None:
@@ -252,16 +258,22 @@ def _differences(outcome: Outcome) -> str:
 
 
 def _limit_now(outcome: Outcome) -> str:
-    return limit_words(outcome.record if isinstance(outcome.record, Budget) else None)
+    if isinstance(outcome.record, Budget):
+        return limit_words(outcome.record)
+    return limit_words(None)
 
 
 def _record_id(outcome: Outcome) -> str:
-    return safe(outcome.record.id) if outcome.record is not None else ""
+    if outcome.record is None:
+        return ""
+    return safe(outcome.record.id)
 
 
 def _refusal(outcome: Outcome) -> str:
     """Return "refused: …; " to begin a sentence with; empty if this request was not refused."""
-    return f"{_refused(outcome)}; " if outcome.refusal is not None else ""
+    if outcome.refusal is None:
+        return ""
+    return f"{_refused(outcome)}; "
 
 
 def _refused(outcome: Outcome) -> str:

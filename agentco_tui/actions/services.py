@@ -1,4 +1,8 @@
-"""What every write needs: client, store, clock, journal, permissions and timing."""
+"""What every write needs: client, store, clock, journal, permissions and timing.
+
+`Services` is made once for a dashboard or a command, and given to each write (`write_flow.Write`).
+The journal is a file in which each attempt is noted before it is sent; an `Attempt` is such a note.
+"""
 
 from __future__ import annotations
 

@@ -371,8 +371,8 @@ async def recovered(desk: Office, verb: str, title: str, **fields: Any) -> Outco
         ({"before": ["ID"]}, OutcomeKind.NOT_DONE, "show nothing of it"),
         ({"before": []}, OutcomeKind.DONE, "created: ID"),
         ({"before": None, "platform_time": 1.0}, OutcomeKind.DONE, "created: ID"),
-        ({"before": None, "platform_time": 9e9}, OutcomeKind.UNCLEAR, "one alike (ID), which may"),
-        ({"before": None}, OutcomeKind.UNCLEAR, "one alike (ID), which may"),
+        ({"before": None, "platform_time": 9e9}, OutcomeKind.UNCLEAR, "similar one (ID), which"),
+        ({"before": None}, OutcomeKind.UNCLEAR, "similar one (ID), which"),
     ],
 )
 async def test_the_new_one_is_told_from_one_that_was_there(

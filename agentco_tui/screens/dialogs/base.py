@@ -309,9 +309,10 @@ class Question(Dialog[bool]):
         if self.hidden:
             return
         pressed_at = self.key_app.presses.at
-        if self._cancel_pending_yes():
-            first_counts = pressed_at - self._yes_at >= YES_DELAY
-            if first_counts and self._came_alone(self._yes_at):
+        if self.pending_yes is not None:
+            self._cancel_pending_yes()
+            is_long_ago = pressed_at - self._yes_at >= YES_DELAY
+            if is_long_ago and self._came_alone(self._yes_at):
                 self._accept_if_on()
             else:
                 self.ignore_burst()
@@ -349,14 +350,11 @@ class Question(Dialog[bool]):
             BURST_WARNING_TIME, f"burst of keys ignored (pasted?): wait {REPEAT:g} s, then y"
         )
 
-    def _cancel_pending_yes(self) -> bool:
-        """Drop the `y` that waits to be accepted; return whether there was one."""
-        pending = self.pending_yes
-        if pending is None:
-            return False
-        self.pending_yes = None
-        pending.stop()
-        return True
+    def _cancel_pending_yes(self) -> None:
+        """Drop the `y` that waits to be accepted, if there is one."""
+        if self.pending_yes is not None:
+            self.pending_yes.stop()
+            self.pending_yes = None
 
     def on_screen_suspend(self) -> None:
         """Drop a `y` that was not accepted before another screen covered the question."""
