@@ -1,7 +1,9 @@
 """Snoozes: needs that the user has put off for a while, by platform in `snoozed.json`.
 
-Several dashboards share the file: each reads it before it writes, and takes up what others wrote.
-A snooze that can't be written holds until this program ends.
+A need is one item of the "needs you" list; it has a key that stays the same ("task:t1") and a
+level of severity. A snoozed need is shown at the end of the list, until the time it was put off to,
+or until its level rises. Several dashboards share the file: each reads it before it writes, and
+takes up what others wrote. A snooze that can't be written holds until this program ends.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class Snooze(msgspec.Struct, frozen=True):
         return plain(f"{back}: {safe(self.note, LONGEST_NOTE)}" if self.note else back)
 
 
-Kept = dict[str, dict[str, Snooze]]
+SnoozesByPlatform = dict[str, dict[str, Snooze]]
 """Snoozes by platform, then by the key of the need."""
 
 
@@ -49,10 +51,12 @@ class Snoozes:
     """The snoozes of one platform. `sync` is called in a thread, the rest on the event loop."""
 
     def __init__(self, path: Path | None, platform: str) -> None:
-        """`platform` is its name as `api.origin.platform_of` returns it. Without a `path` nothing
-        is stored.
+        """`platform` is its name as `api.origin.platform_of` returns it.
+
+        Without a `path` nothing is stored.
         """
-        self._path, self._platform = path, platform
+        self._path = path
+        self._platform = platform
         self._kept: dict[str, Snooze] = {}
         self._unwritten: dict[str, Snooze | None] = {}  # since the file was last written
         self._stamp = 0  # of the file as it was last read
@@ -78,7 +82,7 @@ class Snoozes:
         with suppress(OSError):
             stamp = path.stat().st_mtime_ns
         if changes or stamp != self._stamp:
-            kept = of_platforms(read_state(path, Kept) or {})
+            kept = of_platforms(read_state(path, SnoozesByPlatform) or {})
             ours = _changed(kept.get(self._platform, {}), changes)
             self._stamp = stamp
             self._kept = ours
@@ -95,11 +99,13 @@ class Snoozes:
         return self._kept != before
 
 
-def of_platforms(kept: Kept) -> Kept:
-    """The same snoozes by platform alone; earlier versions stored them by profile and platform
-    ("prod https://…"). Of a need that several profiles put off, the longer snooze counts.
+def of_platforms(kept: SnoozesByPlatform) -> SnoozesByPlatform:
+    """The same snoozes by platform alone.
+
+    Earlier versions stored them by profile and platform ("prod https://…"). If several profiles put
+    off the same need, the longer snooze counts.
     """
-    found: Kept = {}
+    found: SnoozesByPlatform = {}
     for key, snoozes in kept.items():
         platform = key.rpartition(" ")[2]
         known = found.setdefault(platform, {})

@@ -1,7 +1,9 @@
-"""Forecasts, alarms and trends of the budgets and agents in the store, computed from the history.
+"""Computes forecasts, alarms and trends of budgets and agents from the history.
 
-They are computed in the history's thread, one subject at a time with pauses in between. No screen
-waits for them: a figure that is not computed yet, or has no history, is None.
+A subject is the owner of a budget: everything, a company or an agent. `ForecastService` computes
+one subject at a time in the history's thread, with pauses, those on the screen first. Screens and
+the needs (the "needs you" list) read the last result: no screen waits, and a figure that is not
+computed yet, or has no history, is None. Times are seconds since 1970 by the platform's clock.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ Day = tuple[float | None, ...]
 """The last 24 hours, oldest first: a figure for each hour, None for a gap."""
 Subject = tuple[BudgetScope, str]
 """The owner of a budget: its scope and id; the id of the whole is ""."""
+WHOLE: Final[Subject] = (BudgetScope.ALL, "")
 
 log = logging.getLogger(__name__)
 
@@ -72,9 +75,12 @@ _FAST_SPEND_HOLDS: Final = 180.0  # seconds for which an alarm from the history 
 
 
 class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one subject; NoData and empty sequences are figures that are not known."""
+    """The figures of one subject; NoData and empty sequences are figures that are not known.
 
-    looked: float  # the time of the computation, by the platform's clock
+    Amounts are whole units of the budget, which are money or tokens.
+    """
+
+    computed_at: float  # the time of the computation, by the platform's clock
     limit: Money | None = None  # the limit at that time
     forecast: Forecast | TooLittle | None = None  # None: no spending is known
     burn: Burn | NoData | None = NoData()  # the worst tier; None if none burns
@@ -88,7 +94,7 @@ class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
     waiting_by_hour: Day = ()  # tasks, at the end of each hour
     entries_by_hour: Day = ()  # of the log
 
-    def shown(self) -> object:
+    def rounded(self) -> object:
         """The figures rounded as on the screen; if they are equal, nothing has to be painted."""
         forecast = self.forecast
         figures: list[float | None] = [
@@ -96,7 +102,10 @@ class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
             self.usual_run,
         ]
         if isinstance(forecast, Forecast):
-            seconds_left = forecast.gone and forecast.gone[1] - self.looked
+            seconds_left: float | None = None
+            if forecast.gone is not None:
+                _, likely, _ = forecast.gone
+                seconds_left = likely - self.computed_at
             figures += [forecast.rate, forecast.low, forecast.high, seconds_left]
         if isinstance(forecast, TooLittle):
             figures.append(forecast.needed)
@@ -110,7 +119,7 @@ class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
         return kinds, [None if each is None else f"{each:.2e}" for each in figures]
 
 
-NOTHING: Final = SubjectForecast(looked=-math.inf)
+NOTHING: Final = SubjectForecast(computed_at=-math.inf)
 
 
 class ForecastService:
@@ -171,7 +180,7 @@ class ForecastService:
         if alarm is not None or self.rates.is_watched(budget):
             return alarm
         remembered = self.of(budget)
-        is_recent = self.clock.now() - remembered.looked <= _FAST_SPEND_HOLDS
+        is_recent = self.clock.now() - remembered.computed_at <= _FAST_SPEND_HOLDS
         return remembered.fast if is_recent else None
 
     def fast_spend_holds_for(self, budget: Budget) -> float:
@@ -183,7 +192,7 @@ class ForecastService:
         remembered = self.of(budget)
         if remembered.fast is None or self.rates.is_watched(budget):
             return math.inf
-        expires_in = remembered.looked + _FAST_SPEND_HOLDS - self.clock.now()
+        expires_in = remembered.computed_at + _FAST_SPEND_HOLDS - self.clock.now()
         watched_in = self.rates.watched_in(budget)
         return min(seconds for seconds in (expires_in, watched_in, math.inf) if seconds >= 0)
 
@@ -193,12 +202,12 @@ class ForecastService:
 
     def of_agent(self, agent: str | None) -> SubjectForecast:
         """The forecast of an agent by its id; None: of all of them."""
-        subject = (BudgetScope.ALL, "") if agent is None else (BudgetScope.AGENT, agent)
+        subject = WHOLE if agent is None else (BudgetScope.AGENT, agent)
         return self._known.get(subject, NOTHING)
 
     def of_company(self, company: str | None) -> SubjectForecast:
         """The forecast of a company by its id; None: of all of them."""
-        subject = (BudgetScope.ALL, "") if company is None else (BudgetScope.COMPANY, company)
+        subject = WHOLE if company is None else (BudgetScope.COMPANY, company)
         return self._known.get(subject, NOTHING)
 
     def want(self, subjects: Iterable[Budget]) -> None:
@@ -267,7 +276,7 @@ class ForecastService:
 
         Of many agents they are the first ones and those on the screen.
         """
-        budget_by_subject: dict[Subject, Budget | None] = {(BudgetScope.ALL, ""): None}
+        budget_by_subject: dict[Subject, Budget | None] = {WHOLE: None}
         for scope, budgets in self.store.budgets.items():
             for budget in islice(budgets, _MAX_AGENTS):
                 budget_by_subject[subject_of(budget)] = budget
@@ -282,12 +291,14 @@ class ForecastService:
         """How urgent it is to compute a subject; it is due at 1 or above."""
         known = self._known.get(subject)
         is_wanted = subject in self._wanted
-        is_other = known is None or (budget is not None and budget.limit != known.limit)
-        if known is None or (is_wanted and is_other):
+        if known is None:
             return math.inf if is_wanted else _NEW
+        has_other_limit = budget is not None and budget.limit != known.limit
+        if is_wanted and has_other_limit:
+            return math.inf
         is_close = is_wanted or known.burn or known.runaway
         every = _CLOSE_EVERY if is_close else _EVERY[subject[0]]
-        return (self.clock.now() - known.looked) / every
+        return (self.clock.now() - known.computed_at) / every
 
     async def _compute(self, subject: Subject, budget: Budget | None) -> None:
         """Compute one subject. Raises HistoryError."""
@@ -306,10 +317,10 @@ class ForecastService:
         except Exception:
             # An unexpected error for one subject must not stop the others.
             log.exception("the forecast of a subject failed")
-            known = SubjectForecast(looked=now, limit=None if budget is None else budget.limit)
+            known = SubjectForecast(computed_at=now, limit=None if budget is None else budget.limit)
         self._known[subject] = known
         self.publish(subject)
-        self._changed |= known.shown() != before.shown()
+        self._changed |= known.rounded() != before.rounded()
 
 
 def subject_of(budget: Budget) -> Subject:
@@ -358,7 +369,7 @@ def _compute_subject(
         samples = ((each.at, float(each.waiting)) for each in queue.samples)
         waiting = _held(samples, hours)
         figures["waiting_by_hour"] = _where_seen(waiting, hours, HOUR, queue.seen)
-    computed = SubjectForecast(looked=now, limit=None if budget is None else budget.limit)
+    computed = SubjectForecast(computed_at=now, limit=None if budget is None else budget.limit)
     return replace(computed, **figures)
 
 

@@ -1,4 +1,9 @@
-"""What the activity log says about the past: entries counted by the minute, and lives of tasks."""
+"""Turns entries of the activity log into what the history stores of them.
+
+These are counts by the minute, and lives of tasks: when each was decided or ended. `LogCounts`
+keeps the counts of the entries in memory for the `Sampler`; `observe_log` makes them once, for the
+past that is read at the first start and for the "since" dialog.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +100,7 @@ def kind_of(entry: Activity) -> EntryKind:
 
 
 def life_from_log(entry: Activity) -> TaskLife | None:
-    """What an entry says of the task that it names; None if nothing."""
+    """What an entry says of the task that it names; None if it says nothing."""
     task = _id(entry.task)
     state = told_state(entry.verb or "")
     if task is None or state is None or entry.task is None or entry.at is None:

@@ -1,8 +1,13 @@
 """Hands changes of the store to the history, on the event loop and in slices.
 
+The store holds the newest answer of each feed (one list that is polled, such as the alerts) and
+publishes what each poll changed. `Sampler` turns that into `Observed`: samples of budgets, agents
+and of the queue (the tasks that wait for the user), counts of the log, lives of tasks and alerts,
+and the spans in which each feed was seen without a gap.
+
 What is not known is not remembered as a figure: a list that isn't whole has no count, and one in
-another scope says nothing of the records outside it. No poll costs a pass over all records, except
-the first one after a pause or in another scope.
+another scope (of another company) says nothing of the records outside it. No poll costs a pass over
+all records, except the first one after a pause or in another scope.
 """
 
 from __future__ import annotations
@@ -51,10 +56,10 @@ ALL: Final = ""
 SHORTEST_GAP: Final = 60.0
 """Seconds without an answer that are a gap, or three intervals of polls if those are longer."""
 OLD_ENTRY: Final = 23 * 3_600.0
-"""The age in seconds from which on the minutes of a log may be stored in longer buckets: then all
-minutes of the hour are counted again, so that the bucket is whole."""
-_HOUR: Final = 3_600
-_STEP: Final = 50  # records that are prepared between two looks at the time
+"""Age in seconds above which minutes of the log may be stored in longer buckets: then all minutes
+of the hour are counted again, so that the bucket is complete."""
+_HOUR: Final = 3_600  # seconds
+_STEP: Final = 50  # records that are prepared in one step
 
 
 class _Answer(NamedTuple):
@@ -117,7 +122,9 @@ class Sampler:
         self._queue_changes.departed.clear()
         self._uncounted = {ALL}  # companies of which a sample of the queue is due
         self._queue_counts = dict[str, tuple[int, float | None]]()  # the last sample of each
-        self._left_alerts = set[str]()  # ids of alerts that are missing since the last whole answer
+        self._departed_alerts = set[
+            str
+        ]()  # ids of alerts that are missing since the last whole answer
         self._log = LogCounts()
         self._log_scope: str | None = None  # None: the spans of the log are not written yet
         self._log_gaps = set[str]()  # ids of the marks for gaps
@@ -126,8 +133,8 @@ class Sampler:
     def _hand_over_everything(self) -> None:
         for feed in FeedName:
             if self._store.freshness[feed].answered_at is not None:
-                held = self._store.collections.get(feed, self._store.activity)
-                self._take_change(Change(feed, added=tuple(record.id for record in held)))
+                records = self._store.collections.get(feed, self._store.activity)
+                self._take_change(Change(feed, added=tuple(record.id for record in records)))
                 self._take_freshness(feed)
 
     # Changes: at once, because a record may be gone from the list with the next answer
@@ -150,12 +157,14 @@ class Sampler:
 
     def _scope(self, feed: FeedName) -> str:
         """The id of the company that a feed is asked about; "" for all."""
-        return (self._query().company if feed in SCOPED else None) or ALL
+        if feed not in SCOPED:
+            return ALL
+        return self._query().company or ALL
 
     def _records(
         self, feed: FeedName, records: Mapping[str, Record], ids: Iterable[str], at: float
     ) -> Iterator[Observed]:
-        """What those with these ids say."""
+        """What the records with these ids say."""
         observed = Observed()
         for key in ids:
             record = records.get(key)
@@ -186,18 +195,18 @@ class Sampler:
             if not isinstance(alert, Alert):
                 continue
             if is_open(alert):
-                self._left_alerts.discard(key)
+                self._departed_alerts.discard(key)
                 observed.alerts.append(_alert_life(alert, at))
             else:
-                self._left_alerts.add(key)
+                self._departed_alerts.add(key)
             if len(observed) >= _STEP:
                 yield observed
                 observed = Observed()
-        self._left_alerts.update(change.removed)
+        self._departed_alerts.update(change.removed)
         yield observed
 
     def _log_change(self, change: Change, now: float) -> Iterator[Observed]:
-        """Count entries that came; each minute with all entries that are held of it."""
+        """Count the entries of each minute for which some came or left the window."""
         for key in change.removed:
             self._log.remove(key)
             if key in self._log_gaps:
@@ -226,8 +235,9 @@ class Sampler:
         yield from self._counts_of(minutes, now)
 
     def _counts_of(self, minutes: Iterable[int], now: float) -> Iterator[Observed]:
-        """The counts of these minutes, an hour at a time: old ones are stored in longer buckets, by
-        what is said of all their minutes at once.
+        """The counts of these minutes, an hour at a time.
+
+        Old minutes are stored in longer buckets, for which all minutes of the hour are needed.
         """
         minutes_of_hour = dict[int, set[int]]()
         for minute in minutes:
@@ -276,7 +286,9 @@ class Sampler:
         if feed is FeedName.PENDING:
             if self._store.pending.listing.whole:
                 is_known = self._store.freshness[FeedName.AGENTS].answered_at is not None
-                self._history.observe(self._queue_answer(answer, is_owner_known=is_known))
+                position = self._tracker.position()
+                steps = self._queue_answer(answer, position, is_owner_known=is_known)
+                self._history.observe(steps)
         elif feed is FeedName.ACTIVITY:
             self._history.observe(self._log_answer(answer))
         elif feed is FeedName.ALERTS:
@@ -285,12 +297,16 @@ class Sampler:
         elif feed is not FeedName.TASKS:
             self._history.hand(Observed(seen=[(feed, scope, answer.span)]))
 
-    def _queue_answer(self, answer: _Answer, *, is_owner_known: bool) -> Iterator[Observed]:
+    def _queue_answer(
+        self, answer: _Answer, position: int, *, is_owner_known: bool
+    ) -> Iterator[Observed]:
         """The counts of the queue that changed, and the tasks that left it.
 
-        `is_owner_known` says whether the agents are known, by which tasks belong to companies.
+        `position` is that of the tracker when the answer came: what later answers changed is not
+        counted yet. `is_owner_known` says whether the agents are known, by which tasks belong to
+        companies.
         """
-        for _ in self._tracker.steps():
+        for _ in self._tracker.steps(position):
             yield Observed()
         scope = answer.scope
         after, at = answer.span
@@ -353,15 +369,15 @@ class Sampler:
         observed = Observed(seen=[(FeedName.ALERTS, scope, answer.span)])
         if is_whole:
             if answer.follows_another:
-                observed.ended_alerts = [(alert, at) for alert in self._left_alerts]
+                observed.ended_alerts = [(alert, at) for alert in self._departed_alerts]
             else:
                 open_now = [alert.id for alert in self._store.alerts if is_open(alert)]
                 observed.open_alerts = (at, frozenset(open_now))
-            self._left_alerts.clear()
+            self._departed_alerts.clear()
         yield observed
 
     def _log_answer(self, answer: _Answer) -> Iterator[Observed]:
-        """When the log is known without a gap: as far back as it is held, then since the last
+        """When the log is known without a gap: as far back as the window goes, then since the last
         answer.
         """
         scope, (since, now), _ = answer

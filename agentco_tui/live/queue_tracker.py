@@ -8,17 +8,28 @@ all tasks, except once after the company in scope has changed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from typing import Final
+from collections.abc import Callable, Generator, Iterator, Mapping
+from itertools import chain
+from typing import Final, NamedTuple
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Store
 from agentco_tui.live.waiting_queue import Owner, WaitingQueue
-from agentco_tui.model import Ref
+from agentco_tui.model import Agent, Record, Ref, Task
 
 _CHUNK: Final = 50  # ids between two pauses
 _FEEDS: Final = (FeedName.AGENTS, FeedName.PENDING)
 """Agents first, because a task that names no company belongs to that of its agent."""
+
+
+class _Noted(NamedTuple):
+    """A change that is still to be taken in."""
+
+    feed: FeedName
+    scope: str | None  # the company in scope as of that change
+    ids: Iterator[str]
+    records: Mapping[str, Record]
+    """As of that change: a task that came and left meanwhile is counted, and departs."""
 
 
 class QueueChanges:
@@ -40,7 +51,9 @@ class QueueTracker:
         """As of the last `steps`. Another object after another company has come into scope."""
         self._store = store
         self._scope_now = scope
-        self._changes: deque[tuple[FeedName, Iterator[str]]] = deque()
+        self._noted_scope = self.queue.scope
+        self._changes: deque[_Noted] = deque()
+        self._taken = 0  # changes that were taken in completely
         self._followers: list[QueueChanges] = []
         self._note_all_records()
         store.subscribe(self._note_change, _FEEDS)
@@ -52,56 +65,73 @@ class QueueTracker:
         self._followers.append(changes)
         return changes
 
-    def steps(self) -> Generator[None, None, None]:
-        """Take in all changes; pauses often. Several of these may run at the same time."""
+    def position(self) -> int:
+        """The number of changes that have come up to now, for `steps`."""
+        self._note_scope()
+        return self._taken + len(self._changes)
+
+    def steps(self, up_to: int | None = None) -> Generator[None, None, None]:
+        """Take in all changes, or those up to a `position`; pauses often.
+
+        Several of these may run at the same time.
+        """
         taken = 0
         while True:
-            if self._scope_now() != self.queue.scope:
-                self._start_over()
-            if not self._changes:
+            self._note_scope()
+            if not self._changes or (up_to is not None and self._taken >= up_to):
                 return
-            feed, ids = self._changes[0]
-            record_id = next(ids, None)
+            noted = self._changes[0]
+            if noted.scope != self.queue.scope:
+                self._start_over(noted.scope)
+            record_id = next(noted.ids, None)
             if record_id is None:
                 self._changes.popleft()
+                self._taken += 1
                 continue
-            if feed is FeedName.AGENTS:
-                self._take_agent(record_id)
+            record = noted.records.get(record_id)
+            if noted.feed is FeedName.AGENTS:
+                self._take_agent(record_id, record)
             else:
-                self._take_task(record_id)
+                self._take_task(record_id, record)
             taken += 1
             if taken % _CHUNK == 0:
                 yield
 
     def _note_change(self, change: Change) -> None:
-        for ids in (change.added, change.changed, change.removed):
-            if ids:
-                self._changes.append((change.feed, iter(ids)))
+        self._note_scope()
+        records = self._store.collections[change.feed].records
+        ids = chain(change.added, change.changed, change.removed)
+        self._changes.append(_Noted(change.feed, self._noted_scope, ids, records))
+
+    def _note_scope(self) -> None:
+        """If another company has come into scope, note that all records are counted again."""
+        scope = self._scope_now()
+        if scope != self._noted_scope:
+            self._noted_scope = scope
+            self._note_all_records()
 
     def _note_all_records(self) -> None:
         for feed in _FEEDS:
-            self._changes.append((feed, iter(tuple(self._store.collections[feed].records))))
+            records = self._store.collections[feed].records
+            self._changes.append(_Noted(feed, self._noted_scope, iter(records), records))
 
-    def _start_over(self) -> None:
-        """Count the queue of the company that is in scope now."""
+    def _start_over(self, scope: str | None) -> None:
+        """Count the queue of another company: all its records have been noted."""
         for changes in self._followers:
             changes.owners.update(self.queue.waiting_by_owner)
-        self.queue = WaitingQueue(self._scope_now())
-        self._changes.clear()
-        self._note_all_records()
+        self.queue = WaitingQueue(scope)
 
-    def _take_agent(self, agent_id: str) -> None:
-        """Take in which company the store's agent of this id belongs to now."""
-        agent = self._store.agents.get(agent_id)
-        company = None if agent is None else agent.company
+    def _take_agent(self, agent_id: str, agent: Record | None) -> None:
+        """Take in which company an agent belongs to; None if there is no such agent any more."""
+        company = agent.company if isinstance(agent, Agent) else None
         self.queue.set_company(agent_id, (company or Ref()).id or "")
         self._hand_on_owners()
 
-    def _take_task(self, task_id: str) -> None:
-        """Take in what the store's pending list has under this id now."""
+    def _take_task(self, task_id: str, task: Record | None) -> None:
+        """Take in a task of the pending list; None if it is not in the list any more."""
         queue = self.queue
         was_waiting = task_id in queue
-        queue.update(task_id, self._store.pending.get(task_id))
+        queue.update(task_id, task if isinstance(task, Task) else None)
         is_waiting = task_id in queue
         for changes in self._followers:
             if is_waiting:

@@ -38,13 +38,15 @@ def person_acts() -> None:
 async def turn() -> None:
     """Let other tasks run, and wait after a key. Awaited between two slices."""
     await asyncio.sleep(0)
-    if (wait := _quiet_until[0] - perf_counter()) > 0:
+    wait = _quiet_until[0] - perf_counter()
+    if wait > 0:
         await asyncio.sleep(wait)
 
 
 def turn_of_thread() -> None:
     """Wait after a key, in a thread, which shares the interpreter with the event loop."""
-    if (wait := _quiet_until[0] - perf_counter()) > 0:
+    wait = _quiet_until[0] - perf_counter()
+    if wait > 0:
         time.sleep(wait)
 
 
@@ -75,9 +77,13 @@ async def in_slices(steps: Generator[None, None, T], *, asked: bool = False) -> 
 
     Work that the user has `asked` for does not pause after keys.
     """
+    slice_seconds = ASKED_SLICE if asked else SLICE
     while True:
-        await (asyncio.sleep(0) if asked else turn())
-        until = perf_counter() + (ASKED_SLICE if asked else SLICE)
+        if asked:
+            await asyncio.sleep(0)
+        else:
+            await turn()
+        until = perf_counter() + slice_seconds
         try:
             next(steps)
             while perf_counter() < until:

@@ -1,4 +1,8 @@
-"""Runs a person's own command: no shell, a time limit, bounded output, and an end for all of it."""
+"""Runs commands that the user configured, such as `api_key_command` or a pager.
+
+There is no shell, the time is limited, the output is bounded, and a command that is given up ends
+with all that it has started.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +68,8 @@ def run_for_output(
             raise CommandError(f"gave no answer within {limit:g} seconds") from None
         finally:
             if apart and process.returncode is None:
-                # With all that it started: it has not been waited for, so the number of its
-                # session is nobody else's yet.
+                # It has not been waited for, so no other process has its id yet: this ends it
+                # and all that it has started.
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, SIGKILL)
             if process.poll() is None:
@@ -80,7 +84,7 @@ def run_for_output(
 def started(
     command: Sequence[str], env: Mapping[str, str], **options: Any
 ) -> subprocess.Popen[bytes]:
-    """A person's own command, without a shell; `options` are Popen's. Raises CommandError."""
+    """Start the user's command without a shell; `options` are Popen's. Raises CommandError."""
     try:
         return subprocess.Popen(command, env=dict(env), **options)  # noqa: S603 - what they wrote
     except FileNotFoundError:
@@ -90,8 +94,10 @@ def started(
 
 
 def how_it_ended(status: int) -> str:
-    """In words; `status` is Popen's, below zero for a signal."""
-    return f"was ended by signal {-status}" if status < 0 else f"ended with exit code {status}"
+    """How a process ended, in words; `status` is Popen's, below zero for a signal."""
+    if status < 0:
+        return f"was ended by signal {-status}"
+    return f"ended with exit code {status}"
 
 
 def _read(
@@ -110,7 +116,8 @@ def _read(
             for entry, _events in ready:
                 if entry.data == "until":
                     raise CommandError("was ended before it answered")
-                if not (piece := os.read(entry.fd, 8192)):
+                piece = os.read(entry.fd, 8192)
+                if not piece:
                     selector.unregister(entry.fileobj)
                 said[entry.data] += piece
             if len(said["out"]) > MAX_BYTES:

@@ -22,7 +22,9 @@ def multiplexer(env: Mapping[str, str]) -> Multiplexer | None:
     term = env.get("TERM", "")
     if "TMUX" in env and term.startswith(("tmux", "screen")):
         return "tmux"
-    return "screen" if "STY" in env else None
+    if "STY" in env:
+        return "screen"
+    return None
 
 
 def through(sequence: str, env: Mapping[str, str]) -> str:
@@ -47,7 +49,9 @@ def clipboard(text: str, env: Mapping[str, str]) -> str:
     tmux copies it itself, and passes it on with `set-clipboard on` only.
     """
     sequence = f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07"
-    return sequence if multiplexer(env) == "tmux" else through(sequence, env)
+    if multiplexer(env) == "tmux":
+        return sequence
+    return through(sequence, env)
 
 
 def hyperlink(url: str | None) -> str:
@@ -64,7 +68,9 @@ POP_TITLE: Final = "\x1b]2;\a\x1b[23;2t"
 def _shown(text: str, env: Mapping[str, str]) -> str:
     """A text in ASCII for screen, which takes the lowest byte of other characters: ESC of `ě`."""
     is_screen = "STY" in env or env.get("TERM", "").startswith("screen")
-    return "".join(map(nearest_ascii, text)) if is_screen else text
+    if not is_screen:
+        return text
+    return "".join(map(nearest_ascii, text))
 
 
 def title(text: str, env: Mapping[str, str]) -> str:

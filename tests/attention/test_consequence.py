@@ -29,7 +29,7 @@ class Known(ForecastService):
         self.said, self.burns = said, burns
 
     def of(self, budget: Budget) -> SubjectForecast:
-        return SubjectForecast(looked=NOW, forecast=self.said, burn=self.burns)
+        return SubjectForecast(computed_at=NOW, forecast=self.said, burn=self.burns)
 
 
 def dollars(amount: str) -> Money:

@@ -65,11 +65,11 @@ class Known(ForecastService):
         if (at := self.gone.get(budget.id)) is not None:
             gone, ends = (at - DAY, at, at + DAY), NOW + 9 * DAY
             ahead = Forecast(rate=1, low=9, middle=10, high=11, ends=ends, gone=gone)
-        return SubjectForecast(looked=NOW, forecast=ahead, burn=burn)
+        return SubjectForecast(computed_at=NOW, forecast=ahead, burn=burn)
 
     def of_agent(self, agent: str | None) -> SubjectForecast:
         away, usual = self.away.get(agent or ""), self.usual.get(agent or "")
-        return SubjectForecast(looked=NOW, runaway=away, usual_run=usual)
+        return SubjectForecast(computed_at=NOW, runaway=away, usual_run=usual)
 
 
 BURN = Burn(factor=20, rate=12.4, gone_in=5.2 * HOUR, critical=True)

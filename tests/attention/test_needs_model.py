@@ -289,18 +289,18 @@ class ScriptedOutlook(ForecastService):
         self.script: dict[Subject, dict[str, Any]] = {}
 
     def learn(self, subject: Subject, **fields: Any) -> None:
-        looked = {"looked": self.clock.now()}
-        self.script[subject] = self.script.get(subject, {}) | fields | looked
+        computed = {"computed_at": self.clock.now()}
+        self.script[subject] = self.script.get(subject, {}) | fields | computed
         self.publish(subject)
 
     def of(self, budget: Budget) -> SubjectForecast:
         return SubjectForecast(
-            **{"looked": 0.0, **self.script.get((budget.scope, budget.subject), {})}
+            **{"computed_at": 0.0, **self.script.get((budget.scope, budget.subject), {})}
         )
 
     def of_agent(self, agent: str | None) -> SubjectForecast:
         return SubjectForecast(
-            **{"looked": 0.0, **self.script.get((BudgetScope.AGENT, agent or ""), {})}
+            **{"computed_at": 0.0, **self.script.get((BudgetScope.AGENT, agent or ""), {})}
         )
 
 

@@ -378,7 +378,7 @@ async def test_on_the_platform_every_budget_gets_its_end(
             outlook = ForecastService(here.store, history, here.hours)
             outlook.want(budgets)  # as they show
             async with running(outlook):
-                await until(lambda: all(outlook.of(budget).looked > 0 for budget in budgets))
+                await until(lambda: all(outlook.of(budget).computed_at > 0 for budget in budgets))
             for budget in budgets:
                 found = outlook.of(budget).forecast
                 assert isinstance(found, Forecast)

@@ -124,6 +124,18 @@ def test_a_task_that_comes_back_has_not_departed() -> None:
     assert tracker.queue.oldest_of((BudgetScope.COMPANY, "c1")) == waiting_since(task)
 
 
+def test_a_task_that_came_and_left_before_it_was_counted_has_departed() -> None:
+    store = Store()
+    tracker = QueueTracker(store, lambda: None)
+    changes = tracker.follow()
+    task = make_task("t1", "c1", "a1", 1, TaskState.PENDING)
+    store.take(FeedName.PENDING, Listing(records=(task,)))
+    store.take(FeedName.PENDING, Listing(records=()))
+    take_all(tracker)
+    assert changes.departed == {"t1"}
+    assert tracker.queue.ids() == frozenset()
+
+
 def test_two_may_take_changes_in_at_the_same_time() -> None:
     store = Store()
     tracker = QueueTracker(store, lambda: None)

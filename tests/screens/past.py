@@ -38,7 +38,7 @@ class KnownOutlook(ForecastService):
     def of(self, budget: Budget) -> SubjectForecast:
         """A month in which it grew to what is spent now, but for two days that nobody saw."""
         if not self.known or budget.spent is None:
-            return SubjectForecast(looked=NOW, burn=None)
+            return SubjectForecast(computed_at=NOW, burn=None)
         spent, ends = float(budget.spent.amount), NOW + 10 * DAY
         forecast: Forecast | TooLittle = TooLittle(needed=DAY)
         if budget.limit is not None:
@@ -55,7 +55,7 @@ class KnownOutlook(ForecastService):
                 gone=gone,
             )
         return SubjectForecast(
-            looked=NOW,
+            computed_at=NOW,
             forecast=forecast,
             burn=None,
             spent_by_hour=day_of(budget.id, 9.0),
@@ -66,11 +66,11 @@ class KnownOutlook(ForecastService):
 
     def of_company(self, company: str | None) -> SubjectForecast:
         day = day_of(company or "all", 40.0) if self.known else ()
-        return SubjectForecast(looked=NOW, waiting_by_hour=day)
+        return SubjectForecast(computed_at=NOW, waiting_by_hour=day)
 
     def of_agent(self, agent: str | None) -> SubjectForecast:
         day = day_of(agent or "all", 30.0) if self.known else ()
-        return SubjectForecast(looked=NOW, runaway=None, entries_by_hour=day)
+        return SubjectForecast(computed_at=NOW, runaway=None, entries_by_hour=day)
 
 
 @contextmanager

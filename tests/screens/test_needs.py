@@ -85,7 +85,7 @@ async def test_an_agent_that_runs_away_is_one_line_with_its_figure(
         kofi = next(agent for agent in s.workspace.store.agents if agent.name == "Kofi")
         since = NOW - 3_600, NOW
         away = Runaway(what="cost", now=36.0, most=4.0, mean=1.0, since=since)
-        known = {kofi.id: SubjectForecast(looked=NOW, runaway=away)}
+        known = {kofi.id: SubjectForecast(computed_at=NOW, runaway=away)}
         monkeypatch.setattr(s.workspace.outlook, "of_agent", lambda of: known.get(of, NOTHING))
         s.workspace.outlook.publish((BudgetScope.AGENT, kofi.id))
         s.dashboard.needs_refresh.start(s.main)
