@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Every worker, and every program that a test starts, would compile the same files again: collecting
+# the tests takes twice as long without bytecode.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # No test depends on the machine's speed, nor does the time an example takes mean anything here.
 settings.register_profile(
@@ -41,6 +49,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         collection_path.parent == Path(__file__).parent and collection_path.name in SLOW_FOLDERS
     )
     return True if is_slow and config.getoption("--quick") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect without the garbage collector, and exempt all that was collected from it for good.
+
+    Thousands of tests are hundreds of thousands of objects, which every full collection would visit
+    again: in the tests, and five times at the end.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import tokenize
 from collections import Counter
@@ -14,7 +15,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "agentco_tui"
 FILES = sorted(PACKAGE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file. Not read on import, because every worker imports this module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
 
 # What is not yet so; these only ever shrink.
 REFERENCES = {"agentco_tui": 61, "tests": 30}
@@ -33,7 +40,7 @@ MODULES = {
 
 def imported(path: Path) -> Iterator[str]:
     """The modules of ours that a file imports, also those that only a type checker reads."""
-    for node in ast.walk(TREES[path]):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)
         elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
@@ -72,7 +79,7 @@ def test_no_class_name_means_two_things() -> None:
     found = Counter(
         node.name
         for path in FILES
-        for node in ast.walk(TREES[path])
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef)
     )
     assert sorted({name for name, times in found.items() if times > 1}) == []

@@ -132,21 +132,23 @@ def give_past(home: Path, address: str) -> None:
 
 def first_bytes(session: PtySession, key: str, patience: float = 30.0) -> float:
     """Milliseconds from a key to the first byte that the program writes then."""
-    with session._changed:
-        before = len(session._raw)
-        started = time.perf_counter()
-        session.press(key)
-        if not session._changed.wait_for(lambda: len(session._raw) != before, patience):
-            raise AssertionError(f"{key} was not answered")
-        return (time.perf_counter() - started) * 1000
+    mark = session.mark()
+    started = time.perf_counter()
+    session.press(key)
+    if not session.wait_more(mark, patience):
+        raise AssertionError(f"{key} was not answered")
+    return (time.perf_counter() - started) * 1000
 
 
 def until(session: PtySession, wanted: Callable[[bytes], bool], patience: float = 120.0) -> float:
     """Seconds since the start of the program until it had written what is wanted."""
-    with session._changed:
-        if not session._changed.wait_for(lambda: wanted(bytes(session._raw)), patience):
-            raise AssertionError(f"never written\n{session._raw[-2000:]!r}")
-    return time.monotonic() - session.started
+    end = time.monotonic() + patience
+    while True:
+        written = session.raw
+        if wanted(written):
+            return time.monotonic() - session.started
+        if not session.wait_more(len(written), end - time.monotonic()):
+            raise AssertionError(f"never written\n{written[-2000:]!r}")
 
 
 def quiet_keys(session: PtySession, key: str, quiet: float = 0.15) -> int:
@@ -161,19 +163,13 @@ def painted(session: PtySession, *keys: str, quiet: float = 0.12) -> float:
     """Milliseconds from the last of the keys to the last byte that followed it."""
     session.press(*keys[:-1])
     session.wait_quiet(0.4)
-    with session._changed:
-        before = len(session._raw)
-        started = time.perf_counter()
-        session.press(keys[-1])
-        last = started
-        while True:
-            grown = session._changed.wait_for(
-                lambda: len(session._raw) != before,  # noqa: B023
-                quiet if last != started else 30.0,
-            )
-            if not grown:
-                break
-            before, last = len(session._raw), time.perf_counter()
+    mark = session.mark()
+    started = time.perf_counter()
+    session.press(keys[-1])
+    last = started
+    while session.wait_more(mark, quiet if last != started else 30.0):
+        mark = session.mark()
+        last = time.perf_counter()
     return (last - started) * 1000
 
 

@@ -2,6 +2,7 @@
 
 The log is in `requests`; over HTTP there is a control path:
 
+    POST          /_demo/reset      world, keys, faults and requests as at the start
     POST, DELETE  /_demo/faults     {"specs": ["tasks:hang"]}
     GET, DELETE   /_demo/requests   the request log
     GET, POST     /_demo/world      any of {"advance": 60, "revoke": "full"|"read",
@@ -18,6 +19,7 @@ import json
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -28,7 +30,7 @@ from agentco_tui.demo.faults import Fault, Faults
 from agentco_tui.demo.http_messages import Answer, Request
 from agentco_tui.demo.incidents import SimulationWithIncidents
 from agentco_tui.demo.renderer import Renderer
-from agentco_tui.demo.rest_api import Keys
+from agentco_tui.demo.rest_api import Keys, RestApi
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DemoTask, RefusedError
 from tests.platform.faults import KINDS
@@ -107,6 +109,15 @@ class WorldWithNumbers(World):
     simulation_class = SimulationWithNumbers
 
 
+def _world_class(shape: str) -> type[World]:
+    has_numbers = shape in SHAPES and SHAPES[shape].ids == "numbers"
+    return WorldWithNumbers if has_numbers else World
+
+
+def _renderer(shape: str) -> Renderer:
+    return ShapedRenderer(SHAPES[shape]) if shape in SHAPES else Renderer()
+
+
 class EmbeddedPlatform(server.EmbeddedPlatform):
     """`shape` is one of `SHAPE_NAMES`, `world_options` are those of `World`."""
 
@@ -121,22 +132,28 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
     ) -> None:
         if shape not in SHAPE_NAMES:
             raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(SHAPE_NAMES)}")
-        renderer = Renderer()
-        world_class = World
-        if shape in SHAPES:
-            renderer = ShapedRenderer(SHAPES[shape])
-            if SHAPES[shape].ids == "numbers":
-                world_class = WorldWithNumbers
+        self._build_world = partial(_world_class(shape), seed, **world_options)
+        self._shape = shape
+        self._seed = seed
+        self._fault_specs = tuple(faults)
         self.keys: RevocableKeys
         super().__init__(
-            world_class(seed, **world_options),
+            self._build_world(),
             RevocableKeys(seed),
-            LoggedFaults(faults),
-            renderer=renderer,
+            LoggedFaults(self._fault_specs),
+            renderer=_renderer(shape),
             port=port,
         )
         self.requests = RequestLog(maxlen=20_000)
         self._control_authorization = f"Bearer {self.full_key}"
+
+    def reset(self) -> None:
+        """Begin again with the world, keys, faults and an empty request log of the start."""
+        self.world = self._build_world()
+        self.keys = RevocableKeys(self._seed)
+        self.faults = LoggedFaults(self._fault_specs)
+        self._api = RestApi(self.world, self.keys, _renderer(self._shape))
+        self.requests.clear()
 
     async def serve(self, connection: ClientConnection, request: Request) -> None:
         if request.path.startswith(_CONTROL):
@@ -193,6 +210,9 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
         world, keys, faults, requests = self.world, self.keys, self.faults, self.requests
         sent = request.json() if request.method == "POST" else {}
         match request.path.removeprefix(_CONTROL):
+            case "reset":
+                self.reset()
+                return {}
             case "faults":
                 if request.method == "DELETE":
                     faults.clear()

@@ -6,6 +6,7 @@ anew with the pictures: python screenshots/make.py
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from itertools import groupby
@@ -55,6 +56,7 @@ class Look(NamedTuple):
     attributes: str = ""
     """Letters: bold, dim, italic, underlined, reversed, struck out."""
 
+    @functools.cache  # noqa: B019 - there are some hundreds of them
     def __str__(self) -> str:
         return f"{self.attributes}{_short(self.color)}/{_short(self.ground)}"
 

@@ -4,6 +4,7 @@ a colour means one thing, and it is as it is kept in `looks/` and, for people, i
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from difflib import unified_diff
@@ -45,6 +46,7 @@ UPRIGHT = re.compile(r"(?<= )│|│(?= )")
 COLOURS = {name: [f"#{each}" for each in words.split()] for name, words in CONSOLES.items()}
 
 
+@functools.cache
 def colours_of(look: Look, variant: Variant, console: str) -> tuple[Color, Color]:
     """Of the text and of its ground. The default is as the theme takes it to be."""
     defaults = ("0", "15") if variant.theme == "ansi-light" else ("7", "0")
@@ -55,6 +57,12 @@ def colours_of(look: Look, variant: Variant, console: str) -> tuple[Color, Color
     return (ground, text) if "r" in look.attributes else (text, ground)
 
 
+@functools.cache
+def contrast_of(look: Look, variant: Variant, console: str) -> float:
+    """How much the text stands out from its ground."""
+    return contrast_ratio(*colours_of(look, variant, console))
+
+
 def hard_to_read(picture: Picture, variant: Variant) -> Iterator[str]:
     """The runs of cells whose text stands out too little."""
     for console in COLOURS if variant.colours == 16 else ["xterm"]:
@@ -62,7 +70,7 @@ def hard_to_read(picture: Picture, variant: Variant) -> Iterator[str]:
             for look, run in groupby(row, key=lambda cell: cell.look):
                 text = "".join(cell.text for cell in run).strip()
                 if text:
-                    found = contrast_ratio(*colours_of(look, variant, console))
+                    found = contrast_of(look, variant, console)
                     if found < MIN_CONTRAST:
                         yield f"{variant}, {console}, row {y}: {found:.2f} {look} {text!r}"
 

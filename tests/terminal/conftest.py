@@ -1,4 +1,4 @@
-"""One platform for all tests that leave it as they found it; after others it begins anew."""
+"""One platform process for all tests, which is reset after each of them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,4 @@ def _served() -> Iterator[PlatformProcess]:
 def platform(_served: PlatformProcess) -> Iterator[PlatformProcess]:
     """A platform without faults, its world at its beginning, and no requests so far."""
     yield _served
-    if _served.is_as_it_began():
-        _served.clear_faults()
-        _served.forget_requests()
-    else:
-        _served.kill()
-        _served.start()
+    _served.reset()

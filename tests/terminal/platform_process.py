@@ -30,7 +30,6 @@ class PlatformProcess:
         self.base_url = ""
         self.full_key = ""
         self.read_key = ""
-        self._changed = False
         self._child: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -54,7 +53,6 @@ class PlatformProcess:
             text=True,
         )
         self._child = child
-        self._changed = False
         assert child.stdout is not None
         lines = [child.stdout.readline() for _ in range(3)]
         assert all(lines), "the platform did not start"
@@ -75,6 +73,16 @@ class PlatformProcess:
 
     # What a test may do from outside
 
+    def reset(self) -> None:
+        """Begin again with the world, keys, faults and an empty request log of the start.
+
+        It is started if it does not run.
+        """
+        if self._child is None:
+            self.start()
+        else:
+            self._ask("POST", "/_demo/reset", {})
+
     def fault(self, *specs: str) -> None:
         self._ask("POST", "/_demo/faults", {"specs": list(specs)})
 
@@ -83,13 +91,7 @@ class PlatformProcess:
 
     def change(self, **what: Any) -> None:
         """Change the world: keys, time, or what another operator does; see the control path."""
-        self._changed = True
         self._ask("POST", "/_demo/world", what)
-
-    def is_as_it_began(self) -> bool:
-        """Whether it runs, and nobody has changed its world."""
-        running = self._child is not None and not self._changed
-        return running and all(seen["method"] == "GET" for seen in self.requests())
 
     def world(self) -> dict[str, Any]:
         """What became of the world: tasks by status, approvals `applied` and attempted."""

@@ -192,11 +192,14 @@ class PtySession:
     # What the person does
 
     def write(self, data: bytes | str) -> None:
+        """Type bytes. What a program that has ended would not read any more is dropped."""
         pending = data.encode() if isinstance(data, str) else data
         while pending:
             try:
                 pending = pending[os.write(self._master, pending) :]
             except BlockingIOError:
+                if not self.alive:
+                    return
                 select.select([], [self._master], [], 1.0)
 
     def press(self, *keys: str) -> None:
@@ -260,6 +263,15 @@ class PtySession:
                     raise NotSeenError(
                         f"{wanted!r} was not written in {timeout} s\n{self._shown()}"
                     )
+
+    def wait_more(self, mark: int, timeout: float) -> bool:
+        """Wait until more than `mark` bytes are written; False if none come in so many seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self._raw) != mark, timeout)
+
+    def stop_output(self) -> None:
+        """Stop the output in the kernel, as ctrl-s does."""
+        termios.tcflow(self._slave, termios.TCOOFF)
 
     def wait_quiet(self, quiet: float = 0.3, timeout: float = PATIENCE) -> int:
         """Wait until nothing was written for `quiet` seconds; gives the mark of that moment."""

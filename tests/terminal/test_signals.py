@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import termios
 from pathlib import Path
 
 import pytest
@@ -95,7 +94,7 @@ def test_output_blocked_then_a_signal(run: int, tmp_path: Path) -> None:
 def test_output_stopped_in_the_kernel_then_a_signal(run: int, tmp_path: Path) -> None:
     with calm(tmp_path, "flood", size=(160, 50)) as session:
         session.wait_for("00000")
-        termios.tcflow(session._slave, termios.TCOOFF)
+        session.stop_output()
         session.wait_quiet(0.3)
         assert gone_after(session, lambda: session.signal(signal.SIGTERM)) == 143
         assert_restored_late(session)
