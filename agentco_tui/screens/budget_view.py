@@ -1,9 +1,16 @@
-"""Gauges for the whole, for companies and for agents, with the alerts beside them."""
+"""The Budget screen: a gauge for every budget, with the open alerts beside them.
+
+The budgets (the whole platform's, the companies', the agents') are one list. In its default order
+it is a tree: agents below their company, the worst branch on top. `TrendView` is the base of lists
+that also show the last 24 hours; it polls, freezes and filters the rows. The alerts are a second
+table, and the detail shows the record under the cursor of the table that has the focus.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -30,26 +37,36 @@ from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import BlankLine, PaneItem
 from agentco_tui.widgets.tones import Cell, Tone
 
-SUM: cells.Widths = (10, 9)
+SUM_WIDTHS: cells.Widths = (10, 9)
 SCOPE_RANKS = {scope: rank for rank, scope in enumerate(BUDGET_FEEDS)}
 
 Badness = tuple[Level, Decimal]
-Place = tuple[bool, Badness, str, bool, Badness]
-"""Where a row stands in the tree, the highest on top: whether it is the whole; how bad the worst of
-its branch is; the row its branch grows from; whether it is that; how bad it is.
-"""
+"""The level of a budget and the share that is spent."""
 
 
-def row_of(budget: Budget) -> str:
+class TreePosition(NamedTuple):
+    """A sort key for the rows of the tree; the largest is on top."""
+
+    is_total: bool
+    worst_of_branch: Badness
+    branch: str
+    """The row id of the company that the row belongs to, or of the row itself."""
+    is_top_of_branch: bool
+    badness: Badness
+
+
+def row_id_of(budget: Budget) -> str:
+    """Return the row of a budget. Companies and agents may have the same ids."""
     return f"{budget.scope}:{budget.id}"
 
 
 class BudgetView(TrendView[Budget]):
+    """The list of budgets, the list of open alerts, and the detail of either."""
+
     place = "budget"
     sort = ("level", True)  # a tree; in every other order it is flat
     empty = "no budgets"
     lists = tuple(BUDGET_FEEDS.values())
-    # Ids of companies and agents need not differ from each other.
     prefixes: ClassVar = {feed: f"{scope}:" for scope, feed in BUDGET_FEEDS.items()}
     beside = (FeedName.ALERTS,)
     BINDINGS = bindings_of("budget")
@@ -73,14 +90,16 @@ class BudgetView(TrendView[Budget]):
     """
 
     def __init__(self, dashboard: DashboardContext, shown_as: ViewSettings | None = None) -> None:
-        self._places: dict[str, Place] = {}
+        self._positions: dict[str, TreePosition] = {}
         super().__init__(dashboard, shown_as)
         context = dashboard.cell_context
 
         def about(alert: Alert) -> SafeText:
             if alert.agent is not None:
                 return context.names.agent(alert.agent)
-            return context.names.company(alert.company) if alert.company else plain("all")
+            if alert.company is not None:
+                return context.names.company(alert.company)
+            return plain("all")
 
         def level(alert: Alert) -> Level:
             return alert_level(alert, context.limits)
@@ -116,48 +135,54 @@ class BudgetView(TrendView[Budget]):
 
     def columns(self) -> list[Column[Budget]]:
         context = self.cell_context
+        names = context.names
 
-        def place(budget: Budget) -> Place | None:
-            return self._places.get(row_of(budget))
+        def position(budget: Budget) -> TreePosition | None:
+            return self._positions.get(row_id_of(budget))
 
-        def name(budget: Budget) -> Cell:
-            """In the tree below its company; elsewhere with it, where there are several."""
-            name, known = context.names.budget(budget), place(budget)
+        def name_cell(budget: Budget) -> Cell:
+            """Return the owner's name: in the tree indented, elsewhere with its company."""
+            name = names.budget(budget)
             if budget.shared_id:
                 return cells.name_cell(budget, name)
             if budget.scope is not BudgetScope.AGENT:
                 return Cell(name)
-            if self.table.sort == self.sort and not self.table.model.filter:
-                return Cell(plain(f"  {name}" if known and known[2] != row_of(budget) else name))
-            of = context.names.company_of(budget)
-            if of is None or self.workspace.poller.query.company is not None:
+            is_tree = self.table.sort == self.sort and not self.table.model.filter
+            if is_tree:
+                row = position(budget)
+                is_below_company = row is not None and not row.is_top_of_branch
+                return Cell(plain(f"  {name}" if is_below_company else name))
+            company = names.company_of(budget)
+            if company is None or self.workspace.poller.query.company is not None:
                 return Cell(name)
-            return Cell(joined([name, context.names.company(of)], f" {signs.separator} "))
+            return Cell(joined([name, names.company(company)], f" {signs.separator} "))
 
-        def left(budget: Budget) -> Cell:
-            """Nothing where there is no limit, which isn't the same as a figure not sent."""
+        def limit_cell(budget: Budget) -> Cell:
+            return Cell(cells.limit_text(budget), Tone.PLAIN if budget.limit else Tone.DIM)
+
+        def remaining_cell(budget: Budget) -> Cell:
+            """Return what is left; a blank without a limit, unlike a figure that was not sent."""
             if budget.unlimited:
                 return Cell(plain(""))
             return cells.text_cell(fmt.money(budget.remaining), TONES[context.level_of(budget)])
 
         # fmt: off
         return [
-            cells.level_column(context.level_of, sort_key=place, descending_first=True),
-            cells.column("name", "BUDGET OF", (14, 12), name, grow=2, aliases=("agent", "of"),
-                sort_key=lambda b: (SCOPE_RANKS[b.scope], context.names.budget(b).casefold())),
+            cells.level_column(context.level_of, sort_key=position, descending_first=True),
+            cells.column("name", "BUDGET OF", (14, 12), name_cell, grow=2, aliases=("agent", "of"),
+                sort_key=lambda b: (SCOPE_RANKS[b.scope], names.budget(b).casefold())),
             cells.text_column("company", "COMPANY", (15, 8),
-                lambda b: context.names.company(context.names.company_of(b)),
+                lambda b: names.company(names.company_of(b)),
                 shown_by_default=False),
             cells.gauge_column(context, "share", (19, 15), lambda b: b, uses_clock=True,
                 aliases=("used", "spent%")),
-            cells.money_column("spent", "SPENT", SUM, lambda b: b.spent, descending_first=True,
-                priority=1),
-            cells.money_column("limit", "LIMIT", SUM, lambda b: b.limit, descending_first=True,
-                priority=2,
-                cell=lambda b: Cell(cells.limit_text(b), Tone.PLAIN if b.limit else Tone.DIM)),
-            cells.money_column("remaining", "LEFT", SUM, lambda b: b.remaining, priority=3,
-                cell=left, aliases=("left",)),
-            cells.money_column("forecast", "FORECAST", SUM, lambda b: b.forecast,
+            cells.money_column("spent", "SPENT", SUM_WIDTHS, lambda b: b.spent,
+                descending_first=True, priority=1),
+            cells.money_column("limit", "LIMIT", SUM_WIDTHS, lambda b: b.limit,
+                descending_first=True, priority=2, cell=limit_cell),
+            cells.money_column("remaining", "LEFT", SUM_WIDTHS, lambda b: b.remaining, priority=3,
+                cell=remaining_cell, aliases=("left",)),
+            cells.money_column("forecast", "FORECAST", SUM_WIDTHS, lambda b: b.forecast,
                 shown_by_default=False),
             trend_column(self.spent_in_day, priority=3),
             *cells.filter_only_columns(id=lambda b: safe(b.id), status=lambda b: b.status,
@@ -177,24 +202,41 @@ class BudgetView(TrendView[Budget]):
 
     def reload(self) -> None:
         self._load_alerts()
-        self._places = self._grown()
+        self._positions = self._tree_positions()
         super().reload()
 
-    def _grown(self) -> dict[str, Place]:
-        """The place of every row: agents below the company they belong to, where that is listed."""
-        budgets = (b for feed in self.lists for b in self.collections[feed] if self.wanted(b))
-        rows = {row_of(budget): budget for budget in budgets}
-        stems, worst, bad = dict[str, str](), dict[str, Badness](), self.cell_context.badness
+    def _tree_positions(self) -> dict[str, TreePosition]:
+        """Return the positions of all rows, with agents below their company if it is listed."""
+        rows: dict[str, Budget] = {}
+        for feed in self.lists:
+            for budget in self.collections[feed]:
+                if self.wanted(budget):
+                    rows[row_id_of(budget)] = budget
+        badness_by_row = {row: self.cell_context.badness(budget) for row, budget in rows.items()}
+        branch_by_row = {row: self._branch_of(row, budget, rows) for row, budget in rows.items()}
+        worst_by_branch: dict[str, Badness] = {}
+        for row, branch in branch_by_row.items():
+            badness = badness_by_row[row]
+            worst_by_branch[branch] = max(worst_by_branch.get(branch, badness), badness)
+        positions: dict[str, TreePosition] = {}
         for row, budget in rows.items():
-            of = self.workspace.names.company_of(budget)
-            company = f"{BudgetScope.COMPANY}:{of.id or of.name}" if of else ""
-            is_branch = budget.scope is BudgetScope.AGENT and company in rows
-            stem = stems[row] = company if is_branch else row
-            worst[stem] = max(worst.get(stem, bad(budget)), bad(budget))
-        return {
-            row: (budget.scope is BudgetScope.ALL, worst[stem], stem, row == stem, bad(budget))
-            for (row, budget), stem in zip(rows.items(), stems.values(), strict=True)
-        }
+            branch = branch_by_row[row]
+            positions[row] = TreePosition(
+                is_total=budget.scope is BudgetScope.ALL,
+                worst_of_branch=worst_by_branch[branch],
+                branch=branch,
+                is_top_of_branch=row == branch,
+                badness=badness_by_row[row],
+            )
+        return positions
+
+    def _branch_of(self, row: str, budget: Budget, rows: Mapping[str, Budget]) -> str:
+        """Return the row of an agent's company if it is listed, else the budget's own row."""
+        company = self.workspace.names.company_of(budget)
+        if budget.scope is not BudgetScope.AGENT or company is None:
+            return row
+        company_row = f"{BudgetScope.COMPANY}:{company.id or company.name}"
+        return company_row if company_row in rows else row
 
     def _load_alerts(self) -> None:
         alerts = self.workspace.needs.of_scope(filter(is_open, self.workspace.store.alerts))
@@ -203,25 +245,28 @@ class BudgetView(TrendView[Budget]):
     def show_head(self, phase: Phase | None = None) -> None:
         super().show_head(phase)
         self.alerts.viewport.is_opening &= self.table.viewport.is_opening
-        phase = self.workspace.store.freshness[FeedName.ALERTS].phase
-        words = without_lines(phase, plain("no alerts"))
-        self.alerts.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
-        alerts, count = self.workspace.store.alerts, len(self.alerts.model.records)
-        answered = self.workspace.store.freshness[FeedName.ALERTS].answered_at is not None
-        cells = [
+        freshness = self.workspace.store.freshness[FeedName.ALERTS]
+        words = without_lines(freshness.phase, plain("no alerts"))
+        self.alerts.set_state(words, stale=freshness.phase in (Phase.STALE, Phase.FAILED))
+        alerts = self.workspace.store.alerts
+        count = len(self.alerts.model.records)
+        is_known = count > 0 or freshness.answered_at is not None
+        title = [
             Cell(plain(" ALERTS "), Tone.STRONG),
-            Cell(fmt.count(count) if answered or count else signs.missing),
+            Cell(fmt.count(count) if is_known else signs.missing),
             *told_cells(alerts.listing, len(alerts)),
         ]
-        where = " back " if self.alerts.has_focus else " to these "
+        right: list[Cell] = []
         key = shown_key("budget.alerts", self.workspace.settings.keys)
-        keys = [Cell(plain(key), Tone.ACCENT), Cell(plain(where), Tone.DIM)] if key else []
-        self.alerts_title.show(cells, keys)
+        if key:
+            target = " back " if self.alerts.has_focus else " to these "
+            right = [Cell(plain(key), Tone.ACCENT), Cell(plain(target), Tone.DIM)]
+        self.alerts_title.show(title, right)
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
     def _keys_moved(self) -> None:
-        """What has the keys now says so, and is what the detail is of."""
+        """Show which table has the focus, and the detail of the record under its cursor."""
         if self.is_attached:
             self.show_head()
             self.frame.show_frame()
@@ -234,8 +279,8 @@ class BudgetView(TrendView[Budget]):
             self.show_head()
             return
         super().show_change(change)
-        if self._grown() != self._places:
-            # A company that is in another place now takes its agents along.
+        if self._tree_positions() != self._positions:
+            # A company that has moved takes its agents along.
             self.freezer.request_reload()
 
     def tick(self) -> None:
@@ -243,16 +288,18 @@ class BudgetView(TrendView[Budget]):
         self.alerts.update_clock_cells()
 
     def detail_items(self, record: Any) -> list[PaneItem]:
-        """A budget's, with where it goes behind its name."""
+        """Return the detail of a budget with its trend and forecast below its name."""
         items = super().detail_items(record)
         if isinstance(record, Budget):
-            ahead = spending_items(record, self.workspace)
-            items[1:1] = [BlankLine(), *ahead] if ahead else []
+            trend = spending_items(record, self.workspace)
+            if trend:
+                items[1:1] = [BlankLine(), *trend]
         return items
 
     def show_detail(self, *, top: bool = False) -> None:
-        words = plain(f"of the {'alert' if isinstance(self.subject(), Alert) else 'budget'}")
-        self.detail_title.show([Cell(plain(" DETAIL "), Tone.STRONG), Cell(words)])
+        kind = "alert" if isinstance(self.subject(), Alert) else "budget"
+        title = [Cell(plain(" DETAIL "), Tone.STRONG), Cell(plain(f"of the {kind}"))]
+        self.detail_title.show(title)
         super().show_detail(top=top)
 
     @on(RecordTable.CursorMoved)
@@ -262,10 +309,11 @@ class BudgetView(TrendView[Budget]):
             self.frame.show_frame()
 
     def action_alerts(self) -> None:
+        """Move the focus to the alerts, or back to the budgets."""
         if not self.reading:
-            to = self.table if self.alerts.has_focus else self.alerts
-            self.set_class(to is self.alerts, "-alerts")
-            self.screen.set_focus(to)
+            other_table = self.table if self.alerts.has_focus else self.alerts
+            self.set_class(other_table is self.alerts, "-alerts")
+            self.screen.set_focus(other_table)
 
     def go_to(self, row_id: str) -> bool:
         if self.alerts.model.record(row_id) is None:
@@ -274,8 +322,17 @@ class BudgetView(TrendView[Budget]):
         return self.alerts.move_cursor_to(row_id)
 
     def subject(self, row_id: str | None = None) -> Any:
-        """The alert while the keys are there or its detail is read, else the budget."""
-        alert = self.alerts.viewport.cursor
-        meant = self.opened_from is self.alerts if self.reading else self.alerts.has_focus
-        found = self.alerts.model.record(alert) if meant and alert and not row_id else None
-        return found or super().subject(row_id)
+        """Return the record of a row; without a row the alert or budget that is worked with.
+
+        That is the alert under the cursor while the alerts have the focus, or while the detail
+        that was opened from them is read.
+        """
+        is_in_alerts = self.alerts.has_focus
+        if self.reading:
+            is_in_alerts = self.opened_from is self.alerts
+        alert_id = self.alerts.viewport.cursor
+        if is_in_alerts and alert_id and not row_id:
+            alert = self.alerts.model.record(alert_id)
+            if alert is not None:
+                return alert
+        return super().subject(row_id)

@@ -1,4 +1,10 @@
-"""The cells of the header, the tabs and the footer, and of a list's notices."""
+"""What the header, the tabs and the footer show, and the notices above a list.
+
+The functions return cells (texts with a tone), which `MainScreen` and the lists show.
+A feed is one list of records that is polled, and its `Freshness` says when it was last answered and
+how it fails. A need is one thing that requires the operator, such as a task to approve. The scope
+is the company that the dashboard is limited to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""When a key was pressed, and whether the keyboard sent it by itself because it is held down."""
+"""The application class below the dashboard: key presses and their times, and bindings by table.
+
+`KeyApp` notes when each key was pressed and whether the keyboard repeated it because it is held
+down, so that a held key can't answer the question that it opened. It moves the cursor of a list
+without waiting for the widgets' message queues. `bindings_of` makes Textual bindings from the table
+of all commands (`COMMANDS`); a place is a screen or a part of one, such as "tasks" or "table".
+"""
 
 from __future__ import annotations
 
@@ -20,41 +26,75 @@ from agentco_tui.widgets.table.layout import R
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import TextPane
 
-REPEAT = 0.7  # seconds from which a key was surely pressed anew: keyboards repeat it sooner
-APART = 0.25  # seconds from which a finger may have: keyboards are faster, but for the first pause
-FINGERS = 2  # so many pauses of that kind in a row are a finger's: a keyboard makes but one
+REPEAT = 0.7
+"""Seconds after which the same key was certainly pressed again: keyboards repeat a key sooner."""
+APART = 0.25
+"""Seconds after which it may have been pressed again: keyboards repeat faster, except for the pause
+before the first repetition."""
+FINGERS = 2
+"""Pauses of at least `APART` in a row that only a finger makes: a keyboard makes one."""
 
 
 class KeyPresses:
-    """The last key of a terminal, whatever stood on the screen when it came."""
+    """The last key press of the terminal, whichever screen was shown."""
 
     def __init__(self) -> None:
         self.key: str | None = None
-        self.at = 0.0  # steady clock: when it was read from the terminal, not when its turn came
-        self.held_down = False  # whether it is one of those that come while a key stays down
-        self._pauses = 0  # so many in a row that a finger may have made
+        self.at = 0.0
+        """When it was read from the terminal, on the monotonic clock, in seconds."""
+        self.held_down = False
+        """Whether it was repeated by the keyboard while the key was held down."""
+        self._slow_pauses = 0
+        """Pauses in a row that a finger may have made."""
 
     def take(self, key: str, at: float) -> None:
-        gap = at - self.at if key == self.key else REPEAT
-        self._pauses = self._pauses + 1 if APART <= gap < REPEAT else 0
-        self.held_down = gap < REPEAT and self._pauses < FINGERS
-        self.key, self.at = key, at
+        """Note a key that was read at `at`."""
+        gap = REPEAT
+        if key == self.key:
+            gap = at - self.at
+        if APART <= gap < REPEAT:
+            self._slow_pauses += 1
+        else:
+            self._slow_pauses = 0
+        self.held_down = gap < REPEAT and self._slow_pauses < FINGERS
+        self.key = key
+        self.at = at
 
 
 def bindings_of(place: Place, *ids: str, cursor: bool = False) -> list[BindingType]:
-    """Bindings of a place, or of some of its commands; with `cursor` those of the table."""
-    return [
-        Binding(one.keys, one.run, one.label, id=one.id, show=False, tooltip=one.tooltip)
-        for one in COMMANDS
-        if place in (one.where, *one.also) and (one.id in ids if ids else one.cursor is cursor)
-    ]
+    """Return the bindings of a place's commands, or with `ids` only those.
+
+    Without `ids`, `cursor` chooses the commands that move the cursor, or those that do not.
+    """
+    bindings: list[BindingType] = []
+    for command in COMMANDS:
+        if place not in (command.where, *command.also):
+            continue
+        is_wanted = command.id in ids if ids else command.cursor is cursor
+        if is_wanted:
+            bindings.append(
+                Binding(
+                    command.keys,
+                    command.run,
+                    command.label,
+                    id=command.id,
+                    show=False,
+                    tooltip=command.tooltip,
+                )
+            )
+    return bindings
 
 
 class ListTable(RecordTable[R], inherit_bindings=False):
+    """A table of records whose keys are those of the table of commands."""
+
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", cursor=True)
     MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
+    """The actions that only move the cursor."""
     on_interaction: Callable[[], None]
-    takes: Callable[[events.Key], bool] | None = None  # keys that something else on the view wants
+    """Called before the cursor moves."""
+    takes: Callable[[events.Key], bool] | None = None
+    """Handles a key before the table does; returns whether it did."""
 
 
 class DetailPane(LinkPane, inherit_bindings=False):
@@ -62,16 +102,17 @@ class DetailPane(LinkPane, inherit_bindings=False):
 
 
 class KeyApp(PatchedApp):
-    """Keeps the last key whose turn it was, for questions that must not be answered by accident."""
+    """Notes each key press, so that no question is answered by accident, and ends the program."""
 
     def __init__(self) -> None:
         super().__init__()
         self.presses = KeyPresses()
-        self.switch: Switch | None = None  # what comes after this app
+        self.switch: Switch | None = None
+        """The dashboard that follows this one, such as that of another profile; None for none."""
 
     @property
     def cursor_position(self) -> Offset:
-        """Of the terminal's real cursor, which braille displays and magnifiers follow."""
+        """The position of the terminal's cursor, which braille displays and magnifiers follow."""
         focused = self.focused
         if not isinstance(focused, RecordTable | TextPane):
             return getattr(focused, "cursor_screen_offset", self._typed_at)
@@ -83,16 +124,18 @@ class KeyApp(PatchedApp):
         self._typed_at = typed_at
 
     def leave(self, switch: Switch | None = None) -> None:
-        """End the program, or make room for another dashboard."""
+        """End the program, or end this dashboard for the one that `switch` names."""
         self.switch = switch
         if switch is not None:
-            # A thread that hangs, as over the name of a host, is waited for by nobody.
+            # A new executor, so that no thread that hangs (as in a DNS lookup) delays the switch.
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
         self.exit(return_code=0)
 
     async def turn_comes(self, event: events.Key) -> bool:
-        """Keep the moment of a key, and move the cursor here and now if it does only that: the
-        queues of all widgets take longer than the move itself.
+        """Note a key press; return whether it was handled here.
+
+        A key that only moves a table's cursor is: passing it through the queues of all widgets
+        would take longer than the move itself. Called by `PatchedApp` for each key, in order.
         """
         self.presses.take(event.key, event.time)
         moved = self.focused

@@ -22,11 +22,11 @@ from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.trends import (
-    ahead_in,
     entries_trend,
+    forecast_words,
     spark_cell,
     spending_items,
-    together,
+    sum_of_days,
     waiting_trend,
 )
 from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
@@ -292,7 +292,7 @@ def _ahead_words(budget: Budget, workspace: Workspace, most: int) -> str:
     agent = agent_of(budget, workspace)
     if agent is not None and agent.state in NOT_AT_WORK:
         return f"  {at_work(agent, workspace)}"
-    ahead = ahead_in(budget, workspace, most)
+    ahead = forecast_words(budget, workspace, most)
     return f"  {ahead}" if ahead else ""
 
 
@@ -306,7 +306,7 @@ def trend_items(workspace: Workspace, room: int) -> list[PaneItem]:
     entries = outlook.of_agent(None).entries_by_hour
     if scope is not None:
         agents = workspace.needs.of_scope(workspace.store.agents)
-        entries = together(outlook.of_agent(agent.id).entries_by_hour for agent in agents)
+        entries = sum_of_days(outlook.of_agent(agent.id).entries_by_hour for agent in agents)
     trends = {"WAITING": waiting_trend(workspace, scope), "EVENTS ": entries_trend(entries)}
     spending: list[PaneItem] = []
     budgets = workspace.store.budgets_of_scope(scope)

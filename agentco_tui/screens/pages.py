@@ -26,7 +26,7 @@ from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.detail_pane import field, id_warning, is_listed, link, when
 from agentco_tui.screens.navigation import AGENT_LOG
 from agentco_tui.screens.overview_panels import log_lines
-from agentco_tui.screens.trends import entries_trend, spending_items, together, waiting_trend
+from agentco_tui.screens.trends import entries_trend, spending_items, sum_of_days, waiting_trend
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.text_pane import (
     BlankLine,
@@ -76,7 +76,7 @@ def company_page(company: Company, dashboard: DashboardContext) -> list[PaneItem
         *_money_part(context.budget_of(company), dashboard),
         *_agents_part(agents, tasks, context),
         *_log_part("Failures", bad, context, 10, "none in the part of the log that is known"),
-        *entries_trend(together(hours)).items(),
+        *entries_trend(sum_of_days(hours)).items(),
         BlankLine(),
         field("tasks", fmt.count(company.task_count)),
         field("created", when(company.created, context)),

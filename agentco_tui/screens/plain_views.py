@@ -1,4 +1,11 @@
-"""The screens that are a list and its detail: the companies, the agents, what the agents do."""
+"""The Companies, Agents and Activity screens: each a list, with the detail of the record under
+the cursor.
+
+`ListView` polls, filters, sorts and freezes the rows; `TrendView` adds the last 24 hours of
+spending. The classes here declare the columns and the detail. `ActivityView` also follows the
+newest entry of the log, folds entries that are alike into one line, and can read a filtered part
+of the log from the platform (`FilteredLog`).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +25,7 @@ from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, SEVERITY_LEVELS, in_scope
 from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
 from agentco_tui.live.store import Change, Collection
-from agentco_tui.model import Activity, Agent, BudgetScope, Company, Ref
+from agentco_tui.model import Activity, Agent, BudgetScope, Company, Money, Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
@@ -35,10 +42,13 @@ from agentco_tui.widgets.text_pane import BlankLine, Heading, PaneItem, Paragrap
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
-ROOMIEST = 180  # columns from which on a page stands beside its list
+ROOMIEST = 180
+"""Columns of a terminal at or above which a page is beside its list, not in front of it."""
 
 
 class CompaniesView(TrendView[Company]):
+    """The companies with their agents, waiting tasks and spending."""
+
     place = "companies"
     sort = ("level", True)
     empty = "no companies"
@@ -48,9 +58,9 @@ class CompaniesView(TrendView[Company]):
     BINDINGS = bindings_of("companies")
 
     def columns(self) -> list[Column[Company]]:
-        context, store = self.cell_context, self.cell_context.store
+        context = self.cell_context
+        store = context.store
         budget_of = context.budget_of
-
         needs = self.workspace.needs
 
         def agents_of(company: Company) -> int:
@@ -65,12 +75,16 @@ class CompaniesView(TrendView[Company]):
             records: Collection[Any],
             count_of: Callable[[Company], int],
         ) -> Column[Company]:
-            """What the platform says, else what is counted here where the records are read."""
+            """Return a column of the number that was sent, else of those among the `records`.
+
+            Counted numbers are marked as derived. They are shown only if the records were read for
+            this company, and a count of 0 only if all of them were read.
+            """
 
             def number(company: Company) -> int | None:
-                told = sent(company)
-                if told is not None:
-                    return told
+                sent_number = sent(company)
+                if sent_number is not None:
+                    return sent_number
                 scope = self.workspace.poller.query.company
                 if not len(records) or scope not in (None, company.id):
                     return None
@@ -78,15 +92,19 @@ class CompaniesView(TrendView[Company]):
                 return count if count or records.listing.whole else None
 
             def cell(company: Company) -> Cell:
-                found = number(company)
-                if found is None or sent(company) is not None:
-                    return cells.text_cell(fmt.count(found))
-                return Cell(plain(f"{signs.derived}{fmt.count(found)}"))
+                count = number(company)
+                is_derived = count is not None and sent(company) is None
+                if is_derived:
+                    return Cell(plain(f"{signs.derived}{fmt.count(count)}"))
+                return cells.text_cell(fmt.count(count))
 
-            title, widths = key.upper(), (7, 6)
             return cells.number_column(
-                key, title, widths, cell, number, uses_clock=True, sort_key=None
+                key, key.upper(), (7, 6), cell, number, uses_clock=True, sort_key=None
             )
+
+        def spent(company: Company) -> Money | None:
+            budget = budget_of(company)
+            return None if budget is None else budget.spent
 
         # fmt: off
         return [
@@ -98,8 +116,7 @@ class CompaniesView(TrendView[Company]):
             cells.text_column("status", "STATUS", (9, 6), lambda c: c.status, priority=3),
             counted("agents", lambda c: c.agent_count, store.agents, agents_of),
             counted("waiting", lambda c: c.pending_count, store.pending, waiting_of),
-            cells.money_column("spent", "SPENT", (10, 9),
-                lambda c: b.spent if (b := budget_of(c)) else None, priority=1, uses_clock=True,
+            cells.money_column("spent", "SPENT", (10, 9), spent, priority=1, uses_clock=True,
                 sort_key=None),
             cells.gauge_column(context, "used", (31, 15), budget_of, no_limit="no limit",
                 uses_clock=True, aliases=("share",)),
@@ -124,6 +141,8 @@ class CompaniesView(TrendView[Company]):
 
 
 class AgentsView(TrendView[Agent]):
+    """The agents with their status, trust and budgets."""
+
     place = "agents"
     sort = ("level", True)
     empty = "no agents"
@@ -133,17 +152,16 @@ class AgentsView(TrendView[Agent]):
     BINDINGS = bindings_of("agents")
 
     def columns(self) -> list[Column[Agent]]:
-        context, names, budget_of = (
-            self.cell_context,
-            self.cell_context.names,
-            self.cell_context.budget_of,
-        )
+        context = self.cell_context
+        names = context.names
+        budget_of = context.budget_of
 
         def day(agent: Agent) -> Day:
-            return (
-                self.spent_in_day(agent)
-                or self.workspace.outlook.of_agent(agent.id).entries_by_hour
-            )
+            """Return what an agent spent in each hour, else how many log entries it made."""
+            spent = self.spent_in_day(agent)
+            if spent:
+                return spent
+            return self.workspace.outlook.of_agent(agent.id).entries_by_hour
 
         # fmt: off
         return [
@@ -187,7 +205,7 @@ class AgentsView(TrendView[Agent]):
 
 
 def days_between(first: date | None, last: date | None) -> str:
-    """Days in a few words: "2026-11-01 to 2026-11-07", "since 2026-11-01", "until 2026-11-07"."""
+    """Return a span of days in words: "2026-11-01 to 2026-11-07", "since 2026-11-01"."""
     if first is None:
         return f"until {last}"
     if last is None:
@@ -196,8 +214,9 @@ def days_between(first: date | None, last: date | None) -> str:
 
 
 class ActivityView(ListView[Activity]):
-    """Follows the newest entry, until it is paused or the cursor leaves the top; what is alike is
-    one line.
+    """The activity log, newest first, with entries that are alike folded into one line.
+
+    The cursor follows the newest entry until the list is paused or the cursor leaves the top.
     """
 
     place = "activity"
@@ -207,11 +226,16 @@ class ActivityView(ListView[Activity]):
     can_freeze = False  # a log is followed or paused; new entries belong on top
     BINDINGS = bindings_of("activity")
     following = True
-    _new = 0  # entries that came while it is paused
-    _folds: Mapping[str, Fold] = {}  # by the id of the entry that stands for all of it
+    """Whether new entries are shown as they come; False while paused."""
+    _new = 0
+    """Entries that came while it is paused."""
+    _folds: Mapping[str, Fold] = {}
+    """The lines, by the id of the newest entry of each."""
     _filter = NO_LOG_FILTER
-    _filtered_log: FilteredLog | None = None  # None while all of the log is shown
-    _reading: Worker[None] | None = None  # what keeps the filtered log up to date
+    _filtered_log: FilteredLog | None = None
+    """The part of the log that the filter selects; None while all of the log is shown."""
+    _reading: Worker[None] | None = None
+    """The worker that polls the filtered log."""
 
     @property
     def log_filter(self) -> ActivityFilter:
@@ -237,16 +261,18 @@ class ActivityView(ListView[Activity]):
         self.reload()
 
     def _open_log(self) -> None:
-        """Begin to read the part of the log that the filter names; what was read for another one
-        is dropped, and its requests end.
+        """Start reading the part of the log that the filter selects.
+
+        What was read for the filter before is dropped, and its requests are cancelled.
         """
         if self._reading is not None:
             self._reading.cancel()
-        self._reading = self._filtered_log = None
+        self._reading = None
+        self._filtered_log = None
         workspace = self.workspace
         if self._filter != NO_LOG_FILTER:
             company = self._filter.company or workspace.poller.query.company
-            self._filtered_log = opened = FilteredLog(
+            filtered_log = FilteredLog(
                 workspace.client,
                 workspace.clock,
                 replace(self._filter, company=company),
@@ -254,12 +280,13 @@ class ActivityView(ListView[Activity]):
                 on_change=self._take_filtered,
                 on_freshness=self._show_filtered,
             )
-            work = partial(opened.run, self._pace, lambda: workspace.poller.refresh)
+            work = partial(filtered_log.run, self._pace, lambda: workspace.poller.refresh)
             self._reading = start_worker(self, work, "read a filtered log")
+            self._filtered_log = filtered_log
         self.collections[FeedName.ACTIVITY] = self.shown_log
 
     def _pace(self) -> Pace:
-        """How often the filtered log is read: not at all while another screen is shown."""
+        """Return how often to read the filtered log: never while another screen is shown."""
         return self.workspace.poller.pace(FeedName.ACTIVITY) if self.display else Pace.OFF
 
     def _take_filtered(self, change: Change) -> None:
@@ -311,7 +338,8 @@ class ActivityView(ListView[Activity]):
         return True
 
     def columns(self) -> list[Column[Activity]]:
-        context, names = self.cell_context, self.cell_context.names
+        context = self.cell_context
+        names = context.names
 
         def at(entry: Activity) -> float | None:
             return entry.at.at if entry.at else None
@@ -320,9 +348,11 @@ class ActivityView(ListView[Activity]):
             return TONES[SEVERITY_LEVELS[entry.severity]]
 
         def what(entry: Activity) -> SafeText:
+            words = cells.marked_name(entry, deed(entry, names))
             fold = self._folds.get(entry.id)
-            told = cells.marked_name(entry, deed(entry, names))
-            return joined((fold.count if fold else plain(""), told))
+            if fold is None:
+                return words
+            return joined((fold.count, words))
 
         # fmt: off
         return [
@@ -345,8 +375,9 @@ class ActivityView(ListView[Activity]):
     def search_text(self, record: Activity) -> str:
         names = self.workspace.names
         fold = self._folds.get(record.id)
-        words = [sentence(each, names) for each in (fold.entries if fold else (record,))]
-        return "\n".join((*words, record.verb or "", names.company(record.company)))
+        entries = (record,) if fold is None else fold.entries
+        sentences = [sentence(entry, names) for entry in entries]
+        return "\n".join((*sentences, record.verb or "", names.company(record.company)))
 
     def wanted(self, record: Activity) -> bool:
         return record.id in self._folds
@@ -400,7 +431,7 @@ class ActivityView(ListView[Activity]):
     def reload(self) -> None:
         self._new = 0
         if self._filtered_log is not None:
-            # Names may have come by which more is known of whose the entries are.
+            # Names that were read meanwhile may show that further entries match.
             self._filtered_log.choose_again()
         self._fold()
         super().reload()
@@ -408,7 +439,7 @@ class ActivityView(ListView[Activity]):
 
     @on(RecordTable.CursorMoved)
     def _leaves_the_top(self) -> None:
-        # Where the cursor is by now: its line may have been folded into the newest.
+        # The message may be old: its line may have been folded into the newest since.
         shown = self.table.model.shown
         is_at_top = not shown or self.table.viewport.cursor == shown[0]
         if self.table.has_focus and self.following and not is_at_top:
@@ -428,7 +459,7 @@ class ActivityView(ListView[Activity]):
         return actions
 
     def asked(self) -> list[SafeText]:
-        """Return what the filter of the log asks for, in words; nothing without one."""
+        """Return the conditions of the log's filter, in words."""
         chosen = self._filter
         names = self.workspace.names
         words: list[str] = []
@@ -443,7 +474,7 @@ class ActivityView(ListView[Activity]):
         return [plain(each) for each in words]
 
     def nothing(self) -> SafeText:
-        """Return what the list says if it is empty; of a filtered log that nothing matched."""
+        """Return the text for an empty list."""
         if self._filtered_log is None:
             return super().nothing()
         searched = len(self._filtered_log.window)
@@ -453,11 +484,14 @@ class ActivityView(ListView[Activity]):
         return plain(f"no entries for {words}")
 
     def narrowing(self) -> list[SafeText]:
-        """Return what leaves entries out, in words; nothing if all are listed."""
+        """Return the filters and the scope that leave entries out, in words."""
+        words = self.asked()
         company = self.workspace.poller.query.company
-        scope = [] if company is None else [self.workspace.names.scope(company)]
-        words = [safe(f"/{self.filter_text}", 40)] if self.filter_text else []
-        return [*self.asked(), *scope, *words]
+        if company is not None:
+            words.append(self.workspace.names.scope(company))
+        if self.filter_text:
+            words.append(safe(f"/{self.filter_text}", 40))
+        return words
 
     def entries(self) -> list[Activity]:
         """Return all entries of the lines that the filter lets through."""

@@ -18,7 +18,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens import targets
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.navigation import Destination
-from agentco_tui.screens.targets import Meant, Target
+from agentco_tui.screens.targets import SearchResult, Target
 from agentco_tui.system.background import in_slices
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.text.row_filter import completed as completed_name
@@ -80,12 +80,12 @@ class GoToWords:
     def _targets(self) -> Iterator[Target]:
         return targets.targets(self._workspace, self._frame.place)
 
-    def _commands(self) -> Meant:
+    def _commands(self) -> SearchResult:
         """What was chosen lately, and every command of the screen."""
         latest = {(target.kind, target.id) for target in self._frame.recent}
-        own = (target for target in self._targets() if isinstance(target.of, Command))
+        own = (target for target in self._targets() if isinstance(target.record, Command))
         rest = (target for target in own if (target.kind, target.id) not in latest)
-        return Meant("", (*self._frame.recent, *rest))
+        return SearchResult("", (*self._frame.recent, *rest))
 
     def text_changed(self, text: str) -> None:
         work = partial(self._find, text)
@@ -99,7 +99,7 @@ class GoToWords:
         if self._frame.prompt.handler is self and self._frame.prompt.input.value == text:
             self._show(found)
 
-    def _show(self, found: Meant) -> None:
+    def _show(self, found: SearchResult) -> None:
         self._found = found
         self._chosen = -1
         self._paint()
@@ -114,13 +114,13 @@ class GoToWords:
         ):
             lines.append(self._line(target, is_chosen=index == self._chosen))
         prompt.show_choices(lines)
-        if found.all:
+        if found.total:
             which = f"{self._chosen + 1} of " if self._chosen >= 0 else ""
-            prompt.show_hint(plain(f"{which}{fmt.count(found.all)}  {signs.up}{signs.down} choose"))
+            prompt.show_hint(plain(f"{which}{fmt.count(found.total)}  {signs.up}{signs.down} choose"))
 
     def _line(self, target: Target, *, is_chosen: bool) -> CellLine:
         """Return a line of the list: kind, name, what tells it from others, and its key or id."""
-        about = targets.about(target, self._workspace, self._frame.denied)
+        about = targets.description(target, self._workspace, self._frame.denied)
         left = (
             Cell(signs.cursor if is_chosen else plain(" "), Tone.ACCENT),
             Cell(plain(f"{target.kind:<8} "), Tone.DIM),
@@ -128,10 +128,10 @@ class GoToWords:
             Cell(about, Tone.DIM),
         )
         right = Cell(plain(""))
-        if isinstance(target.of, Command):
-            key = shown_key(target.of.id, self._workspace.settings.keys)
+        if isinstance(target.record, Command):
+            key = shown_key(target.record.id, self._workspace.settings.keys)
             right = Cell(plain(key), Tone.ACCENT)
-        elif isinstance(target.of, Task | Agent | Company):
+        elif isinstance(target.record, Task | Agent | Company):
             right = Cell(safe(target.id, 24), Tone.DIM)
         return CellLine(left, (right,) if right.text else ())
 
@@ -150,7 +150,7 @@ class GoToWords:
         if text != self._found.words:
             await self._find(text, asked=True)
         found = self._found
-        target = found.targets[self._chosen] if self._chosen >= 0 else found.sure
+        target = found.targets[self._chosen] if self._chosen >= 0 else found.unambiguous
         target = target or targets.unread_status(text, self._workspace.store)
         if target is not None:
             frame.close_prompt()
@@ -162,10 +162,10 @@ class GoToWords:
         elif not text.strip():
             frame.close_prompt()
         elif found.targets:
-            words = f"{fmt.count(found.best)} may be meant: {signs.down} chooses"
+            words = f"{fmt.count(found.equally_good)} may be meant: {signs.down} chooses"
             frame.prompt.show_error(plain(words))
         else:
-            frame.prompt.show_error(targets.nowhere(text, self._targets()))
+            frame.prompt.show_error(targets.not_found_text(text, self._targets()))
 
     async def _go(self, target: Target) -> None:
         frame = self._frame

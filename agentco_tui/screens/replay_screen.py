@@ -1,4 +1,9 @@
-"""The frame on a recording: beneath all else a line with the time that is shown, and its keys."""
+"""The dashboard on a recording, with a timeline below it, for `agentco-tui replay FILE`.
+
+`MainScreen` is the ordinary dashboard. Here its data come from a `ReplayPoller`, which answers each
+poll with what was recorded at the `ReplayClock`'s time. The keys pause, change the speed, jump to
+another time, or play on until something new needs the operator (a need).
+"""
 
 from __future__ import annotations
 
@@ -25,13 +30,19 @@ from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 from agentco_tui.widgets.workers import start_worker
 
-SHORTEST_BAR = 10  # columns
-MOVING = "moving"  # the group of the worker that shows another time
-STEP = 5.0  # seconds of a recording between two looks for a need, at least
-WAITING = 60.0  # seconds after which a look is due in any case: tasks grow urgent by waiting
+SHORTEST_BAR = 10
+"""Columns of the timeline's bar at least; keys are left out before it becomes shorter."""
+MOVING = "moving"
+"""The worker group of all that changes the time shown: a new jump cancels the one before."""
+STEP = 5.0
+"""Seconds of the recording between two searches for new needs, at least."""
+LONGEST_STEP = 60.0
+"""Seconds between two searches at most: tasks grow urgent by waiting, without any new answer."""
 
 
 class ReplayScreen(MainScreen):
+    """The dashboard on a recording, with its timeline and the keys that move it."""
+
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("replay")
     DEFAULT_CSS = "ReplayScreen .frame--timeline { background: $surface; }"
 
@@ -52,7 +63,7 @@ class ReplayScreen(MainScreen):
         yield self.timeline
 
     def check_absence(self, *, is_active: bool = True) -> None:
-        """Do nothing: in a replay time jumps although the user was not away."""
+        """Do nothing: jumps in time are no absence of the user."""
 
     def show_status(self) -> None:
         """Paint the timeline, too."""
@@ -60,29 +71,45 @@ class ReplayScreen(MainScreen):
         self.timeline.show(*self._cells(self.size.width))
 
     def _cells(self, width: int) -> tuple[list[Cell], list[Cell]]:
-        clock, recording = self.clock, self.clock.recording
-        state = "at the end" if clock.ended else "paused" if clock.paused else signs.bar_over
+        """Return the timeline: the state and the bar on the left, the keys on the right."""
+        clock = self.clock
+        state: str = signs.bar_over
+        if clock.ended:
+            state = "at the end"
+        elif clock.paused:
+            state = "paused"
         left = [
             Cell(plain(" REPLAY "), Tone.BADGE),
             Cell(plain(f" {fmt.clock(Moment(at=clock.now()), clock.now())}"), Tone.STRONG),
             Cell(plain(f"  x{clock.speed} {state} "), Tone.ACCENT),
         ]
-        right, room = list[Cell](), width - total_width(left) - SHORTEST_BAR
+        right: list[Cell] = []
         for command in COMMANDS:
             key = shown_key(command.id, self.workspace.settings.keys)
             if command.where == "replay" and key:
                 label = plain(f" {command.label.lower()}")
                 right.append(Pressable(plain(f"  {key}"), Tone.ACCENT, key=command.id))
                 right.append(Pressable(label, key=command.id))
+        room = width - total_width(left) - SHORTEST_BAR
         while total_width(right) > room:
             del right[-2:]
-        whole = recording.ends - recording.begins
-        length = max(3, width - total_width([*left, *right]) - 3)
-        place = int((clock.time() - recording.begins) / whole * (length - 1)) if whole else 0
-        bar = [signs.bar_empty * place, signs.vertical, signs.bar_empty * (length - 1 - place)]
-        tones = Tone.ACCENT, Tone.STRONG, Tone.DIM
-        drawn = [Cell(plain(part), tone) for part, tone in zip(bar, tones, strict=True)]
-        return [*left, *drawn], right
+        bar_width = max(3, width - total_width([*left, *right]) - 3)
+        return [*left, *self._bar_cells(bar_width)], right
+
+    def _bar_cells(self, width: int) -> list[Cell]:
+        """Return the bar of the timeline, with a mark at the time that is shown."""
+        recording = self.clock.recording
+        duration = recording.ends - recording.begins
+        before = 0
+        if duration:
+            passed = (self.clock.time() - recording.begins) / duration
+            before = int(passed * (width - 1))
+        after = width - 1 - before
+        return [
+            Cell(plain(signs.bar_empty * before), Tone.ACCENT),
+            Cell(plain(signs.vertical), Tone.STRONG),
+            Cell(plain(signs.bar_empty * after), Tone.DIM),
+        ]
 
     @on(StatusLine.Pressed)
     def _timeline_pressed(self, event: StatusLine.Pressed) -> None:
@@ -110,7 +137,7 @@ class ReplayScreen(MainScreen):
         start_worker(self, self._next_need, "find a need", group=MOVING, exclusive=True)
 
     def jump(self, at: float) -> None:
-        """Show another time, and look for no need any more."""
+        """Show another time, a number of seconds since 1970; a search for a need ends."""
         show = partial(self._show, at)
         start_worker(self, show, "show another time", group=MOVING, exclusive=True)
 
@@ -122,14 +149,19 @@ class ReplayScreen(MainScreen):
         self.view.freezer.release()
 
     async def _next_need(self) -> None:
-        """Go on to where a need appears or grows worse, by looking at all that comes until then."""
-        clock, needs, shown = self.clock, self.dashboard.needs_refresh, self.clock.time()
+        """Play on, faster than time, until a need appears or grows worse, and show that time.
+
+        If that does not happen until the end of the recording, the time from before is shown again.
+        """
+        clock = self.clock
+        needs = self.dashboard.needs_refresh
+        shown = clock.time()
         await self.poller.poll_all()
         before = await needs.levels_by_key()
         while not clock.ended:
             at = clock.time()
             after = clock.recording.next_after(at + STEP) or clock.recording.ends
-            self.poller.set(at=min(after, at + WAITING))
+            self.poller.set(at=min(after, at + LONGEST_STEP))
             self.show_frame()
             await self.poller.poll_all()
             levels = await needs.levels_by_key()
@@ -143,7 +175,7 @@ class ReplayScreen(MainScreen):
 
 
 class TimeWords:
-    """Goes to the time that is typed."""
+    """The prompt for a time to jump to: a time of day, a date, or a span such as +5m."""
 
     def __init__(self, frame: ReplayScreen) -> None:
         self._frame = frame
@@ -151,7 +183,7 @@ class TimeWords:
         frame.prompt.ask("@", "", plain("03:12  2026-11-23 03:12  +5m  -1h"), handler=self)
 
     def text_changed(self, text: str) -> None:
-        self._frame.prompt.show_hint(plain("enter goes there, esc leaves it"))
+        self._frame.prompt.show_hint(plain(f"enter: go there {signs.separator} esc: cancel"))
 
     async def text_entered(self, text: str) -> None:
         at = self._frame.clock.parse_time(text.strip())

@@ -1,4 +1,8 @@
-"""A screen that shows one sentence while the terminal is too small for it."""
+"""The base of all screens: it shows one sentence while the terminal is too small for the screen.
+
+It also sets the CSS classes `-phone` and `-slim` on narrow terminals, by which screens leave out
+panels. `KeyApp` is the application class of the dashboard.
+"""
 
 from __future__ import annotations
 
@@ -56,27 +60,29 @@ class SizedScreen(Screen[T]):
         self.mount(self._small)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Hide all below the least size, and bring it back with the keys where they were.
+        """Hide everything below the least size; above it, show it again with the same focus.
 
-        A screen hears of the size that its layout took; the terminal may have another by then.
+        The event has the size of the last layout. If the terminal has another one by now, the event
+        is sent again with that.
         """
         width, height = size = self.app.size
         if event.size != size:
             self.post_message(events.Resize(size, size))
-        was_small, small = self.hidden, width < LEAST_WIDTH or height < LEAST_HEIGHT
-        if small and not was_small:
+        was_small = self.hidden
+        is_small = width < LEAST_WIDTH or height < LEAST_HEIGHT
+        if is_small and not was_small:
             self._focus_before = self.focused
-        self.set_class(small, "-small")
+        self.set_class(is_small, "-small")
         self.set_class(width < PHONE_WIDTH or height < PHONE_HEIGHT, "-phone")
         self.set_class(width < SLIM_WIDTH, "-slim")
-        if small:
+        if is_small:
             words = f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
-            words += f"{width}x{height}. Make it larger to go on."
+            words += f"{width}x{height}. Make it larger to continue."
             self.call_after_refresh(self._small.show, [Paragraph(plain(words), Tone.WARNING)])
         elif was_small:
             self.call_after_refresh(self.focus_again)
 
     def focus_again(self) -> None:
-        """What was hidden has lost the keys."""
+        """Return the focus to the widget that had it before the screen was hidden."""
         if self._focus_before is not None:
             self._focus_before.focus()

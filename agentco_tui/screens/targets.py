@@ -1,4 +1,10 @@
-"""All that can be gone to or run by its words, and the one search over it. No Textual."""
+"""What can be opened or run by typing its name, and the search over all of it.
+
+The command prompt (`:`), the go-to prompt (`g`) and their suggestions use this. A `Target` is a
+command, a screen, a view, a theme, a profile, or a record such as a company or a task. `targets`
+yields all of them, and `search` finds those that some typed words may mean. Nothing here knows
+Textual. `place` is the name of the screen that is shown, such as "tasks".
+"""
 
 from __future__ import annotations
 
@@ -18,40 +24,51 @@ from agentco_tui.model import Agent, Alert, Company, Task
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.workspace.workspace import Workspace
 
-MOST: Final = 100  # found ones that are kept of each rank
-STEP: Final = 200  # looked at between two looks at the time
-APART: Final = 3  # letters that may stand between two of those typed
-SHORT: Final = 3  # letters from which on they need not stand together
-
-FEW: Final = 2_000  # that one of another spelling is looked for among
+MOST: Final = 100
+"""Results of each rank that are kept."""
+STEP: Final = 200
+"""Targets that are searched between two pauses."""
+APART: Final = 3
+"""Letters that may stand between two of those typed."""
+SHORT: Final = 3
+"""Letters at or above which those typed need not be adjacent."""
+FEW: Final = 2_000
+"""Targets among which a similar spelling is looked for."""
 
 KINDS: Final = ("command", "profile", "company", "agent", "task", "alert")
 """Words that may stand before a name, to mean only those."""
 
+_EXACT, _PREFIX, _WORD_PREFIX, _CONTAINS, _LOOSE = range(5)
+"""How well a target fits the typed words, the best first."""
+
 
 class Target(NamedTuple):
+    """Something that can be opened or run, by its name or id."""
+
     kind: str
     name: SafeText
     id: str
-    of: Task | Agent | Company | Alert | Command | None = None
+    record: Task | Agent | Company | Alert | Command | None = None
 
 
-class Meant(NamedTuple):
-    """What some words may mean, the best first."""
+class SearchResult(NamedTuple):
+    """The targets that some words may mean, the best first."""
 
     words: str
     targets: Sequence[Target]
-    best: int = 0  # how many fit as well as the first
-    all: int = 0
+    equally_good: int = 0
+    """How many targets fit as well as the first."""
+    total: int = 0
+    """How many targets fit at all, including those that were not kept."""
 
     @property
-    def sure(self) -> Target | None:
-        """What is meant, if that is beyond doubt."""
-        return self.targets[0] if self.best == 1 else None
+    def unambiguous(self) -> Target | None:
+        """The only target that fits best; None if there are several."""
+        return self.targets[0] if self.equally_good == 1 else None
 
 
 def statuses(store: Store) -> list[str]:
-    """The words that choose which tasks are shown, as far as they are known."""
+    """Return the words that choose which tasks are shown: "pending", those sent, and "all"."""
     sent = {task.status for task in store.tasks}
     words = {str(status).casefold() for status in sent if status}
     return ["pending", *sorted(words - {"pending"}), "all"]
@@ -62,17 +79,14 @@ def status_target(status: str) -> Target:
 
 
 def targets(workspace: Workspace, place: Place) -> Iterator[Target]:
-    """All there are, the fewest first: of the commands the screen's own, the moves last."""
+    """Yield all targets, smaller kinds first, so that many tasks delay no other.
+
+    Commands of the screen itself come first, those that move the cursor last.
+    """
     store = workspace.store
-    every = (*COMMANDS, *(own.command for own in workspace.settings.commands))
-    here = [one for one in every if place in one.places and one.where != "dialog"]
-    own = {place: 0, "table": 1}
-    here.sort(key=lambda one: (one.cursor, 0 if place in one.also else own.get(one.where, 2)))
-    for one in here:
-        if one.id in ("app.go_to", "app.palette"):
-            continue
-        kind = "screen" if one.id.startswith("screen.") else "command"
-        yield Target(kind, plain(one.label), one.id, one)
+    for command in _commands_of(workspace, place):
+        kind = "screen" if command.id.startswith("screen.") else "command"
+        yield Target(kind, plain(command.label), command.id, command)
     for status in statuses(store):
         yield status_target(status)
     for view in workspace.settings.views:
@@ -98,59 +112,101 @@ def targets(workspace: Workspace, place: Place) -> Iterator[Target]:
             yield Target("task", task.title, task.id, task)
 
 
+def _commands_of(workspace: Workspace, place: Place) -> list[Command]:
+    """Return the commands that work on a screen, except the prompts themselves."""
+    custom_commands = (custom.command for custom in workspace.settings.commands)
+    commands = [
+        command
+        for command in (*COMMANDS, *custom_commands)
+        if place in command.places
+        and command.where != "dialog"
+        and command.id not in ("app.go_to", "app.palette")
+    ]
+    order = {place: 0, "table": 1}
+
+    def sort_key(command: Command) -> tuple[bool, int]:
+        is_of_screen = place in command.also
+        return command.cursor, 0 if is_of_screen else order.get(command.where, 2)
+
+    commands.sort(key=sort_key)
+    return commands
+
+
+class _Matcher:
+    """Ranks texts by how well they fit some typed words."""
+
+    def __init__(self, wanted: str) -> None:
+        self._parts = wanted.split()
+        self._prefix = wanted
+        self._exact_name = f"{wanted}\n"
+        self._id_prefix = f"\n{wanted}"
+        self._word_prefix = f" {wanted}"
+        letters = wanted.replace(" ", "")
+        self._loose: re.Pattern[str] | None = None
+        if len(letters) >= SHORT:
+            pattern = re.escape(letters[:1])
+            for letter in letters[1:]:
+                pattern += f"[^{re.escape(letter)}\n]{{0,{APART}}}+{re.escape(letter)}"
+            self._loose = re.compile(pattern)
+
+    def rank(self, target: Target) -> int | None:
+        """Return how well a target fits, from `_EXACT` to `_LOOSE`; None if it does not."""
+        text = f"{target.name}\n{target.id}".casefold()
+        if not all(part in text for part in self._parts):
+            is_loose = self._loose is not None and self._loose.search(text) is not None
+            return _LOOSE if is_loose else None
+        if text.startswith(self._exact_name) or text.endswith(self._id_prefix):
+            return _EXACT
+        if text.startswith(self._prefix) or self._id_prefix in text:
+            return _PREFIX
+        return _WORD_PREFIX if self._word_prefix in text else _CONTAINS
+
+
 def search(
     words: str, among: Iterable[Target], recent: Sequence[Target] = ()
-) -> Generator[None, None, Meant]:
-    """Find what is called so, begins so, has a word that begins so, holds it all, or has its
-    letters in this order not far apart; of those that fit as well, first what was chosen lately.
+) -> Generator[None, None, SearchResult]:
+    """Find targets by their names and ids. A generator that pauses every `STEP` targets.
+
+    Ranked by whether the name is the words, begins with them, has a word that does, contains them,
+    or has their letters in this order and not far apart. Of targets that rank the same, those in
+    `recent` come first. A kind such as "agent" before the words finds only those.
     """
     wanted = " ".join(words.casefold().split())
-    kind, _, rest = wanted.partition(" ")
-    if only := kind if kind in KINDS and rest else "":
+    first_word, _, rest = wanted.partition(" ")
+    only_kind = ""
+    if first_word in KINDS and rest:
+        only_kind = first_word
         wanted = rest
-    parts, letters = wanted.split(), wanted.replace(" ", "")
-    others = [
-        f"[^{re.escape(letter)}\n]{{0,{APART}}}+{re.escape(letter)}" for letter in letters[1:]
-    ]
-    loose = re.compile(re.escape(letters[:1]) + "".join(others)) if len(letters) >= SHORT else None
-    ranks: list[list[Target]] = [[], [], [], [], []]
-    counts = [0] * len(ranks)
-    lately = {(target.kind, target.id): at for at, target in enumerate(recent)}
-    whole, own_line, own_word = f"{wanted}\n", f"\n{wanted}", f" {wanted}"
-    for at, target in enumerate(among, start=1):
-        if at % STEP == 0:
+    matcher = _Matcher(wanted)
+    targets_by_rank: list[list[Target]] = [[] for _ in range(_LOOSE + 1)]
+    counts = [0] * len(targets_by_rank)
+    recency = {(target.kind, target.id): at for at, target in enumerate(recent)}
+    for number, target in enumerate(among, start=1):
+        if number % STEP == 0:
             yield
-        if not wanted or (only and target.kind != only):
+        if not wanted or (only_kind and target.kind != only_kind):
             continue
-        text = f"{target.name}\n{target.id}".casefold()
-        if all(map(text.__contains__, parts)):
-            if text.startswith(whole) or text.endswith(own_line):
-                rank = 0
-            elif text.startswith(wanted) or own_line in text:
-                rank = 1
-            else:
-                rank = 2 if own_word in text else 3
-        elif loose is not None and loose.search(text):
-            rank = 4
-        else:
+        rank = matcher.rank(target)
+        if rank is None:
             continue
         counts[rank] += 1
-        if len(ranks[rank]) < MOST or (target.kind, target.id) in lately:
-            ranks[rank].append(target)
-    all_ = sum(counts)
-    for rank, found in enumerate(ranks):
-        found.sort(key=lambda target: lately.get((target.kind, target.id), len(lately)))
-        screens = [target for target in found if target.kind == "screen"]
-        if rank < 2 and len(screens) == 1:
-            # Whatever a platform calls its records, screens are reached by the same letters.
-            found.sort(key=lambda target: target.kind != "screen")
+        if len(targets_by_rank[rank]) < MOST or (target.kind, target.id) in recency:
+            targets_by_rank[rank].append(target)
+    total = sum(counts)
+    for rank, ranked in enumerate(targets_by_rank):
+        ranked.sort(key=lambda target: recency.get((target.kind, target.id), len(recency)))
+        screens = [target for target in ranked if target.kind == "screen"]
+        if rank <= _PREFIX and len(screens) == 1:
+            # Whatever a platform calls its records, the same letters always open a screen.
+            ranked.sort(key=lambda target: target.kind != "screen")
             counts[rank] = 1
-    best = next(filter(None, counts), 0)
-    return Meant(words, [target for found in ranks for target in found], best, all_)
+    equally_good = next(filter(None, counts), 0)
+    found = [target for ranked in targets_by_rank for target in ranked]
+    return SearchResult(words, found, equally_good, total)
 
 
 def unread_status(words: str, store: Store) -> Target | None:
-    """What `tasks WORD` means while it isn't known which statuses there are."""
+    """Return the target of `tasks WORD` while it is not known which statuses there are."""
     screen, _, status = words.strip().casefold().partition(" ")
     is_read = store.freshness[FeedName.TASKS].answered_at is not None
     if screen != "tasks" or not status or (is_read and store.tasks.listing.whole):
@@ -158,48 +214,70 @@ def unread_status(words: str, store: Store) -> Target | None:
     return status_target(status)
 
 
-def spelled(among: Iterable[Target]) -> Iterator[tuple[str, SafeText]]:
-    """How all but the tasks, which may be too many, can be written; each with its name."""
+def spellings(among: Iterable[Target]) -> Iterator[tuple[str, SafeText]]:
+    """Yield the ways to write each target, with its name; no tasks, of which there may be many."""
     for target in takewhile(lambda target: target.kind != "task", among):
         yield target.name, target.name
         yield f"{target.kind} {target.name}", target.name
 
 
-def nowhere(words: str, among: Iterable[Target]) -> SafeText:
-    names = {text.casefold(): name for text, name in islice(spelled(among), FEW)}
-    near = get_close_matches(words.strip().casefold(), names, 1)
-    hint = f": did you mean {names[near[0]]}?" if near else ""
+def not_found_text(words: str, among: Iterable[Target]) -> SafeText:
+    """Return that nothing has this name, and the name with the most similar spelling."""
+    names = {text.casefold(): name for text, name in islice(spellings(among), FEW)}
+    similar = get_close_matches(words.strip().casefold(), names, 1)
+    hint = f": did you mean {names[similar[0]]}?" if similar else ""
     return plain(f"nothing here is called {safe(words.strip(), 40)}{hint}")
 
 
-def about(target: Target, workspace: Workspace, denied: Mapping[str, str]) -> SafeText:
-    """What tells it from others of its name."""
-    names, of = workspace.names, target.of
-    match of:
+def description(target: Target, workspace: Workspace, denied: Mapping[str, str]) -> SafeText:
+    """Return what distinguishes a target from others of its name.
+
+    `denied` has the reason why a command does not work now, by the command's id.
+    """
+    names = workspace.names
+    record = target.record
+    match record:
         case Command():
-            return plain(f"not now: {denied[of.id]}" if of.id in denied else of.tooltip)
+            if record.id in denied:
+                return plain(f"not now: {denied[record.id]}")
+            return plain(record.tooltip)
         case Task():
-            known = [names.agent(of.agent)] if of.agent else []
-            if company := names.company_of(of):
-                known.append(names.company(company))
-            return joined([*known, *filter(None, [of.status])], f" {signs.separator} ")
-        case Agent() | Alert() if company := names.company_of(of):
-            return names.company(company)
+            parts: list[SafeText] = []
+            if record.agent:
+                parts.append(names.agent(record.agent))
+            company = names.company_of(record)
+            if company:
+                parts.append(names.company(company))
+            if record.status:
+                parts.append(record.status)
+            return joined(parts, f" {signs.separator} ")
+        case Agent() | Alert():
+            company = names.company_of(record)
+            if company:
+                return names.company(company)
     if target.kind == "profile":
-        if target.id == "profile ":
-            return plain("what needs you on all platforms")
-        is_here = target.id == f"profile {workspace.settings.profile}"
-        return plain("start it anew" if is_here else "leave for this platform")
+        return _description_of_profile(target, workspace)
     return plain("" if target.id else "show all companies")
 
 
+def _description_of_profile(target: Target, workspace: Workspace) -> SafeText:
+    if target.id == "profile ":
+        return plain("what needs you on all platforms")
+    is_current = target.id == f"profile {workspace.settings.profile}"
+    return plain("restart it" if is_current else "switch to this platform")
+
+
 def completion(typed: str, among: Iterable[Target]) -> str | None:
-    """What was typed, completed to the first name that begins so."""
-    return completed(typed, (text for text, _ in spelled(among)))
+    """Return what was typed, completed to the first name that begins with it."""
+    return completed(typed, (text for text, _ in spellings(among)))
 
 
 def completed(typed: str, words: Iterable[str]) -> str | None:
-    """What was typed, completed to the first of these words that begins so."""
-    begins = typed.casefold()
-    found = next((word for word in words if typed and word.casefold().startswith(begins)), None)
-    return None if found is None else typed + found[len(typed) :]
+    """Return what was typed, completed to the first of these words that begins with it."""
+    if not typed:
+        return None
+    prefix = typed.casefold()
+    for word in words:
+        if word.casefold().startswith(prefix):
+            return typed + word[len(typed) :]
+    return None

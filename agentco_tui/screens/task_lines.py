@@ -1,4 +1,10 @@
-"""What the lists with tasks share: what they show of decisions, and how the user decides there."""
+"""The base of the lists whose rows are tasks, in the Overview and in Tasks.
+
+A decision is an approval that the operator started here; `dashboard.decisions` knows how far each
+one is. `TaskLines` shows that on the rows, offers to approve or trace the task under the cursor,
+and moves on to the next task after an approval. A tombstone is the dimmed row of a task that has
+left the list, which says why it left (its resolution).
+"""
 
 from __future__ import annotations
 
@@ -20,27 +26,31 @@ from agentco_tui.widgets.table.layout import R
 from agentco_tui.widgets.text_pane import PaneItem
 from agentco_tui.widgets.tones import Cell
 
-MOST_SEARCHED = 1_000  # lines, up or down, in which the next task that waits is looked for
+MOST_SEARCHED = 1_000
+"""Rows, up or down, among which the next task that waits is looked for."""
 
 
 class TaskLines(ListView[R]):
     """A list in which some or all rows are tasks."""
 
-    task_rows: ClassVar[str] = ""  # the prefix of row ids of tasks, before the task's id
+    task_rows: ClassVar[str] = ""
+    """The part of a task's row id before the id of the task."""
 
     def footer_actions(self) -> dict[str, str]:
-        offers, task = super().footer_actions(), self.subject()
+        actions = super().footer_actions()
+        task = self.subject()
         if not isinstance(task, Task):
-            offers.pop("tasks.trace", None)
-        if not (isinstance(task, Task) and may_approve(self.dashboard, task)):
-            offers.pop("tasks.approve", None)
-            offers.pop("tasks.mark", None)
-        return offers
+            actions.pop("tasks.trace", None)
+        if not isinstance(task, Task) or not may_approve(self.dashboard, task):
+            actions.pop("tasks.approve", None)
+            actions.pop("tasks.mark", None)
+        return actions
 
     def resolution(self, row_id: str) -> Cell:
         record = self.subject(row_id)
-        is_task = isinstance(record, Task)
-        return resolution_note(self.dashboard, record.id) if is_task else super().resolution(row_id)
+        if isinstance(record, Task):
+            return resolution_note(self.dashboard, record.id)
+        return super().resolution(row_id)
 
     def detail_items(self, record: Any) -> list[PaneItem]:
         """Return the task as it was last read, after what is known of a decision about it."""
@@ -61,21 +71,25 @@ class TaskLines(ListView[R]):
         ]
 
     def show_decisions(self, task_ids: Iterable[str] = ()) -> None:
-        """Show on the lines of tasks how far their decisions are; on the tombstones of the tasks in
-        `task_ids`, what became of them.
+        """Show on the rows of tasks how far their decisions are.
+
+        The tombstones of the tasks in `task_ids` show how they were resolved.
         """
         if not self.is_attached:  # the program may be ending
             return
-        decisions, table = self.dashboard.decisions, self.table
-        notes = {
-            f"{self.task_rows}{d.task.id}": line_note(self.dashboard, d) for d in decisions.open
-        }
+        decisions = self.dashboard.decisions
+        table = self.table
+        notes: dict[str, Cell] = {}
+        for decision in decisions.open:
+            row_id = f"{self.task_rows}{decision.task.id}"
+            notes[row_id] = line_note(self.dashboard, decision)
         for task_id in decisions.by_task:
             row_id = f"{self.task_rows}{task_id}"
-            task, settled = self.subject(row_id), settled_as(self.dashboard, task_id)
+            task = self.subject(row_id)
+            settled = settled_as(self.dashboard, task_id)
             waits = isinstance(task, Task) and insight.waits_for_person(task)
             if waits and settled is not None and not table.model.tombstone(row_id):
-                notes[row_id] = settled  # its list doesn't know it yet
+                notes[row_id] = settled  # the list was read before that
         table.annotate(notes)
         for task_id in task_ids:
             row_id = f"{self.task_rows}{task_id}"
@@ -86,18 +100,19 @@ class TaskLines(ListView[R]):
             self.show_detail()
 
     def go_on(self, decided: Collection[str]) -> None:
-        """Move the cursor from a task that was approved to the next one that waits: below, else
-        above; if the settings say so.
+        """Move the cursor on if it is on a task of `decided` and the setting `advance` is on.
+
+        It goes to the next task below that waits, else to the next one above.
         """
-        here, rows, at = self.subject(), self.table.model, self.table.viewport.cursor_index
-        is_here = isinstance(here, Task) and here.id in decided
-        if not (is_here and self.workspace.settings.advance):
+        current = self.subject()
+        is_decided = isinstance(current, Task) and current.id in decided
+        if not is_decided or not self.workspace.settings.advance:
             return
-        shown = rows.shown
-        for row_id in (
-            *shown[at + 1 : at + MOST_SEARCHED],
-            *reversed(shown[max(0, at - MOST_SEARCHED) : at]),
-        ):
+        rows = self.table.model
+        index = self.table.viewport.cursor_index
+        below = rows.shown[index + 1 : index + MOST_SEARCHED]
+        above = rows.shown[max(0, index - MOST_SEARCHED) : index]
+        for row_id in (*below, *reversed(above)):
             task = self.subject(row_id)
             waits = isinstance(task, Task) and may_approve(self.dashboard, task)
             if waits and task.id not in decided and not rows.tombstone(row_id):
@@ -107,11 +122,12 @@ class TaskLines(ListView[R]):
     def return_to(self, task_id: str) -> bool:
         return self.table.move_cursor_to(f"{self.task_rows}{task_id}")
 
-    def _selected_task(self, to: str) -> Task | None:
+    def _selected_task(self, purpose: str) -> Task | None:
+        """Return the task under the cursor; if there is none, say so and return None."""
         subject = self.subject()
         if isinstance(subject, Task):
             return subject
-        self.frame.say(f"put the cursor on a task to {to}")
+        self.frame.say(f"put the cursor on a task to {purpose}")
         return None
 
     def action_approve(self) -> None:

@@ -1,8 +1,14 @@
-"""Figures of the last 24 hours and of the period: as columns, lines, graphs and sentences."""
+"""Trends: spending, waiting tasks and log entries of the last 24 hours, and of a budget's period.
+
+Each is shown as a table column (`trend_column`), as a line of a spark graph with its figures
+(`Trend.items`) or as a larger `Plot`. The figures are a `Day`: one number for each hour, None for
+an hour in which nothing was observed. They come from `workspace.outlook`, the forecast service,
+which reads them from the history. `TrendView` is the base of list screens that show them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,23 +30,27 @@ from agentco_tui.widgets.text_pane import CellLine, PaneItem
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.workspace.workspace import Workspace
 
-SPARK = 12  # cells of the column that draws a day
-LEAST_SPARK = 6  # cells to which it shrinks
+SPARK = 12
+"""Cells of the column that draws a day."""
+LEAST_SPARK = 6
+"""Cells to which it shrinks."""
 HOURS = 24
-ROUGHLY = 600.0
-"""Seconds by which the time that was seen may be less than the hours shown without a note: the last
-hour is not over."""
+"""Hours of a day's trend, and cells of the widest spark graph."""
+UNOBSERVED_ALLOWED = 600.0
+"""Seconds of the hours shown that may be unobserved without a note: the last hour is not over."""
 
 
 def spark_cell(day: Day, width: int = SPARK) -> Cell:
-    """A day drawn in at most `width` cells; no text if nothing is known of it."""
-    is_known = any(figure is not None for figure in day)
-    return Cell(sparkline(day, min(width, HOURS)) if is_known else plain(""), Tone.DIM)
+    """Return a spark graph of a day in at most `width` cells; an empty cell if all is unknown."""
+    if all(figure is None for figure in day):
+        return Cell(plain(""), Tone.DIM)
+    return Cell(sparkline(day, min(width, HOURS)), Tone.DIM)
 
 
 def trend_column(day_of: Callable[[R], Day], priority: int) -> Column[R]:
-    """A column of the last 24 hours of each record, each on its own scale. It appears once one of
-    them is known.
+    """Return a column of the last 24 hours of each record, each on its own scale.
+
+    It is shown once the day of any record is known.
     """
 
     def drawn(record: R, width: int = SPARK) -> Cell:
@@ -64,9 +74,13 @@ class Trend(msgspec.Struct, frozen=True):
 
     day: Day
     figure: Callable[[float], SafeText] = lambda value: fmt.count(round(value))
+    """Formats a figure."""
     noun: str = ""
-    sums: bool = True  # False if figures are levels, such as the length of a queue
-    seconds: float | None = None  # the seconds that were seen; None: all of the hours
+    """What is counted, with a blank before it: " entries"."""
+    sums: bool = True
+    """False if figures are levels, such as the length of a queue, which must not be added up."""
+    seconds: float | None = None
+    """The seconds that were observed; None for all of the hours."""
 
     @property
     def known(self) -> list[float]:
@@ -76,24 +90,33 @@ class Trend(msgspec.Struct, frozen=True):
         return bool(self.known)
 
     @property
-    def told(self) -> SafeText:
-        """The sum and the peak, or the range of a level."""
-        least, most, total = (self.figure(of(self.known)) for of in (min, max, sum))
-        hours = f"in {len(self.known)} h"
-        if self.seconds is not None and self.seconds < len(self.known) * HOUR - ROUGHLY:
-            hours = f"in the {fmt.duration(self.seconds)} that was seen"
-        if self.sums:
-            return plain(f"{total}{self.noun} {hours}, peak {most} an hour")
-        return plain(f"{least} to {most} {hours}")
+    def summary(self) -> SafeText:
+        """Return the sum and the peak: "2,415 entries in 24 h, peak 310 an hour".
+
+        Of levels, return the lowest and the highest: "3 to 40 in 24 h".
+        """
+        least = self.figure(min(self.known))
+        most = self.figure(max(self.known))
+        span = f"in {len(self.known)} h"
+        if self.seconds is not None:
+            unobserved = len(self.known) * HOUR - self.seconds
+            if unobserved > UNOBSERVED_ALLOWED:
+                span = f"in the {fmt.duration(self.seconds)} observed"
+        if not self.sums:
+            return plain(f"{least} to {most} {span}")
+        total = self.figure(sum(self.known))
+        return plain(f"{total}{self.noun} {span}, peak {most} an hour")
 
     def items(self, name: str = "") -> list[PaneItem]:
-        """A line of signs, and the words for it."""
+        """Return a line with the name, the spark graph and the summary; none if all is unknown."""
         if not self:
             return []
-        told = Cell(plain(f"  {self.told}"), Tone.DIM)
-        return [
-            CellLine((Cell(plain(f"{name} "), Tone.ACCENT), Cell(sparkline(self.day, HOURS)), told))
-        ]
+        line = (
+            Cell(plain(f"{name} "), Tone.ACCENT),
+            Cell(sparkline(self.day, HOURS)),
+            Cell(plain(f"  {self.summary}"), Tone.DIM),
+        )
+        return [CellLine(line)]
 
     def plot(self, height: int) -> Graph:
         return Graph(
@@ -107,6 +130,7 @@ class Trend(msgspec.Struct, frozen=True):
 
 
 def waiting_trend(workspace: Workspace, company: str | None) -> Trend:
+    """Return the number of waiting tasks of a company by id, or with None of all."""
     return Trend(workspace.outlook.of_company(company).waiting_by_hour, sums=False)
 
 
@@ -115,75 +139,94 @@ def entries_trend(day: Day) -> Trend:
 
 
 def spending_trend(workspace: Workspace, budget: Budget) -> Trend:
-    known = workspace.outlook.of(budget)
+    forecast = workspace.outlook.of(budget)
     figure = partial(about, budget, derived=False)
-    return Trend(known.spent_by_hour, figure, seconds=known.spent_seconds or None)
+    return Trend(forecast.spent_by_hour, figure, seconds=forecast.spent_seconds or None)
 
 
-def ahead_in(budget: Budget, workspace: Workspace, room: int) -> SafeText:
-    """The forecast of a budget in at most `room` cells, if possible: first the platform's own
-    forecast is left out, then the limit, which is shown elsewhere.
+def forecast_words(budget: Budget, workspace: Workspace, room: int) -> SafeText:
+    """Return the forecast of a budget in at most `room` cells if that is possible.
+
+    The platform's own forecast is left out first, then the limit, which is shown elsewhere.
     """
     now = workspace.clock.now()
-    own = own_forecast(budget, workspace.outlook, now)
-    if own is None:
-        # Without the mark of what is worked out here; the detail names it as the platform's.
-        return plain("" if budget.forecast is None else f"forecast {fmt.money(budget.forecast)}")
-    words = consequence(budget, workspace.outlook, now) or own
-    short = plain(own.replace(f" of {fmt.money(budget.limit)}", ""))
-    fitting = (each for each in (words, own) if cell_width(each) <= room)
-    return next(fitting, short)
+    own_words = own_forecast(budget, workspace.outlook, now)
+    if own_words is None:
+        if budget.forecast is None:
+            return plain("")
+        # Without the mark for derived figures: the detail names it as the platform's.
+        return plain(f"forecast {fmt.money(budget.forecast)}")
+    all_words = consequence(budget, workspace.outlook, now) or own_words
+    for words in (all_words, own_words):
+        if cell_width(words) <= room:
+            return words
+    return plain(own_words.replace(f" of {fmt.money(budget.limit)}", ""))
 
 
-def together(days: Iterable[Day]) -> Day:
-    """The sums of the same hours; an hour of which nothing is known is a gap."""
-    hours = zip(*filter(None, days), strict=True)
-    known = ([figure for figure in hour if figure is not None] for hour in hours)
-    return tuple(sum(figures) if figures else None for figures in known)
+def sum_of_days(days: Iterable[Day]) -> Day:
+    """Return the sums of the same hours; None for an hour that is unknown in all of them."""
+    figures_by_hour = zip(*filter(None, days), strict=True)
+    sums: list[float | None] = []
+    for figures in figures_by_hour:
+        known = [figure for figure in figures if figure is not None]
+        sums.append(sum(known) if known else None)
+    return tuple(sums)
 
 
 def spending_items(budget: Budget, workspace: Workspace, name: str = "") -> list[PaneItem]:
-    """A budget's last 24 hours, its forecast, and the graph of its period."""
+    """Return a budget's last 24 hours, its rate and forecast, and the graph of its period."""
     outlook = workspace.outlook
     now = workspace.clock.now()
     items = spending_trend(workspace, budget).items(name)
-    if rate := rate_now(budget, outlook):
+    rate = rate_now(budget, outlook)
+    if rate:
         items.append(field("now", rate))
-    if ahead := consequence(budget, outlook, now):
+    ahead = consequence(budget, outlook, now)
+    if ahead:
         items.append(field("forecast", ahead))
     spent = outlook.of(budget).spent_in_period
-    found = outlook.of(budget).forecast
-    limit = None if budget.limit is None or budget.unlimited else float(budget.limit.amount)
-    span = (found.low, found.high) if isinstance(found, Forecast) else None
     if any(figure > 0 for figure in spent):
-        period = period_of(budget, now)
-        graph = Graph(
-            past=spent,
-            # Rounded, so that the graph is repainted only when it moves.
-            passed=round((now - period.start) / (period.end - period.start), 3),
-            limit=limit,
-            forecast=span,
-            format_value=partial(about, budget, derived=False),
-            start_label=fmt.day(period.start, now),
-            end_label=fmt.day(period.end, now),
-        )
-        items.append(graph)
+        items.append(_period_plot(budget, spent, outlook.of(budget).forecast, now))
     return items
 
 
+def _period_plot(budget: Budget, spent: Sequence[float], forecast: object, now: float) -> Plot:
+    """Return the graph of what is spent in a budget's period, its limit and its forecast."""
+    period = period_of(budget, now)
+    limit = None
+    if budget.limit is not None and not budget.unlimited:
+        limit = float(budget.limit.amount)
+    span = None
+    if isinstance(forecast, Forecast):
+        span = (forecast.low, forecast.high)
+    passed = (now - period.start) / (period.end - period.start)
+    return Plot(
+        past=spent,
+        passed=round(passed, 3),  # so that the graph is repainted only when it moves
+        limit=limit,
+        ahead=span,
+        named=partial(about, budget, derived=False),
+        starts=fmt.day(period.start, now),
+        ends=fmt.day(period.end, now),
+    )
+
+
 class TrendView(ListView[R]):
-    """A list that shows trends in its rows and in the detail."""
+    """The base of list screens that show trends of their records, in rows and in the detail."""
 
     def budget_about(self, record: Any) -> Budget | None:
+        """Return the budget of an agent or a company, or the budget itself."""
         if isinstance(record, Agent | Company):
             return self.cell_context.budget_of(record)
         return record if isinstance(record, Budget) else None
 
     def spent_in_day(self, record: Any) -> Day:
+        """Return what was spent of a record's budget in each of the last 24 hours."""
         budget = self.budget_about(record)
         return () if budget is None else self.workspace.outlook.of(budget).spent_by_hour
 
     def tick(self) -> None:
+        """Request the forecasts of the records that are visible; called every second."""
         rows = self.table.model
         top = self.table.viewport.top
         visible = [*map(rows.record, rows.shown[top : top + self.table.size.height])]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.keys.places import Place
-from agentco_tui.screens.targets import MOST, Meant, Target, search
+from agentco_tui.screens.targets import MOST, SearchResult, Target, search
 from agentco_tui.screens.views import recall
 from agentco_tui.system.background import at_once
 from agentco_tui.system.state_folder import ListMemory, Remembered
@@ -359,7 +359,7 @@ async def test_up_brings_back_what_was_entered(on: Staging) -> None:
 def test_a_hundred_thousand_are_searched_in_short_steps_and_few_are_kept() -> None:
     many = (Target("task", plain(f"Refund {at}"), f"tsk_{at}") for at in range(100_000))
     steps = search("refund 214", many)
-    found: Meant | None = None
+    found: SearchResult | None = None
 
     def end() -> Iterator[None]:
         nonlocal found
@@ -368,7 +368,7 @@ def test_a_hundred_thousand_are_searched_in_short_steps_and_few_are_kept() -> No
     assert sum(1 for _ in end()) >= 100_000 / 500
     assert found is not None
     assert [target.id for target in found.targets[:2]] == ["tsk_214", "tsk_2140"]
-    assert found.best == 1, "the whole name"
+    assert found.equally_good == 1, "the whole name"
     assert len(found.targets) <= 5 * MOST
 
 
@@ -400,11 +400,11 @@ def test_what_words_may_mean(words: str, ids: list[str]) -> None:
     among = [Target(kind, plain(name), id_) for id_, (kind, name) in known.items()]
     found = at_once(search(words, among))
     assert [target.id for target in found.targets] == ids
-    assert (found.sure is not None) is bool(ids)
+    assert (found.unambiguous is not None) is bool(ids)
 
 
 def test_what_was_chosen_lately_comes_first_of_what_fits_as_well() -> None:
     among = [Target("agent", plain(name), name) for name in ("Ada", "Adele", "Amadou", "Nora")]
     found = at_once(search("a", among, [among[2], among[3]]))
     assert [target.id for target in found.targets] == ["Amadou", "Ada", "Adele", "Nora"]
-    assert (found.sure, found.best, found.all) == (None, 3, 4)
+    assert (found.unambiguous, found.equally_good, found.total) == (None, 3, 4)

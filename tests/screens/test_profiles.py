@@ -28,7 +28,7 @@ async def _ask_for_the_other(s: Stage) -> None:
 async def test_profiles_are_gone_to_by_their_names(on: Staging) -> None:
     async with on(profile="shop", profiles=NAMES) as s:
         await s.press("colon", *"profile")
-        await s.sees("profile  shop", "start it anew", "leave for this platform")
+        await s.sees("profile  shop", "restart it", "switch to this platform")
         await s.press("escape")
         await _ask_for_the_other(s)
         await s.wait_until(lambda: s.app.switch, "the switch")

@@ -22,7 +22,7 @@ from agentco_tui.live.feeds import Freshness
 from agentco_tui.screens.dialogs.base import Question, title_of
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan
 from agentco_tui.screens.header_footer import notice
-from agentco_tui.screens.targets import Target, completion, nowhere
+from agentco_tui.screens.targets import Target, completion, not_found_text
 from agentco_tui.text import clipboard_text, plain, safe, safe_block
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
@@ -105,7 +105,7 @@ class Widgets(App[None]):
         self.clear_notifications()
         self.notify(safe(str(error)), markup=False, timeout=60)
         among = [Target("agent", plain(f"A{words}"), "ag_1")]
-        hint = nowhere(f"agent {text}", among)
+        hint = not_found_text(f"agent {text}", among)
         self.prompt.ask(":", "agent A", hint, WordSuggester(lambda t: completion(t, among)))
         self.copy_to_clipboard(clipboard_text(text))
         if self._driver is not None:
