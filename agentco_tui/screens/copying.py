@@ -1,4 +1,8 @@
-"""Copies parts of a record to the clipboard, and shows text in a pager."""
+"""Copies a record's id, name, JSON, curl command or link to the clipboard, and opens a pager.
+
+The clipboard is reached with a tool such as wl-copy if there is one, else through the terminal's
+escape sequence OSC 52. `frame` is the dashboard that shows messages.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,7 @@ from agentco_tui.workspace.workspace import Workspace
 
 
 class CopyChoice(Dialog[str]):
-    """Returns the letter of what is to be copied; None if nothing is."""
+    """The dialog that asks what to copy; returns its letter, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(letter, f"take('{letter}')", show=False) for letter in "nsjcl"),
@@ -56,7 +60,7 @@ class CopyChoice(Dialog[str]):
 
 
 def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
-    """Copy a record's id, or what of it is then asked for."""
+    """Copy what `what` names, such as "id"; with None ask which part of the record to copy."""
     workspace = frame.workspace
     sent_id = record.sent_id
     name = whole_title(record) if isinstance(record, Task) else name_of(record, workspace.names)

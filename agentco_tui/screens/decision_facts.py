@@ -1,7 +1,9 @@
-"""What the question about an approval shows besides the task: budgets, and earlier tasks like it.
+"""The facts beside the task in the approval dialog: its budgets, and how similar tasks fared.
 
-Both are read while the question is open, which waits for neither. Lines are kept free for what
-comes later, so that nothing moves.
+Both are read while the dialog is open, which waits for neither; lines are reserved for them, so
+that nothing moves when they come. Similar tasks have the same agent and kind of title; how they
+fared (their `Precedent`) comes from the journal of writes, the history file and the activity log.
+A `BudgetImpact` is what approving costs a budget. `dashboard` holds the records and services.
 """
 
 from __future__ import annotations
@@ -52,18 +54,22 @@ log = logging.getLogger(__name__)
 
 FIRST_OF_KIND_AFTER: Final = 7 * 86_400.0
 """Seconds that the history must cover before a task counts as the first of its kind."""
-MOST_SAMPLED: Final = 1_000  # tasks among which one is looked for that has a cost
-BUDGETS_STALE_AFTER: Final = 60.0  # seconds after which budgets are read again for a question
-MOST_BUDGETS: Final = 2  # shown for a set; of the others, those that pass their limit are counted
-LONGEST_NAME: Final = 22  # columns
+MOST_SAMPLED: Final = 1_000
+"""Tasks among which one with a cost is looked for, to learn whether the unit is assumed."""
+BUDGETS_STALE_AFTER: Final = 60.0
+"""Seconds after which budgets are read again for an approval."""
+MOST_BUDGETS: Final = 2
+"""Budgets shown for a set of tasks; of the others, those over their limit are counted."""
+LONGEST_NAME: Final = 22
+"""Columns of a budget's name."""
 FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
 
 
 async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) -> KnownPrecedents:
-    """Return what is known of tasks like these; worked out off the event loop.
+    """Return how tasks similar to these fared. The computation runs off the event loop.
 
-    Raises nothing: no decision may fail for lack of it. `KnownPrecedents.trouble` says what went
-    wrong.
+    Raises nothing, since an approval may not fail for lack of it: `KnownPrecedents.trouble` says what
+    went wrong.
     """
     workspace = dashboard.workspace
     journal: list[Earlier] = []

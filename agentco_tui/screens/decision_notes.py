@@ -1,4 +1,9 @@
-"""Decisions in words: on a task's line, in its detail, in questions and in the footer."""
+"""Words for the operator's decisions: in a task's row, in its detail and in messages.
+
+A `Decision` is one approval that was started here; its `step` says how far it is and its `outcome`
+how it ended. A resolution is what became of a task that no longer waits, decided here or elsewhere.
+A note is a few words as a cell, short enough for a row.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +47,12 @@ SETTLES: Final = frozenset(
     {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DECIDED_ELSEWHERE}
 )
 """Outcomes that say what became of a task which left the list."""
-MOST_FIELDS: Final = 3  # changed fields that a line names
+MOST_FIELDS: Final = 3
+"""Changed fields that a note names."""
 
 
 def line_note(dashboard: DashboardContext, decision: Decision) -> Cell:
-    """Return what a task's line shows of a decision about it."""
+    """Return the note for a task's row: the outcome, or the step with its seconds."""
     workspace = dashboard.workspace
     if decision.outcome is not None:
         return _outcome_note(decision.outcome)
@@ -86,8 +92,9 @@ def _outcome_note(outcome: Outcome) -> Cell:
 
 
 def settled_as(dashboard: DashboardContext, task_id: str) -> Cell | None:
-    """Return what is known here to have become of a task, whatever the lists still show; None if
-    nothing is.
+    """Return the outcome of a decision that settled a task; None if none did.
+
+    The lists may still show the task as it was before.
     """
     decision = dashboard.decisions.by_task.get(task_id)
     if decision is None or decision.outcome is None or decision.outcome.kind not in SETTLES:
@@ -133,7 +140,7 @@ def text_of(dashboard: DashboardContext, decision: Decision) -> SafeText:
 
 
 def decision_items(dashboard: DashboardContext, decision: Decision) -> list[PaneItem]:
-    """Return what the detail of a task shows of a decision about it."""
+    """Return the lines about a decision for the detail of its task."""
     outcome = decision.outcome
     if outcome is None:
         note = line_note(dashboard, decision)

@@ -1,4 +1,8 @@
-"""When the user was away, so that what happened meanwhile can be shown."""
+"""Notices when the user returns after hours without a key, and offers what happened meanwhile.
+
+`MainScreen` calls `check` at every key. The screen that the offered key opens (since_dialog) starts
+at `shift_since`. All times are seconds since 1970 by the platform's clock.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,19 @@ from agentco_tui.model import format as fmt
 from agentco_tui.text import SafeText, plain
 from agentco_tui.workspace.workspace import Workspace
 
-IDLE_TIMEOUT: Final = 2 * 3_600.0  # seconds without a key after which the user counts as away
-SHIFT: Final = 8 * 3_600.0  # seconds of a shift whose beginning is not known
-NOTICE_SECONDS: Final = 20.0  # for which the notice is shown
+IDLE_TIMEOUT: Final = 2 * 3_600.0
+"""Seconds without a key after which the user counts as absent."""
+SHIFT: Final = 8 * 3_600.0
+"""Seconds of the past to show if there was no absence."""
+NOTICE_SECONDS: Final = 20.0
+"""Seconds for which the notice is shown."""
 
 
 class IdleTracker:
-    """The last absence of the user, and when the shift began; times by the platform's clock."""
+    """The last absence of the user, and when the user was last active."""
 
     def __init__(self, workspace: Workspace, left_at: float | None) -> None:
-        """`left_at` is when the dashboard was left the last time."""
+        """`left_at` is when the user quit the dashboard the last time; None if not known."""
         self._workspace = workspace
         self._has_begun = False
         self.active_at = left_at
@@ -29,13 +36,14 @@ class IdleTracker:
 
     @property
     def shift_since(self) -> float:
+        """The time from which on to show what happened."""
         return self.since or self._workspace.clock.now() - SHIFT
 
     def check(self, *, is_active: bool = True) -> SafeText | None:
-        """A notice for a user who comes back; None if there was no absence.
+        """Return a notice for a user who comes back; None if there was no absence.
 
-        To be called at every key, and once a second with `is_active` false: that counts only until
-        the platform's time is known after the start.
+        Call it at every key, and once a second with `is_active` false. The latter counts as
+        activity only once, as soon as the platform's time is known after the start.
         """
         workspace = self._workspace
         if workspace.store.freshness[FeedName.PENDING].answered_at is None:

@@ -1,4 +1,8 @@
-"""Follows the journal while the dashboard runs: other dashboards and earlier runs write it, too."""
+"""Follows the journal while the dashboard runs.
+
+The journal is a file with every write to the platform, noted before it is sent. Other dashboards of
+this user append to it too, and earlier runs may have left writes in it whose outcome is unknown.
+"""
 
 from __future__ import annotations
 

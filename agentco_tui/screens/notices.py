@@ -1,4 +1,8 @@
-"""Which notices are shown in the corner: each once, and none over a question."""
+"""Suppresses repeated notices (Textual's toasts): an equal one is not shown twice at a time.
+
+The app asks `Notices.accept` before it shows a notice. A notice that would cover a question is put
+off until the question is closed, and then shown by the function that `repeat_of` returns.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from textual.notifications import Notification
 
 
 class Notices:
-    """Remembers the notices that may still be shown."""
+    """The notices that may still be on the screen."""
 
     def __init__(self) -> None:
         self._shown: list[Notification] = []
@@ -30,7 +34,7 @@ def _content(notice: Notification) -> tuple[str, str, str]:
 
 
 def repeat_of(notice: Notification, notify: Callable[..., None]) -> Callable[[], None]:
-    """A function that shows the same notice again."""
+    """Return a function that shows the same notice again by calling `notify`."""
 
     def repeat() -> None:
         notify(notice.message, markup=False, severity=notice.severity, timeout=notice.timeout)

@@ -1,4 +1,9 @@
-"""Notifies a user who is not looking: by bell, desktop notification, title, and own command."""
+"""Notifies an absent user: by bell, desktop notification, terminal title, and a custom command.
+
+The `Notifier` decides which needs (things that require the user) are new and critical. This
+controller asks it after each refresh of the needs, and sends its events through the terminal's
+escape sequences and the setting `on_critical` (`CriticalCommand`).
+"""
 
 from __future__ import annotations
 
@@ -17,12 +22,14 @@ from agentco_tui.system import osc
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.workers import start_worker
 
-PRESENT_FOR = 60.0  # seconds after a key for which the user counts as present
-BELL_EVERY = 60.0  # seconds between two bells, at least
+PRESENT_FOR = 60.0
+"""Seconds after a key for which the user counts as present."""
+BELL_EVERY = 60.0
+"""Seconds between two bells, at least."""
 
 
 class NotificationController:
-    """Takes everything that exists when it is made as seen, and notifies of what comes later."""
+    """Notifies of needs that appear after its creation; earlier ones count as seen."""
 
     def __init__(self, app: KeyApp, dashboard: DashboardContext) -> None:
         # Imported after the first picture.
@@ -69,7 +76,7 @@ class NotificationController:
             self._notify_desktop(events)
 
     def _is_user_present(self) -> bool:
-        """Whether the user looks: by the terminal's focus, or by a recent key."""
+        """Whether the terminal has the focus, or if it does not report that, a key was recent."""
         if not self._app.app_focus:
             self._reports_focus = True
         if self._reports_focus:
@@ -82,7 +89,7 @@ class NotificationController:
         return safe(settings.label or settings.profile, 40)
 
     def _title(self) -> SafeText:
-        """The terminal's title: "prod – 2 critical, 5 wait"."""
+        """Return the terminal's title: "prod – 2 critical, 5 wait"."""
         critical = self._workspace.needs.levels[Level.CRITICAL]
         waiting = self._workspace.needs.queue.count
         parts = []

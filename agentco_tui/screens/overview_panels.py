@@ -1,4 +1,10 @@
-"""The panels below the list of the Overview: its need in full, the money, the latest events."""
+"""The content of the panels below the list of the Overview, as lines for text panes.
+
+`preview_items` shows the need under the cursor (a need is one thing that requires the operator),
+`money_items` a line for each of the budgets that matter most, `trend_items` graphs of the last 24
+hours, and `latest_items` the newest entries of the activity log. `NeedWords` is a need in words;
+`workspace` holds the records, and `dashboard` also what only the dashboard has.
+"""
 
 from __future__ import annotations
 
@@ -75,17 +81,17 @@ def preview_items(
     twice what its record is about, the more important first.
     """
     first, second, facts = _preview(need, words, dashboard, width)
-    left: list[Cell] = []
+    left: tuple[Cell, ...] = ()
     if words.consequence:
-        left += [
+        left = (
             Cell(plain(" If ignored: "), Tone.DIM),
             Cell(words.consequence),
             Cell(plain("."), Tone.DIM),
-        ]
-    left.append(Cell(plain(f" Ranked by {words.reason}."), Tone.DIM))
+        )
+    rank = Cell(plain(f" Ranked by {words.reason}."), Tone.DIM)
     right = Cell(joined(facts, f" {signs.separator} "), Tone.DIM)
     return [
-        CellLine((*left,), (right,)),
+        CellLine((*left, rank), (right,)),
         CellLine((Cell(first),)),
         CellLine((Cell(second, Tone.DIM),)),
     ]
@@ -124,8 +130,9 @@ def _task_preview(task: Task, dashboard: DashboardContext, width: int) -> tuple[
     if isinstance(trace, Trace) and trace.steps:
         step = trace.steps[-1]
         return plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}"), about
-    first, second, *_ = (*wrap(about, max(1, width)), plain(""))
-    return first, second
+    lines = wrap(about, max(1, width))
+    second = lines[1] if len(lines) > 1 else plain("")
+    return lines[0], second
 
 
 def _task_facts(

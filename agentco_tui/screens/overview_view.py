@@ -1,4 +1,11 @@
-"""The Overview: the needs, the worst first; below them the money and the latest events."""
+"""The Overview: the list of what needs the operator, worst first, with a preview and two panels.
+
+A need is one thing that requires the operator: a task to approve, a budget that runs out, an agent
+that failed. `NeedsModel` (`workspace.needs`) finds and ranks them; `words_of` puts one into words.
+Below the list are a preview of the need under the cursor, the budgets (SPEND), the newest log
+entries (LATEST), and on large terminals graphs. `overview_panels` makes their lines. The panels
+share the height of the terminal with the list, so resizing and new needs lay the screen out again.
+"""
 
 from __future__ import annotations
 
@@ -81,6 +88,8 @@ SIDE_BY_SIDE: Final = 150
 
 
 class OverviewView(TaskLines[Need]):
+    """The list of needs; its rows are approved, opened and snoozed as on the Tasks screen."""
+
     place = "overview"
     empty = "nothing needs you"
     keeps_filter = False  # so that a filter of yesterday does not hide what is critical today
@@ -341,12 +350,16 @@ class OverviewView(TaskLines[Need]):
         match self.subject(row_id):
             case Task():
                 return super().resolution(row_id)
-            case Budget(id=key, scope=scope) if budget := store.budgets[scope].get(key):
-                is_settled = self.cell_context.level_of(budget) is Level.OK
-            case model.Alert(id=key) if alert := store.alerts.get(key):
-                is_settled = not insight.is_open(alert)
-            case model.Agent(id=key) if agent := store.agents.get(key):
-                is_settled = agent.state is model.AgentState.ACTIVE
+            case Budget(id=budget_id, scope=scope):
+                budget = store.budgets[scope].get(budget_id)
+                if budget is not None:
+                    is_settled = self.cell_context.level_of(budget) is Level.OK
+            case model.Alert(id=alert_id):
+                alert = store.alerts.get(alert_id)
+                is_settled = alert is not None and not insight.is_open(alert)
+            case model.Agent(id=agent_id):
+                agent = store.agents.get(agent_id)
+                is_settled = agent is not None and agent.state is model.AgentState.ACTIVE
         return Cell(plain("settled" if is_settled else "left the list"), Tone.DIM)
 
     def subject(self, row_id: str | None = None) -> model.Record | None:
@@ -388,7 +401,8 @@ class OverviewView(TaskLines[Need]):
         self.dashboard.needs_refresh.start(self)
 
     def action_approve(self) -> None:
-        if (need := self.need()) is not None and need.alike:
+        need = self.need()
+        if need is not None and need.alike:
             self.frame.dialogs.approve_many(need.alike)
         else:
             super().action_approve()
@@ -429,7 +443,8 @@ class OverviewView(TaskLines[Need]):
         since = ""
         if self.needs.quiet_since is not None:
             at = fmt.clock(model.Moment(self.needs.quiet_since), self.cell_context.clock.now())
-            since = f" since {at.removesuffix(at[5:]) if at[2:3] == ':' else at}"
+            is_time_of_day = at[2:3] == ":"
+            since = f" since {at[:5] if is_time_of_day else at}"  # without its seconds
         return plain(f"{signs.good if is_good else signs.unknown} {super().nothing()}{since}")
 
     def show_detail(self, *, top: bool = False) -> None:
@@ -515,8 +530,9 @@ class OverviewView(TaskLines[Need]):
         return Paragraph(without_lines(phase, self.workspace.scope.nothing(none)), Tone.DIM)
 
     def open(self, row_id: str) -> None:
+        need = self.need()
         match self.subject():
-            case Task() as task if (need := self.need()) and need.kind is NeedKind.STUCK:
+            case Task() as task if need is not None and need.kind is NeedKind.STUCK:
                 start_worker(self, partial(self._open_read, task), f"read {task.id}")
             case Task() as task if self.workspace.store.pending.get(task.id) is None:
                 decision = self.dashboard.decisions.by_task.get(task.id)
@@ -524,7 +540,7 @@ class OverviewView(TaskLines[Need]):
                     title = self.workspace.scope.title_with_company(task.title, task)
                     self.frame.say(f"{title}: {text_of(self.dashboard, decision)}")
                     self.dashboard.decisions.acknowledge(task.id)
-            case Task(title=title) as task if (need := self.need()) and need.alike:
+            case Task(title=title) as task if need is not None and need.alike:
                 words = max(title.split('"'), key=len)  # a filter has no other way to quote one
                 self.frame.go(Destination("tasks", task.id, filter=f'task:"{words}"'))
             case Budget(scope=scope, id=id_):

@@ -1,6 +1,6 @@
-"""The user's own commands (`[commands.NAME]`), run for the record under the cursor.
+"""Runs custom commands of the config file (`[commands.NAME]`) for the record under the cursor.
 
-What the platform sent is in their environment alone, and no shell reads it.
+What the platform sent is passed in environment variables only, so that no shell interprets it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BACKGROUND_TIMEOUT: Final = 60.0
 
 
 class OwnCommands:
-    """Runs the commands of the settings over one frame."""
+    """The custom commands, as run from one dashboard (`frame`)."""
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame

@@ -1,4 +1,7 @@
-"""Work that the first picture does not need, put off until it is shown."""
+"""Startup work that the first screen does not need: the app runs it once that screen is shown.
+
+Until then, garbage collection is off.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Says when answers can't be recorded, and when they can be again."""
+"""Reports when the platform's answers can't be recorded (`--record FILE`), and when they can again.
+
+`Recorder.trouble` says why writing the recording fails, such as a full disk; None while it works.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ class Say(Protocol):
 
 
 class RecordingWatch:
-    """Follows the state of one recorder."""
+    """Reports the troubles of one recorder; `check` is called once a second."""
 
     def __init__(self, recorder: Recorder, say: Say) -> None:
         self._recorder = recorder

@@ -1,4 +1,8 @@
-"""Says on the screen what became of reading the API key again."""
+"""Reads the API key again when the platform refuses it, and reports the result on the screen.
+
+`KeyRenewal` (`workspace.key_renewal`) does the reading; `settings.key_location` says where the key
+is: a file, a keyring, a command, or an environment variable, which cannot change.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from agentco_tui.screens.dashboard_context import DashboardContext
 
 
 class ReloadKey:
-    """Reads the key again when the user asks for it, and says what came of it."""
+    """The action of the refresh key for a refused API key."""
 
     def __init__(self, dashboard: DashboardContext, say: Callable[..., None]) -> None:
         workspace = dashboard.workspace

@@ -1,4 +1,4 @@
-"""Reads the settings again while the dashboard runs, when the config file or a theme was saved."""
+"""Reloads the settings while the dashboard runs, when the config file or a theme file is saved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.workspace.workspace import Workspace
 
 CHECK_INTERVAL: Final = 1.0
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 Reread = Callable[[Settings], tuple[Settings, list[str]]]
 """Takes the settings in effect and returns what `config.resolve.reread` does."""

@@ -1,4 +1,8 @@
-"""Refreshes the needs at the moment at which the next snooze ends."""
+"""Refreshes the "needs you" list at the moment at which a snooze ends.
+
+A need is one thing that requires the operator, who can snooze it: it is then listed last until the
+chosen time. `needs_refresh` computes the list anew.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +44,6 @@ class SnoozeTimer:
             self._node.set_timer(left, self.fire, name="snooze")
 
     def fire(self) -> None:
-        """The timer has run out; the clock may have been corrected meanwhile."""
+        """Check again when the timer fires, as the clock may have been corrected meanwhile."""
         self._is_set = False
         self.check()

@@ -1,4 +1,8 @@
-"""Takes back approvals that the user confirmed and that were not sent yet."""
+"""Takes back approvals that the user confirmed and that were not sent yet.
+
+A confirmed approval is held back for a few seconds, its undo window, before it is sent.
+`dashboard.decisions` has them; the functions here are run by keys of the dashboard (`frame`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from agentco_tui.text import signs
 
 
 def take_back_one(frame: BaseFrame) -> None:
-    """Take back the yes to the task under the cursor, else the newest that is held back."""
+    """Take back the approval of the task under the cursor, else the newest one held back."""
     workspace = frame.workspace
     dashboard = frame.dashboard
     record = frame.view.subject()
@@ -22,7 +26,7 @@ def take_back_one(frame: BaseFrame) -> None:
 
 
 def take_back_all(frame: BaseFrame, again: str) -> bool:
-    """Take back every yes that is held back; False if there is none.
+    """Take back all approvals that are held back; return False if there are none.
 
     `again` is the verb for what a second try does, such as "leaves".
     """

@@ -1,4 +1,8 @@
-"""Which theme a dashboard has: a flag, the theme chosen last, the settings, or the background."""
+"""Chooses the theme of a dashboard.
+
+In this order: a flag, the theme chosen last, the config file or environment, and what suits the
+terminal's background.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from agentco_tui.widgets import themes
 
 
 def named_theme(settings: Settings) -> str | None:
-    """The theme that a flag, the config file or the environment names; None if none does."""
+    """Return the theme that a flag, the config file or the environment names; None if none does."""
     return settings.theme or os.environ.get("TEXTUAL_THEME")
 
 

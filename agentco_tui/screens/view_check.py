@@ -1,4 +1,9 @@
-"""Checks the views of the settings against the lists that they are views of, without a terminal."""
+"""Checks the views of the config file, for `agentco-tui config check`.
+
+A view is a named list with its own filter, sorting and columns. Only the list screen itself knows
+which columns and filters it has, so the check creates each view's screen, without a terminal and
+without a request to the platform.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +22,17 @@ from agentco_tui.workspace.opening import snoozes_for
 from agentco_tui.workspace.workspace import Workspace
 
 NOWHERE = BaseUrl.parse("http://127.0.0.1:9")
-"""An address for lists that are never asked for anything."""
+"""The address of a platform to which no request is sent."""
 UNUSED = ApiKey.parse("unused_0000000000")
 
 
 def wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
-    """Each setting of the views that their lists can't fulfil, and what is wrong with it. Nothing
-    is asked of a platform.
-    """
+    """Return the settings of views that are wrong, such as "views.mine.columns", and why."""
     return asyncio.run(_wrong_in_views(views))
 
 
 async def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
-    # The lists are not asked for anything, and the demo remembers nothing.
+    # The profile of the demo, because that one stores nothing.
     settings = Settings(profile="demo", base_url=NOWHERE)
     client = open_client(NOWHERE, UNUSED)
     found: list[tuple[str, str]] = []
