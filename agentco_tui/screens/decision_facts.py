@@ -68,8 +68,8 @@ FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
 async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) -> KnownPrecedents:
     """Return how tasks similar to these fared. The computation runs off the event loop.
 
-    Raises nothing, since an approval may not fail for lack of it: `KnownPrecedents.trouble` says what
-    went wrong.
+    Raises nothing, since an approval may not fail for lack of it: `KnownPrecedents.trouble` says
+    what went wrong.
     """
     workspace = dashboard.workspace
     journal: list[Earlier] = []
