@@ -116,7 +116,9 @@ class GoToWords:
         prompt.show_choices(lines)
         if found.total:
             which = f"{self._chosen + 1} of " if self._chosen >= 0 else ""
-            prompt.show_hint(plain(f"{which}{fmt.count(found.total)}  {signs.up}{signs.down} choose"))
+            prompt.show_hint(
+                plain(f"{which}{fmt.count(found.total)}  {signs.up}{signs.down} choose")
+            )
 
     def _line(self, target: Target, *, is_chosen: bool) -> CellLine:
         """Return a line of the list: kind, name, what tells it from others, and its key or id."""

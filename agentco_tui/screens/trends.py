@@ -1,7 +1,7 @@
 """Trends: spending, waiting tasks and log entries of the last 24 hours, and of a budget's period.
 
 Each is shown as a table column (`trend_column`), as a line of a spark graph with its figures
-(`Trend.items`) or as a larger `Plot`. The figures are a `Day`: one number for each hour, None for
+(`Trend.items`) or as a larger `Graph`. The figures are a `Day`: one number for each hour, None for
 an hour in which nothing was observed. They come from `workspace.outlook`, the forecast service,
 which reads them from the history. `TrendView` is the base of list screens that show them.
 """
@@ -186,11 +186,11 @@ def spending_items(budget: Budget, workspace: Workspace, name: str = "") -> list
         items.append(field("forecast", ahead))
     spent = outlook.of(budget).spent_in_period
     if any(figure > 0 for figure in spent):
-        items.append(_period_plot(budget, spent, outlook.of(budget).forecast, now))
+        items.append(_period_graph(budget, spent, outlook.of(budget).forecast, now))
     return items
 
 
-def _period_plot(budget: Budget, spent: Sequence[float], forecast: object, now: float) -> Plot:
+def _period_graph(budget: Budget, spent: Sequence[float], forecast: object, now: float) -> Graph:
     """Return the graph of what is spent in a budget's period, its limit and its forecast."""
     period = period_of(budget, now)
     limit = None
@@ -200,14 +200,14 @@ def _period_plot(budget: Budget, spent: Sequence[float], forecast: object, now: 
     if isinstance(forecast, Forecast):
         span = (forecast.low, forecast.high)
     passed = (now - period.start) / (period.end - period.start)
-    return Plot(
+    return Graph(
         past=spent,
         passed=round(passed, 3),  # so that the graph is repainted only when it moves
         limit=limit,
-        ahead=span,
-        named=partial(about, budget, derived=False),
-        starts=fmt.day(period.start, now),
-        ends=fmt.day(period.end, now),
+        forecast=span,
+        format_value=partial(about, budget, derived=False),
+        start_label=fmt.day(period.start, now),
+        end_label=fmt.day(period.end, now),
     )
 
 
