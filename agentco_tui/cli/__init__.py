@@ -1,1 +1,1 @@
-"""The command line: its grammar, its arguments, and what runs for them."""
+"""The command line: its grammar, its parser, and the start of commands and dashboards."""

@@ -1,4 +1,9 @@
-"""Runs a dashboard from its settings to its end."""
+"""Runs one dashboard: opens what it needs, runs the app, and saves what is remembered.
+
+`DashboardContext` has what the screens share: the workspace (client, poller, store), the services
+for changes, and the journal. `TerminalGuard` runs the app and restores the terminal, whatever ends
+it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,8 @@ if TYPE_CHECKING:
     from agentco_tui.screens.settings_watch import Reread
 
 THREAD_SLICE: Final = 0.001
-"""Seconds that a thread which reads a long answer may keep the event loop waiting."""
+"""Interval of thread switches in seconds: how long a thread that decodes a long answer may delay
+the event loop."""
 
 
 def run_dashboard(
@@ -48,16 +54,19 @@ def run_dashboard(
     reread: Reread | None = None,
     typed: bytes = b"",
 ) -> int | Switch:
-    """Run the dashboard to its end; returns the exit code, or which profile comes next.
+    """Run the dashboard; returns the exit code, or a `Switch` to the profile that comes next.
 
-    `prefetch` is the first request, which was sent before. `key` is used from the start, and holds
-    any other that replaces it. The demo has a history only if there is a path for it. `begun_by`
-    and `reread` are the app's; `typed` was read from the terminal already.
+    key: the API key in use, and each that replaces it.
+    prefetch: the first request, which has been sent already.
+    history_path: the file of the demo's history; None for that of the user.
+    begun_by: the switch that opened this dashboard, if any.
+    reread: reads the settings again when the config file changes.
+    typed: what the user typed while the terminal was asked for its background.
     """
     sys.setswitchinterval(THREAD_SLICE)
     compositor.install_partial_paint()
     folder = state_folder()
-    # The embedded platform begins again each time, and so does what is remembered of it.
+    # The demo's platform starts anew each time, so nothing is remembered of it.
     is_remembered = settings.profile != "demo"
     client = client_for(settings, key, attempts=1, recorder=recorder)
     client.prefetch = prefetch
@@ -103,8 +112,8 @@ def run_dashboard(
 
 
 def _complain_of_unsettled(dashboard: DashboardContext) -> None:
-    """Say what was sent and is not settled; the dashboard is gone from the terminal."""
-    # Only a dashboard that ends needs these.
+    """Report changes with an unknown outcome, after the dashboard has left the terminal."""
+    # Imported late, because they are not needed to start.
     from agentco_tui.commands.command_output import print_to_stderr  # noqa: PLC0415
     from agentco_tui.commands.journal_command import unsettled_report  # noqa: PLC0415
 
@@ -113,5 +122,5 @@ def _complain_of_unsettled(dashboard: DashboardContext) -> None:
 
 
 def known_place(name: str | None) -> Place:
-    """The screen with that name; the overview if there is none."""
+    """The screen with this name; the overview if there is none."""
     return next((place for place in SCREENS if place == name), "overview")

@@ -1,7 +1,7 @@
-"""Launches dashboards, one after the other, with nothing imported early that takes long.
+"""Launches the dashboard, and the next one when the user switches to another profile.
 
-The first request is sent before Textual is imported, so that its answer is there when the first
-picture is drawn.
+The first request is sent before Textual is imported, because that takes about as long as the
+answer. So nothing is imported here that imports Textual.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from agentco_tui.api.recording import Recording
     from agentco_tui.screens.settings_watch import Reread
 
-THIN_FRAME_RATE = "8"  # pictures a second on a slow line
+THIN_FRAME_RATE = "8"
+"""Frames a second with --thin, for slow connections."""
 
 
 def launch_dashboards(
@@ -41,9 +42,10 @@ def launch_dashboards(
     settings: Settings,
     history_path: Path | None = None,
 ) -> int:
-    """Run a dashboard, and each that it switches to, until the user leaves; returns the exit code.
+    """Run a dashboard, and each that the user switches to; returns the exit code of the last.
 
-    `history_path` is the file of the demo's history.
+    If the settings of the next profile can't be used, the previous dashboard is opened again, and
+    shows why. `history_path` is the history file of the demo; None for that of the user.
     """
     first_profile = settings.profile
     previous = settings
@@ -66,7 +68,7 @@ def launch_dashboards(
         except (SettingsError, CredentialError) as error:
             if switch is None or not is_new_profile:
                 raise
-            # The previous dashboard is opened again, with the key that it had in the end.
+            # `previous` has the key that the previous dashboard used last.
             failure = safe(f"{switch.profile} can't be used: {error}", 400)
             settings = previous
             switch = Switch(switch.profile, failure=failure)
@@ -87,9 +89,10 @@ def launch_dashboard(
     begun_by: Switch | None,
     reread: Reread,
 ) -> int | Switch:
-    """Send the first request, and only then import the dashboard and run it.
+    """Send the first request, then import the dashboard and run it.
 
-    `record_to` is the file of a recording; all else is as for `run_dashboard`.
+    `record_to` is the file for a recording, if any. The other arguments and the result are those of
+    `run_dashboard`.
     """
     settings = _prepare_terminal(settings)
     from agentco_tui.api.prefetch import Prefetch  # noqa: PLC0415 (only for a dashboard)
@@ -144,9 +147,9 @@ def _is_theme_named(settings: Settings) -> bool:
 
 
 def _prepare_terminal(settings: Settings) -> Settings:
-    """Decide what must be decided before Textual is imported; returns the settings to use."""
-    # What is imported now stays, so the collector would look through it in vain; the dashboard
-    # turns it on again.
+    """Set what Textual reads when it is imported; returns the settings for this terminal."""
+    # Imported modules are never garbage, so collecting during the imports is a waste of time. The
+    # dashboard enables the collector again.
     gc.disable()
     prepare(check())
     if settings.thin:
@@ -156,7 +159,7 @@ def _prepare_terminal(settings: Settings) -> Settings:
 
 
 def _with_available_colours(settings: Settings) -> Settings:
-    """The settings, with a theme of the terminal's own colours if it has only 16."""
+    """The settings, with a theme in the terminal's own colours if it has only 16."""
     if check().colours != 16:
         return settings
     named = settings.theme or os.environ.get("TEXTUAL_THEME")
@@ -166,19 +169,19 @@ def _with_available_colours(settings: Settings) -> Settings:
 def _reread(
     profile_arguments: tuple[Arguments, Mapping[str, str]], settings: Settings
 ) -> tuple[Settings, list[str]]:
-    """As `config.resolve.reread`, for this terminal's colours."""
+    """Read the settings again (`config.resolve.reread`), for the colours of this terminal."""
     changed, postponed = reread(settings, *profile_arguments)
     return _with_available_colours(changed), postponed
 
 
 def _free_memory() -> None:
-    """Free the dashboard that has ended: nothing of it is needed any more."""
+    """Free the memory of the dashboard that has ended."""
     from agentco_tui.textual_patches.memo_caches import (  # noqa: PLC0415 (only after a dashboard)
         forget_what_textual_remembers,
     )
 
     forget_memoized()
     forget_what_textual_remembers()
-    # Frozen objects are never collected.
+    # The dashboard froze its objects after the start, and frozen objects are never collected.
     gc.unfreeze()
     gc.collect()

@@ -1,4 +1,4 @@
-"""The pages of the manual that `agentco-tui help TOPIC` shows."""
+"""Shows the pages of the manual: `agentco-tui help TOPIC`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ TOPICS: Final = (
     "record-and-replay",
     "terminals",
 )
-"""The topics, in the order in which the README lists them; each is the name of a page in `docs`."""
+"""The names of the pages in `docs`, in the order of the README."""
 
 
 def page(topic: str) -> str:
-    """The Markdown text of a topic's page.
+    """The text of a topic's page, in Markdown.
 
-    An installed package has the pages in its folder `manual`, a checkout has them in `docs`.
+    An installed package has the pages in its folder `manual`, a source checkout in `docs`.
     """
     package = Path(agentco_tui.__file__).parent
     installed = package / "manual" / f"{topic}.md"
@@ -36,7 +36,7 @@ def page(topic: str) -> str:
 
 
 def show(topic: str, command_help: str = "") -> None:
-    """Print the help of the command with this name, if there is one, and the topic's page.
+    """Print the topic's page, after `command_help` if a command has the same name.
 
     In a terminal they are shown in the user's pager.
     """

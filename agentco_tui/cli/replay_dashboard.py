@@ -1,4 +1,7 @@
-"""Runs a dashboard that shows a recording."""
+"""Runs a dashboard that shows a recording instead of a platform.
+
+`Player` answers the dashboard's requests from the recording, by the time of `ReplayClock`.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,17 @@ from agentco_tui.workspace.workspace import Workspace
 
 
 class ReplayApp(DashboardApp):
+    """A dashboard whose screen has the controls of a replay."""
+
     def get_default_screen(self) -> Screen[None]:
         self.main_screen = ReplayScreen(self.dashboard, self.place)
         return self.main_screen
 
 
 def replay_app(settings: Settings, recording: Recording, folder: Path) -> ReplayApp:
-    """A dashboard that shows a recording, and sends no request.
+    """A dashboard that shows a recording and sends no request.
 
-    `folder` is for the journal, which stays empty, as nothing can be decided.
+    `folder` is for its journal, which stays empty, because nothing can be approved or changed.
     """
     clock = ReplayClock(recording)
     transport = Transport(

@@ -1,4 +1,6 @@
-"""The settings: declared in `settings`, and found in flags, environment and file by `resolve`."""
+"""The settings. `settings` declares them, `file` reads the config file, and `resolve` finds the
+effective value of each in flags, environment variables, config file and defaults.
+"""
 
 from __future__ import annotations
 
@@ -34,26 +36,26 @@ __all__ = [
 ]
 
 Arguments = Mapping[str, Any]
-"""The command line's arguments by name; a flag that was not given is absent.
+"""The arguments of the command line by name; a flag that was not given is absent.
 
-`resolve.of_profile` adds `first`, the profile of the start, and `is_other`: whether the arguments
-are for another one.
+`resolve.of_profile` adds two: `first` is the profile that the program started with, and `is_other`
+says that the arguments are for another one.
 """
 
 
 class Switch(msgspec.Struct, frozen=True):
-    """Which dashboard replaces the one that ends."""
+    """Says which dashboard is opened after the present one."""
 
     profile: str
-    """The profile of the next dashboard; empty: the overview of all profiles."""
+    """The profile of the next dashboard; empty for the overview of all profiles."""
     need: str | None = None
-    """The need to put the cursor on, on the Overview."""
+    """The item of the "needs you" list to put the cursor on."""
     failure: SafeText | None = None
-    """Why `profile` could not be used, so that the dashboard before is opened again."""
+    """Why `profile` could not be used; then the previous dashboard is opened again."""
 
 
 def off_by(settings: Settings) -> SafeText | None:
-    """The sentence that says what turned writing off; None where it is on."""
+    """The sentence that says which setting turned changes off; None if they are allowed."""
     if not settings.read_only:
         return None
     source = settings.sources.get("read_only", "--read-only").partition(",")[0]

@@ -1,11 +1,12 @@
-"""Where the API key comes from: the environment, or exactly one of the profile's four sources.
+"""Reads the API key from the environment, or from the one source that the profile names.
 
-A key goes from its source straight into an `ApiKey`, which masks itself. No message made here holds
-a key, nor a setting's value, because a key may have been written into the config file by mistake.
+The sources are a command, an environment variable, a file, and the system's keyring. A key is put
+into an `ApiKey` at once, which masks itself. No message made here contains a key, or the value of a
+setting, because a key may have been written into the config file by mistake.
 
-At the start, a command or a keyring may ask for a passphrase at the terminal. Later the terminal
-belongs to the dashboard: what runs then (`apart`) has no terminal, can be ended at any time, and
-has a time limit.
+At the start, a command or the keyring may ask the user for a passphrase at the terminal. While a
+dashboard runs, the terminal is its own: then the key is read `apart`, by a process without a
+terminal that can be ended at any time.
 """
 
 from __future__ import annotations
@@ -27,23 +28,25 @@ from agentco_tui.system.child_process import MAX_BYTES, CommandError, run_for_ou
 API_KEY: Final = "AGENTCO_API_KEY"
 """The environment variable that holds the key."""
 COMMAND_SECONDS: Final = 10.0
+"""Time limit of `api_key_command`."""
 KEYRING_SECONDS: Final = 30.0
-"""Longer than for a command: a locked keyring asks the user in a window."""
+"""Time limit of the keyring; longer, because a locked one asks the user in a window."""
 _READABLE_OR_WRITABLE_BY_OTHERS: Final = 0o066
 
 
 @dataclass(frozen=True)
 class KeyLocation:
-    """Where the key can be read: the environment, or a source of the profile. It holds no key."""
+    """Where the key can be read: the environment, or a source of the profile. Contains no key."""
 
     setting: str
     """AGENTCO_API_KEY, api_key_command, api_key_env, api_key_file or keyring."""
     profile: str
     value: Any = field(repr=False)
-    """The setting's value, a path absolute; not shown, because it may be a key by mistake."""
+    """The setting's value (an absolute path for a file); not shown, as it may be a key by mistake.
+    """
     env: Mapping[str, str] = field(repr=False, compare=False)
-    """The environment to look in. It may hold secrets, and is not compared: a running program
-    changes its own environment, which is no change of the settings."""
+    """The environment to read. It may contain secrets. It is not compared, because the program
+    itself changes its environment, which is not a change of the settings."""
 
     @property
     def description(self) -> str:
@@ -52,7 +55,7 @@ class KeyLocation:
 
     @property
     def can_change(self) -> bool:
-        """Whether the key there can be replaced while the program runs; not in the environment."""
+        """Whether the user can replace the key while the program runs; not in the environment."""
         return self.setting not in (API_KEY, "api_key_env")
 
     @property
@@ -61,11 +64,11 @@ class KeyLocation:
         return self.setting == "api_key_file"
 
     def read(self, *, apart: bool = False, until: int | None = None) -> ApiKey:
-        """Return the key that is there now; blocks as long as the command or the keyring takes.
+        """Read the key; blocks as long as the command or the keyring takes.
 
-        With `apart`, what runs for it has no terminal, and is ended when the file descriptor
-        `until` becomes readable. Raises WrongError, which may quote stderr of a command, never a
-        key.
+        With `apart`, the process that reads it has no terminal, and is ended when the file
+        descriptor `until` becomes readable. Raises WrongError, which may quote stderr of a command,
+        but never a key.
         """
         match self.setting:
             case "api_key_file":
@@ -118,7 +121,7 @@ def _parse_output(output: bytes, source: str) -> ApiKey:
 
 
 def _parse(text: str, source: str = "") -> ApiKey:
-    """Return a text as a key; raises WrongError, which begins with the source if there is one."""
+    """Convert a text to a key. Raises WrongError, whose message begins with `source`, if given."""
     try:
         return ApiKey.parse(text)
     except CredentialError as error:
@@ -134,16 +137,16 @@ def run_keyring(action: str, profile: str, env: Mapping[str, str], **options: An
     """
     if find_spec("keyring") is None:
         raise WrongError("the package keyring is not installed: pip install 'agentco-tui[keyring]'")
-    # A process of its own can be ended, and kept from asking at the terminal. Its modules come from
-    # where this program has them, and not (-P) from the working directory, where anyone may have
-    # put files.
+    # A separate process can be ended, and kept from asking at the terminal. It imports modules from
+    # the same places as this program, and not from the working directory (-P), where others may
+    # have put files.
     command = (sys.executable, "-P", "-m", "keyring", action, "agentco-tui", profile)
     python_path = os.pathsep.join(entry for entry in sys.path if entry)
     return run_for_output(command, {**env, "PYTHONPATH": python_path}, KEYRING_SECONDS, **options)
 
 
 def from_file(path: Path, login: str = "agentco-tui login") -> ApiKey:
-    """Return the key in a file; `login` is the command to name where there is none.
+    """Read the key from a file; `login` is the command that the message for a missing one names.
 
     Raises WrongError, also if other users can read or change the file.
     """
@@ -155,7 +158,7 @@ def from_file(path: Path, login: str = "agentco-tui login") -> ApiKey:
     except OSError as error:
         raise WrongError(f"the key file cannot be read: {error.strerror}") from None
     try:
-        # Of the open file, because the file of this name could be another one by now.
+        # The open file is checked, because its name could belong to another file by now.
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise WrongError(f"the key file {path} is not a regular file")

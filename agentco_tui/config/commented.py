@@ -1,4 +1,4 @@
-"""The first config file: every setting with its default or an example, commented out."""
+"""Makes the text of a first config file: every setting with an example, commented out."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _HEAD: Final = (
     '## "agentco-tui help settings" explains each of them.\n'
 )
 _EXAMPLE_NAMES: Final = {"profiles": "prod", "views": "urgent", "commands": "ticket"}
-"""The name that stands for `NAME` in the header of a table, by the table."""
+"""The example name in the header of a table, instead of NAME: `[profiles.prod]`."""
 _WIDTH: Final = 31
-"""Characters of a setting before its explanation begins."""
+"""Column at which the explanations begin."""
 _LONGEST_LINE: Final = 100
-"""Characters of a setting and its explanation; where they take more, they get a line each."""
+"""If a setting with its explanation is longer, each gets its own line."""
 
 
 def commented_config(profile_lines: Sequence[str] = ()) -> str:
     """The text of a config file with all settings commented out.
 
-    `profile_lines`, if any, replace the head of the example profile: its header, address and key.
+    `profile_lines`, if any, replace the header, address and key of the example profile.
     """
     lines_by_table: dict[str, list[str]] = {TOP: []}
     for declared in DECLARED:
@@ -48,23 +48,24 @@ def commented_config(profile_lines: Sequence[str] = ()) -> str:
 
 
 def _header_and_prefix(declared: DeclaredSetting) -> tuple[str, str]:
-    """Return the header of the table with a setting, and what goes before its name there."""
+    """Return the header of the table for a setting, and the prefix of its name there."""
     table = declared.tables[0]
     if declared.is_table and table == TOP:
         return declared.name, ""
     if table.startswith(f"{PROFILE}."):
-        # Within a profile, dotted names save the headers of further tables.
+        # Within a profile, dotted names are used instead of more tables.
         return PROFILE, f"{table.removeprefix(f'{PROFILE}.')}."
     return table, ""
 
 
 def _names_the_platform(declared: DeclaredSetting) -> bool:
-    """Whether a setting is the address, or where the key comes from."""
+    """Whether a setting is the address or a source of the API key."""
     is_key_source = declared.group is not None and declared.group.only_one
     return declared.name == "base_url" or is_key_source
 
 
 def _line(declared: DeclaredSetting, prefix: str) -> str:
+    """A setting with its explanation, commented out, with the end of the line."""
     name = f"{prefix}{declared.name}"
     if not declared.is_table:
         written = f"{name} = {declared.example}"
@@ -72,7 +73,8 @@ def _line(declared: DeclaredSetting, prefix: str) -> str:
         written = declared.example
     else:
         written = f"{name}.{declared.example}"
-    # Of settings that exclude each other, only the first can be uncommented with all the others.
+    # Of settings that exclude each other all but the first get "## or", so that removing every "# "
+    # gives a valid file.
     is_alternative = (
         declared.group is not None
         and declared.group.only_one

@@ -5,9 +5,10 @@
         Setting("Seconds to take back a yes.", validators.hold, tables=("approve",)),
     ] = 2.0
 
-Name, type and default are those of the field. What the config file may say, `config show`, `config
-init`, the table in docs/settings.md, what a saved file changes in a running dashboard, and the
-object that the program reads are all derived from it. `config/settings.py` has the declarations.
+Its name, type and default are those of the field. Everything else is derived from the declaration:
+the check of the config file, `config show`, `config init`, the table in docs/settings.md, what a
+running dashboard takes over from a changed file, and the object that the program reads. The
+declarations are in `config/settings.py`.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ import msgspec
 from agentco_tui.config.validators import Validator, format_value
 
 Table = Mapping[str, Any]
-"""The settings of one table of the config file by name: each a `Validator`, or a `Table` again."""
+"""The settings of a table of the config file by name: a `Validator`, or a `Table` within it."""
 
 EACH: Final = "NAME"
-"""Stands in a table, and in the name of one, for any name that the user chooses."""
+"""Placeholder for a name that the user chooses, as in `[profiles.NAME]`."""
 TOP: Final = ""
-"""The part of the config file above its first table."""
+"""The name of the part of the config file above its first table."""
 PROFILE: Final = f"profiles.{EACH}"
 FLAG_ONLY: Final[tuple[str, ...]] = ()
-"""The tables of a setting that only the command line can give."""
+"""The `tables` of a setting that can only be given on the command line."""
 
 
 class TakesEffect(StrEnum):
-    """When a running dashboard takes over what was saved; the value is how the manual says it."""
+    """When a change of the config file takes effect; the value is the text for the manual."""
 
     AT_ONCE = "at once"
     TRUE_AT_ONCE = "true at once, false at the next start"
@@ -42,63 +43,63 @@ class TakesEffect(StrEnum):
 
 
 class Setting(NamedTuple):
-    """What the annotation of a field says of the setting that it declares."""
+    """Declares the setting of a field, in the field's annotation."""
 
     help: str
     """One line, at most 80 characters, for `config init` and the manual."""
     check: Validator[Any] | Table
-    """What converts a value of the config file; of a setting that is a table, what it may hold."""
+    """Checks and converts the value in the config file; for a table, the checks of its settings."""
     tables: tuple[str, ...] | None = None
-    """The tables that may hold it, each of which overrides the one before; None: its group's."""
+    """The tables that it may be in; a later one overrides an earlier. None: that of its group."""
     takes_effect: TakesEffect = TakesEffect.AT_ONCE
     example: str = ""
-    """What `config init` shows: a TOML value, or of a table a line. Empty: the default."""
+    """A TOML value for `config init`, or a line of a table; empty for the default."""
     flag: str = ""
     variable: str = ""
     """The environment variable that overrides the config file."""
     check_word: Callable[[str], Any] | None = None
-    """What converts the text of a flag or variable; None: it is taken as it is."""
+    """Converts the text of a flag or variable; None if it is used unchanged."""
 
 
 class Group(NamedTuple):
-    """What the annotation of a field says that holds several settings: the fields of `record`."""
+    """Marks a field that has several settings: those that the fields of `record` declare."""
 
     record: type[msgspec.Struct]
     table: str
-    """The table of the config file; with `EACH` in it, there can be one for each name."""
+    """The table of the config file; with `EACH` in it, one for each name that the user chooses."""
     name: str = ""
-    """How messages name the whole group, if not like the field."""
+    """The name of the group in messages; empty for that of the field."""
     only_one: bool = False
-    """True if no two of them can be set together."""
+    """True if at most one of the settings can be set."""
 
 
 class DeclaredSetting(NamedTuple):
-    """A setting as it was declared, with the name and the default of its field."""
+    """A declared setting, with the name and the default of its field."""
 
     name: str
     setting: Setting
     default: Any
-    """None also where there is no default."""
+    """None if there is no default, too."""
     tables: tuple[str, ...]
     field: str
-    """The field of the outermost record that holds it, by itself or as one of a group."""
+    """The field of the outermost record that the setting belongs to, directly or in a group."""
     group: Group | None
 
     @property
     def full_name(self) -> str:
-        """The name with its table, unless that is the top or a profile: "alerts.runaway"."""
+        """The name with its table, "alerts.runaway"; without it for the top and profiles."""
         table = self.tables[0] if self.tables else TOP
         prefix = table.removeprefix(PROFILE).removeprefix(".")
         return f"{prefix}.{self.name}" if prefix else self.name
 
     @property
     def is_table(self) -> bool:
-        """True if it is a table of its own, whose names are not all known beforehand."""
+        """True if the setting is a table, with names that the user may choose."""
         return isinstance(self.setting.check, Mapping)
 
     @property
     def example(self) -> str:
-        """A TOML value to show: the example, or else the default; of a table, a line."""
+        """The example as TOML: a value, the default if none was declared, or a line of a table."""
         if self.setting.example or isinstance(self.setting.check, Mapping):
             return self.setting.example
         return self.setting.check.format_toml(self.default)
@@ -113,8 +114,9 @@ class DeclaredSetting(NamedTuple):
 
     @property
     def is_repeated(self) -> bool:
-        """True if the file may hold it many times under names of the user's, as of `[views.NAME]`;
-        those of profiles don't count, because one profile is in use.
+        """True if the file may have it several times, as in `[views.NAME]`.
+
+        Profiles don't count, because only one of them is in use.
         """
         return any(EACH in table.removeprefix(PROFILE) for table in self.tables)
 
@@ -152,12 +154,12 @@ def _default_of(field: msgspec.structs.FieldInfo) -> Any:
 
 
 def table_parts(table: str) -> list[str]:
-    """The names that lead to a table from the top of the file, for which there are none."""
+    """The parts of a table's name; none for the top of the file."""
     return [] if table == TOP else table.split(".")
 
 
 def checks_of(settings: tuple[DeclaredSetting, ...]) -> Table:
-    """All that the config file may hold, as nested tables of what checks it."""
+    """The checks of the whole config file, as nested tables."""
     root: dict[str, Any] = {}
     for declared in settings:
         for table in declared.tables:

@@ -1,4 +1,8 @@
-"""The config file: all that it says, checked by what `config/settings.py` declares."""
+"""Reads the config file, and checks it against the declarations in `config/settings.py`.
+
+A profile can map the platform's field names and status words to ours; the result is a
+`ProfileMapping`, with which answers are read.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +32,13 @@ _ORDERED_LIMITS = (
     ("waiting_warning", "waiting_critical"),
     ("forecast_off", "forecast_on"),
 )
-"""Settings of `[alerts]` of which the first must not be more than the second."""
+"""Pairs of settings of `[alerts]` of which the first must not be greater than the second."""
 _NAMES_OF_THE_KEY = ("api_key", "apikey", "key", "token", "api_token", "secret")
-"""What a user may call the API key, which must not be written into the file."""
+"""Names under which users write the API key into the file, which is refused."""
 
 
 class ConfigFile(TomlFile):
-    """What the config file says; values are checked and converted, wrong ones are left out."""
+    """The settings of the config file, checked and converted; wrong values are left out."""
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.mappings: dict[str, ProfileMapping] = {}
@@ -46,7 +50,7 @@ class ConfigFile(TomlFile):
         self.themes = {
             theme.stem: ThemeFile(theme, must_exist=True) for theme in themes_beside(path)
         }
-        """The user's own themes by name, also those with mistakes."""
+        """The theme files of the user by name, including those with mistakes."""
         super().__init__(path, must_exist=must_exist)
 
     @property
@@ -56,7 +60,7 @@ class ConfigFile(TomlFile):
         return profiles
 
     def theme(self, value: object) -> str:
-        """The name of a theme, also of one that has a file. Raises WrongError."""
+        """Check the name of a theme, which may be that of a theme file. Raises WrongError."""
         name = validators.text(value)
         theme_file = self.themes.get(name)
         if theme_file is None:
@@ -66,9 +70,9 @@ class ConfigFile(TomlFile):
         return name
 
     def settings_of(self, declared: DeclaredSetting, profile: str) -> Iterator[tuple[str, Any]]:
-        """Yield each value that the file has for a setting; the last one counts.
+        """Yield each value of a setting in the file with its full name, "profiles.prod.refresh".
 
-        A value comes with its full name in the file, "profiles.prod.refresh".
+        The last one counts.
         """
         for table in declared.tables:
             parts = [profile if part == EACH else part for part in table_parts(table)]
@@ -90,11 +94,11 @@ class ConfigFile(TomlFile):
         self._read_keys(self._records("commands", OwnCommand))
 
     def _checks(self, data: Mapping[str, Any]) -> Table:
-        """What the file may hold, with this machine's themes and, if used, the mappable fields."""
+        """The checks of the file, with the user's themes and the fields that can be mapped."""
         table = checks_of(DECLARED)
         profile_table = {**table["profiles"][EACH], "theme": self.theme}
         if _maps_fields(data.get("profiles")):
-            # Imported late: few profiles map any fields, and these are many modules.
+            # Imported late, because few profiles map fields, and these are many modules.
             from agentco_tui.reading.kinds import mappable  # noqa: PLC0415
 
             profile_table["fields"] = {
@@ -116,7 +120,7 @@ class ConfigFile(TomlFile):
             )
 
     def _check_limits(self, written: Mapping[str, Any]) -> None:
-        """Report a limit of a warning that is above that of a critical level."""
+        """Report pairs of limits in the wrong order, such as a warning above the critical level."""
         limits = AlertLimits(**written)
         for low, high in _ORDERED_LIMITS:
             if getattr(limits, low) > getattr(limits, high):
@@ -124,7 +128,7 @@ class ConfigFile(TomlFile):
                 self._report(f"alerts.{setting}", f"{low} must not be more than {high}")
 
     def _read_keys(self, own: tuple[OwnCommand, ...]) -> None:
-        """Set the rebound keys, and the user's own commands with theirs."""
+        """Set the rebound keys, and the user's commands (`[commands.NAME]`) with their keys."""
         keys, mistakes = read_keys(self.checked.get("keys", {}), own)
         self.commands = tuple(
             replace(command, key=keys.pop(command.command.id, "")) for command in own
@@ -134,7 +138,7 @@ class ConfigFile(TomlFile):
             self._report(setting, text)
 
     def _mapped(self, table: str, entry: Mapping[str, Any]) -> Mapped:
-        """Return the names and words that a profile maps; report words with two meanings."""
+        """Return the field names and words that a profile maps; report words with two meanings."""
         status = dict(entry.get("status", {}))
         agent_words = dict(status.pop("agent", {}))
         alert_words = dict(status.pop("alert", {}))
@@ -168,7 +172,7 @@ class ConfigFile(TomlFile):
     def _report_ambiguous_words(
         self, table: str, words_by_state: Mapping[str, tuple[str, ...]]
     ) -> None:
-        """Report words that one table has for two states."""
+        """Report words that a table has for two states."""
         state_by_word: dict[str, str] = {}
         for state, words in words_by_state.items():
             for word in words:
@@ -177,7 +181,7 @@ class ConfigFile(TomlFile):
                     self._report(f"{table}.{state}", f'"{word}" means {first_state} already')
 
     def _records(self, table: str, record: type[R]) -> tuple[R, ...]:
-        """Return a record of each entry of a table; report entries without a required setting."""
+        """Return a record for each entry of a table; report missing required settings."""
         required = [
             field.encode_name
             for field in msgspec.structs.fields(record)
@@ -209,7 +213,7 @@ class ConfigFile(TomlFile):
 
 
 def _maps_fields(profiles: object) -> bool:
-    """Whether a profile has a table `fields`; `profiles` is as the file has it, right or wrong."""
+    """Whether a profile has a table `fields`; `profiles` is unchecked."""
     if not isinstance(profiles, dict):
         return False
     return any(isinstance(entry, dict) and "fields" in entry for entry in profiles.values())

@@ -1,4 +1,4 @@
-"""The check of `[keys]` and of the keys of the user's own commands."""
+"""Checks `[keys]` of the config file, and the keys of the user's commands (`[commands.NAME]`)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from agentco_tui.keys.commands import (
 from agentco_tui.keys.key_names import KNOWN_NAMES, MODIFIERS, key_names
 
 Mistake = tuple[str, str]
-"""A setting by its full name, and what is wrong with it."""
+"""The full name of a setting, and what is wrong with it."""
 
 
 class _WrittenKeys(NamedTuple):
-    """The keys of a command as the config file has them."""
+    """The unchecked keys of a command in the config file."""
 
     setting: str
     command: Command | None
@@ -33,12 +33,12 @@ class _WrittenKeys(NamedTuple):
 def read_keys(
     table: Mapping[str, object], own: Sequence[OwnCommand] = ()
 ) -> tuple[dict[str, str], list[Mistake]]:
-    """Return the rebound keys by command id, and what is wrong with them and with the `own` keys.
+    """Check the table `[keys]` and the keys of the `own` commands, those of the user.
 
-    Keys are Textual's names, separated by commas, or `UNBOUND`. Mistakes are unknown ids, words
-    that name no key, keys that programs around the dashboard use, two commands on one key in the
-    same place, and no key left to quit. `tasks.approve = "A"` without quotes round the id is a
-    table within a table in TOML; both forms are read.
+    Returns the keys by command id, as Textual's names separated by commas or `UNBOUND`, and the
+    mistakes: unknown ids and keys, keys that tmux and the like need, two commands with one key in
+    the same place, and no key to quit. An id without quotes, as in `tasks.approve = "A"`, is a
+    table in TOML; it is read as well.
     """
     written = [
         _WrittenKeys(f"keys.{name}", COMMANDS_BY_ID.get(name), value)
@@ -64,7 +64,7 @@ def read_keys(
 
 
 def nearest_key(word: str) -> str:
-    """The key that was probably meant: "ctrl+x" for "cntrl+x", "pagedown" for "pgdwn"."""
+    """The key that the user probably meant: "ctrl+x" for "cntrl+x", "pagedown" for "pgdwn"."""
     *modifiers, base = word.split("+")
     near = [nearest(modifier, MODIFIERS) for modifier in modifiers]
     near.append(base if len(base) == 1 else nearest(base, KNOWN_NAMES))
@@ -76,7 +76,7 @@ def _ids_to_bind() -> tuple[str, ...]:
 
 
 def _flat_entries(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Each dotted name in a table and the tables within it, with its value."""
+    """Yield each value in a table and its inner tables, with its dotted name."""
     for name, value in table.items():
         if isinstance(value, dict):
             yield from _flat_entries(value, f"{prefix}{name}.")
@@ -119,7 +119,7 @@ def _names_of(value: object, command: Command) -> tuple[list[str], list[str]]:
 def _clashes(
     commands: Sequence[Command], rebound: Mapping[str, str], setting_by_id: Mapping[str, str]
 ) -> Iterator[Mistake]:
-    """Each rebound key that another command has in the same place."""
+    """Yield a mistake for each rebound key that another command has in the same place."""
     for number, first in enumerate(commands):
         for second in commands[number + 1 :]:
             if second.id in rebound:

@@ -1,4 +1,4 @@
-"""What is wrong with the settings, and the exceptions that say so."""
+"""`Problem`, a mistake in the settings with its place, and the exceptions that report problems."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from agentco_tui.api.errors import AgentcoError
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is wrong, and where.
+    """A mistake in the settings, and where it is.
 
-    The text may quote the config file or the environment, so it passes `agentco_tui.text` before
-    it is shown. It never holds an API key.
+    The text may quote the config file or the environment, so it must be cleaned (`text.safe`)
+    before it is shown. It never contains an API key.
     """
 
     text: str
@@ -37,7 +37,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingsError(AgentcoError):
-    """The settings cannot be used; `problems` holds every reason, at least one."""
+    """The settings cannot be used; `problems` has every reason, at least one."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -45,4 +45,4 @@ class SettingsError(AgentcoError):
 
 
 class NothingSetError(SettingsError):
-    """There is no address, no key and no profile: the program is started for the first time."""
+    """Nothing is set: no address, no key and no profile, as when the program is first started."""

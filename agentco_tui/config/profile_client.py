@@ -1,4 +1,4 @@
-"""The Python client by a profile of the config file (`docs/client.md`)."""
+"""`open_profile`: the public Python client for a profile of the config file (`docs/client.md`)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ def open_profile(
     env: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Client:
-    """A client with a profile's address, key, certificates and mapping; use it with `async with`.
+    """Open a client with a profile's address, key, certificates and mapping; use `async with`.
 
-    `profile` None: the one that the environment or the config file names, or the only one. `config`
-    is the config file, `env` the environment (default: that of the process); a variable such as
-    AGENTCO_API_KEY beats the profile, as for the command. `options` are further ones of
-    `open_client`. A profile with `read_only = true` gives a client that refuses every write.
+    profile: None for the one that the environment or the config file names, or the only one.
+    config: the config file; None for the one that the command would use.
+    env: the environment; None for that of the process. Its variables, such as AGENTCO_API_KEY,
+        override the profile, as for the command.
+    options: further options of `open_client`.
+
+    A profile with `read_only = true` gives a client that refuses every write.
 
     Raises SettingsError if there is no such profile or its settings can't be used, and
     CredentialError as `open_client` does.

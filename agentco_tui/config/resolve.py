@@ -1,5 +1,8 @@
-"""The effective settings: a flag beats the environment, which beats the config file's profile,
-which beats the top of the file, which beats the default.
+"""Finds the effective settings.
+
+A flag overrides the environment, which overrides the profile in the config file, which overrides
+the top of the file, which overrides the default. `load` returns the settings of a command;
+`Resolver` also has the source of each, and every mistake, for `config show` and `config check`.
 """
 
 from __future__ import annotations
@@ -34,27 +37,27 @@ CONFIG: Final = "AGENTCO_CONFIG"
 VARIABLES: Mapping[str, str] = {
     declared.name: declared.setting.variable for declared in DECLARED if declared.setting.variable
 }
-"""The environment variables by setting; one that is empty counts as not set."""
+"""The environment variable of each setting that has one; an empty variable counts as not set."""
 _VARIABLES_OF_START = frozenset({API_KEY, VARIABLES["base_url"], VARIABLES["profile"]})
-"""The variables that say which platform to begin with; they don't count for other profiles."""
+"""Variables that apply only to the profile that the program started with."""
 _FLAGS_OF_START = {*VARIABLES, "company", "screen"} - {"read_only"}
-"""The flags that don't count for other profiles than that of the start."""
+"""Flags that apply only to the profile that the program started with."""
 _SETTINGS_BY_NAME = {declared.name: declared for declared in DECLARED if declared.group is None}
-"""The settings that are a field of `Settings` each."""
+"""The settings that are fields of `Settings` themselves."""
 _RECORDS: Mapping[str, type[msgspec.Struct]] = {
     declared.field: declared.group.record
     for declared in DECLARED
     if declared.group is not None and EACH not in declared.group.table
 }
-"""The fields of `Settings` that are a record of several settings, with its type."""
-_RESOLVED_APART = ("profile", "base_url")
-"""Settings that `Resolver` finds before all others, because others depend on them."""
+"""The fields of `Settings` that are a record of several settings, with the type of the record."""
+_RESOLVED_FIRST = ("profile", "base_url")
+"""Settings that `Resolver` finds before all others, because those depend on them."""
 
 
 def load(arguments: Arguments, env: Mapping[str, str], *, with_key: bool = True) -> Settings:
-    """Return the effective settings; `with_key` False leaves the key to be fetched later.
+    """Return the effective settings; without the key if `with_key` is false.
 
-    Raises SettingsError with every problem there is; NothingSetError if nothing was set anywhere.
+    Raises SettingsError with all problems, and NothingSetError if the user has set nothing yet.
     """
     resolved = Resolver(arguments, env)
     base_url = resolved.base_url
@@ -77,10 +80,9 @@ def load(arguments: Arguments, env: Mapping[str, str], *, with_key: bool = True)
 def of_profile(
     profile: str, first: str, arguments: Arguments, env: Mapping[str, str]
 ) -> tuple[Arguments, Mapping[str, str]]:
-    """Return the arguments of `load` for a profile.
+    """Return the arguments of `load` for a profile of the config file.
 
-    What flags and the environment say of a platform counts only for the `first` profile, that of
-    the start.
+    Flags and variables that name a platform apply only to `first`, the profile of the start.
     """
     is_other = profile != first
     for_profile = dict(arguments)
@@ -93,7 +95,7 @@ def of_profile(
 
 
 def load_any(arguments: Arguments, env: Mapping[str, str]) -> Settings:
-    """Return the settings as `load` does, or of the first profile whose settings can be used."""
+    """Return the settings as `load` does, or those of the first profile that can be used."""
     try:
         return load(arguments, env)
     except SettingsError:
@@ -106,8 +108,10 @@ def load_any(arguments: Arguments, env: Mapping[str, str]) -> Settings:
 def reread(
     now: Settings, arguments: Arguments, env: Mapping[str, str]
 ) -> tuple[Settings, list[str]]:
-    """Return the settings of a running dashboard with what the files changed, and the names of
-    changed settings that take effect only at the next start. No key is read. Raises SettingsError.
+    """Read the files again, for a running dashboard with the settings `now`.
+
+    Returns the new settings, and the names of changed settings that take effect only at the next
+    start, and so are unchanged in them. No key is read. Raises SettingsError.
     """
     resolved = Resolver(arguments, env, with_profile=now.key_location is not None)
     if resolved.problems or resolved.missing:
@@ -125,7 +129,7 @@ def reread(
         value_now = getattr(now, field)
         value_read = read[field]
         if field in _RECORDS:
-            # Each setting of a record is kept or replaced by itself.
+            # Each setting of a record is kept or replaced separately.
             setting_now = getattr(value_now, declared.name)
             if _waits_for_start(declared, setting_now, getattr(value_read, declared.name)):
                 read[field] = replace(value_read, **{declared.name: setting_now})
@@ -138,7 +142,7 @@ def reread(
 
 
 def _waits_for_start(declared: DeclaredSetting, now: object, read: object) -> bool:
-    """Whether a running dashboard keeps the value of now, and not what the files have."""
+    """Whether a changed value takes effect only at the next start."""
     match declared.setting.takes_effect:
         case TakesEffect.NEXT_START:
             return now != read
@@ -150,7 +154,7 @@ def _waits_for_start(declared: DeclaredSetting, now: object, read: object) -> bo
 def load_for_demo(
     arguments: Arguments, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey
 ) -> Settings:
-    """Return the settings for the embedded platform, to which no profile applies.
+    """Return the settings for the demo's platform, to which no profile applies.
 
     Raises SettingsError.
     """
@@ -163,7 +167,7 @@ def load_for_demo(
 
 
 def config_path(arguments: Arguments, env: Mapping[str, str]) -> tuple[Path, str]:
-    """Return the config file, and what names it: "--config", "AGENTCO_CONFIG" or "default"."""
+    """Return the config file and its source: "--config", "AGENTCO_CONFIG" or "default"."""
     for text, source in ((arguments.get("config"), "--config"), (env.get(CONFIG), CONFIG)):
         if text and text.strip():
             try:
@@ -175,19 +179,24 @@ def config_path(arguments: Arguments, env: Mapping[str, str]) -> tuple[Path, str
 
 
 def _concerns(profile: str, problem: Problem) -> bool:
-    """Whether a problem concerns a profile: those of other profiles must not stop it."""
+    """Whether a problem concerns a profile; those of other profiles must not stop the program."""
     table, _, name = (problem.setting or "").partition(".")
     return table != "profiles" or f"{name}.".startswith(f"{profile}.")
 
 
 class Resolver:
-    """All settings, where each came from, and what is wrong; no key is read before `fetch_key`."""
+    """Finds the value and the source of every setting, and all problems.
+
+    The key is read only by `fetch_key`. With `with_profile` false no profile, address and key is
+    needed, as for a recording.
+    """
 
     def __init__(
         self, arguments: Arguments, env: Mapping[str, str], *, with_profile: bool = True
     ) -> None:
         self._given = arguments
-        # Another profile than that of the start can still name such a variable as its own source.
+        # For another profile the variables of the start do not count, except where the profile
+        # names one of them as its `api_key_env`.
         ignored = _VARIABLES_OF_START if arguments.get("is_other") else frozenset[str]()
         self._whole_env = env
         self._own_env = {name: value for name, value in env.items() if name not in ignored}
@@ -196,9 +205,9 @@ class Resolver:
         self.file = ConfigFile(self.path, must_exist=path_source != "default")
         self.problems: list[Problem] = list(self.file.problems)
         self.missing: list[Problem] = []
-        """What is needed to reach a platform, and is set nowhere."""
+        """Required settings that are set nowhere: the address or the key."""
         self.sources: dict[str, str] = {"config_path": path_source}
-        """Where each setting came from, by its full name: "--refresh", "default"."""
+        """The source of each setting by its full name: "--refresh", "default"."""
         self.profile: str = DEFAULT_PROFILE
         self.base_url: BaseUrl | None = None
         self.key_location: KeyLocation | None = None
@@ -209,15 +218,15 @@ class Resolver:
             self._find_base_url()
             self._find_key_location()
         self.values = self._find_values()
-        """The fields of `Settings` except profile, address and key."""
+        """The values of `Settings`, except profile, address and key."""
 
     @property
     def entry(self) -> Mapping[str, Any]:
-        """The settings of the profile in use, as its table in the file has them."""
+        """The settings in the table of the profile in use; empty if it has none."""
         return self.file.profiles.get(self.profile, {}) if self._with_profile else {}
 
     def error(self) -> SettingsError:
-        """Return all problems as an exception; NothingSetError if the user has set nothing yet."""
+        """The exception for all problems; NothingSetError if the user has set nothing yet."""
         variables = {API_KEY, CONFIG, VARIABLES["base_url"], VARIABLES["profile"]}
         flags = ("profile", "base_url", "config")
         is_set = bool(variables & self._set_env.keys()) or any(map(self._given.get, flags))
@@ -225,7 +234,7 @@ class Resolver:
         return kind((*self.problems, *self.missing))
 
     def fetch_key(self) -> ApiKey | None:
-        """Read the key from its location; None if that failed, with the reason in `problems`."""
+        """Read the key; returns None if that fails, with the reason in `problems`."""
         location = self.key_location
         if location is None:
             return None
@@ -236,7 +245,7 @@ class Resolver:
             return None
 
     def check_all(self) -> None:
-        """Add what is wrong with every profile; runs no command and reads no keyring."""
+        """Add the problems of all profiles; runs no command and reads no keyring."""
         for name in self.file.profiles:
             other = Resolver({"config": str(self.path), "profile": name}, {})
             if other.key_location is not None and other.key_location.is_file:
@@ -246,8 +255,9 @@ class Resolver:
             self.fetch_key()
 
     def broken_themes(self) -> list[Problem]:
-        """Return a problem for each theme file that can't be used, except those that a setting
-        names: there the setting is reported.
+        """Return a problem for each theme file that can't be used.
+
+        Themes that a setting names are left out, because the setting itself is reported.
         """
         reported = [problem.text for problem in self.problems]
         problems: list[Problem] = []
@@ -328,10 +338,10 @@ class Resolver:
         self.missing.append(Problem(text=f"no API key: {hint}"))
 
     def _find_values(self) -> dict[str, Any]:
-        """Return the fields of `Settings` except profile, address and key; set their sources."""
+        """Find all settings except profile, address and key, and set their sources."""
         values: dict[str, Any] = {}
         for name, declared in _SETTINGS_BY_NAME.items():
-            if name not in _RESOLVED_APART and not declared.is_table:
+            if name not in _RESOLVED_FIRST and not declared.is_table:
                 values[name] = self._pick(declared)
         for field, record in _RECORDS.items():
             settings = [declared for declared in DECLARED if declared.field == field]
@@ -360,13 +370,13 @@ class Resolver:
     def _profiles_to_switch_to(self) -> tuple[str, ...]:
         if not self._with_profile or not self.file.profiles:
             return ()
-        # The profile of the start comes first, and may have no table; "" is none.
+        # The profile of the start comes first. It may have no table; "" means that there is none.
         first = self._given.get("first", self.profile)
         names = [first, *self.file.profiles]
         return tuple(dict.fromkeys(filter(None, names)))
 
     def _pick(self, declared: DeclaredSetting) -> Any:
-        """Return the value of the setting that counts, and set its source."""
+        """Return the effective value of a setting, and set its source."""
         name = declared.name
         value = declared.default
         source = "default"
@@ -384,7 +394,7 @@ class Resolver:
         return value
 
     def _overrides(self, declared: DeclaredSetting) -> Iterator[tuple[str, Any]]:
-        """Yield what the environment and then the flag say of a setting, each with its name."""
+        """Yield the variable and then the flag that set a setting: its name, and the text."""
         setting = declared.setting
         if setting.variable in self._set_env:
             yield setting.variable, self._set_env[setting.variable]
@@ -397,40 +407,40 @@ class Resolver:
                 yield setting.flag, word
 
     def _convert(self, declared: DeclaredSetting, word: Any) -> Any:
-        """Return what the word of a flag or variable means; a flag without a word is true."""
+        """Convert the text of a flag or variable; a flag without a value is True."""
         check_word = declared.setting.check_word
         if declared.name == "theme":
-            # The file knows the user's own themes.
+            # The config file may come with theme files.
             check_word = self.file.theme
         if check_word is None or word is True:
             return word
         return check_word(word)
 
     def _source(self, full_name: str) -> str:
-        """Return where the file has a setting: "profile prod, FILE:6", "config file, FILE:1"."""
+        """Return the place of a setting in the file: "profile prod, FILE:6"."""
         is_of_profile = full_name.startswith("profiles.")
         table = f"profile {self.profile}" if is_of_profile else "config file"
         return f"{table}, {self.file.location_of(full_name)}"
 
     def _absolute(self, path: Path) -> Path:
-        """Return a path with relative ones starting in the folder of the config file."""
+        """Make a path absolute; a relative one starts in the folder of the config file."""
         return path if path.is_absolute() else self.path.parent / path
 
     def _existing_file(self, name: str, path: Path) -> Path:
-        """Return the absolute path of a setting's file; report one that does not exist."""
+        """Return the absolute path of a file that a setting names; report a missing one."""
         absolute = self._absolute(path)
         if not absolute.is_file():
             self._report(f"profiles.{self.profile}.{name}", f"there is no file {absolute}")
         return absolute
 
     def _is_reported(self, *settings: str) -> bool:
-        """Whether a missing value needs no report: it was ill-typed, or the file wasn't read."""
+        """Whether there is already a problem with one of the settings, or with the whole file."""
         return not self.file.readable or any(
             problem.setting in settings for problem in self.problems
         )
 
     def _report_value(self, name: str, source: str, text: str) -> None:
-        """Report what is wrong with the value that a flag, a variable or the file has."""
+        """Report a wrong value, at the flag, the variable or the line of the file it is from."""
         if source.startswith(("--", "AGENTCO_")):
             self.problems.append(Problem(text=text, setting=source))
         elif name in self.file.checked:

@@ -1,4 +1,4 @@
-"""The files of the user's own themes, `themes/NAME.toml` beside the config file."""
+"""Reads the user's themes: files `themes/NAME.toml` next to the config file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ ROLES = (
     *("background", "surface", "panel", "text", "muted", "faint", "accent"),
     *("good", "warning", "critical", "cursor", "cursor_text", "blurred"),
 )
-"""What the colours of a theme are for; a file needs all of them."""
+"""The colours of a theme by their use; a file must set all of them."""
 THEME: Table = {**dict.fromkeys(ROLES, validators.hex_colour), "dark": validators.boolean}
 
 
 class ThemeFile(TomlFile):
-    """The colours of a theme; they can be used if `problems` is empty."""
+    """A theme file; its colours can be used if `problems` is empty."""
 
     @property
     def colours(self) -> Mapping[str, Any]:
-        """Each role's colour, such as "#87d7ff", and whether the theme is `dark`."""
+        """The colour of each role, such as "#87d7ff"; "dark" is a boolean."""
         return self.checked
 
     def _check(self, data: Mapping[str, Any]) -> None:
@@ -34,5 +34,5 @@ class ThemeFile(TomlFile):
 
 
 def themes_beside(config: Path) -> list[Path]:
-    """The theme files that belong to a config file, sorted by name."""
+    """The theme files next to a config file, sorted by name."""
     return sorted(config.parent.glob("themes/*.toml"))

@@ -1,6 +1,7 @@
-"""A TOML file of settings: read and checked as a whole, never written.
+"""Reads and checks a TOML file of settings.
 
-Every mistake is found, not only the first, and each has the line of its setting.
+All mistakes are reported, not only the first, each with the line of its setting. The file is never
+written.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from agentco_tui.config.validators import WrongError, describe, nearest
 from agentco_tui.text.patterns import lazy_pattern
 
 MAX_BYTES = 1024 * 1024
+"""A larger file is refused: it is probably not the right one."""
 
 _ERROR_WITH_LINE = re.compile(
     r"^(.*?) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL
 )
-"""The text of tomllib's errors: the reason, and the line unless it is the end of the file."""
+"""Matches the text of tomllib's errors: the reason, and the line unless it is the end."""
 _STRINGS = r"""\"{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'"""
 _STRING_OR_COMMENT = lazy_pattern(rf"{_STRINGS}|#[^\n]*", re.DOTALL)
 _PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
@@ -30,20 +32,20 @@ _KEY_LINE = lazy_pattern(rf"[ \t]*(?:\[\[?[ \t]*({_NAME})[ \t]*\]|({_NAME})[ \t]
 
 
 class TomlFile:
-    """A file's checked settings, and all that is wrong with it in `problems`; it raises nothing.
+    """The checked settings of a file; mistakes are in `problems`, and never raised.
 
-    A file that does not exist counts as an empty one, unless the user named it (`must_exist`).
-    Subclasses say in `_check` what the file may hold.
+    A missing file counts as an empty one, unless the user named it (`must_exist`). Subclasses check
+    the content in `_check`.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
         self.exists = True
         self.readable = True
-        """False if nothing is known of its settings; `problems` has the reason."""
+        """False if the file could not be read or parsed; `problems` has the reason."""
         self.problems: list[Problem] = []
         self.checked: dict[str, Any] = {}
-        """The settings as nested tables, their values converted; wrong ones are left out."""
+        """The valid settings as nested tables, with converted values."""
         self._lines: Mapping[str, int] = {}
         try:
             self._read()
@@ -58,11 +60,11 @@ class TomlFile:
         self.problems.sort(key=lambda problem: problem.line or 0)
 
     def problem(self, setting: str, text: str) -> Problem:
-        """Return a problem with a setting, at its line or else that of the table it is in."""
+        """Return a problem with a setting, at its line or that of the table around it."""
         return Problem(text=text, setting=setting, file=self.path, line=self._line_of(setting))
 
     def location_of(self, setting: str) -> str:
-        """Return where the file has a setting, "FILE:12"."""
+        """Return the place of a setting in the file, "FILE:12"."""
         return f"{self.path}:{self._line_of(setting)}"
 
     def _line_of(self, setting: str) -> int | None:
@@ -81,7 +83,7 @@ class TomlFile:
         if len(raw) > MAX_BYTES:
             self._mark_unreadable(f"is larger than {MAX_BYTES // 1024} KiB: is it the right file?")
             return
-        # Imported late: most users have no config file, and the import delays the start.
+        # Imported late, because it delays the start, and most users have no config file.
         import tomllib  # noqa: PLC0415
 
         try:
@@ -107,17 +109,17 @@ class TomlFile:
         self._mark_unreadable(f"is not valid TOML: {reason}", line)
 
     def _check(self, data: Mapping[str, Any]) -> None:
-        """Set `checked` to what is right in a file that was parsed, and report the rest."""
+        """Set `checked` to the valid settings of the parsed file, and report the others."""
         raise NotImplementedError
 
     def _unknown_setting(self, name: str, table: Table) -> str:
-        """Return what is wrong with a name that a table does not have."""
+        """Return the message for a name that is not a setting of the table."""
         return f"unknown setting (nearest valid name: {nearest(name, tuple(table))})"
 
     def _checked_table(self, name: str, written: object, table: Table) -> dict[str, Any]:
-        """Return the right settings of a table, converted; report the others.
+        """Return the valid settings of a table, converted; report the others.
 
-        `name` is the table's full name, "" for the whole file, and `table` what it may hold.
+        `name` is the table's full name ("" for the whole file), and `table` has its checks.
         """
         if not isinstance(written, dict):
             self._report(name, f"must be a table, [{name}], is {describe(written)}")
@@ -145,10 +147,10 @@ class TomlFile:
 
 
 def key_lines(text: str) -> dict[str, int]:
-    """The line, from 1, on which each table and key of a valid TOML text is first written.
+    """The first line, counted from 1, of each table and key of a valid TOML text.
 
-    tomllib does not report it. Names are dotted from the top, "profiles.prod.refresh". The keys of
-    an inline table have no line of their own.
+    tomllib does not report lines. Names are dotted, "profiles.prod.refresh". The keys of inline
+    tables are left out.
     """
     import tomllib  # noqa: PLC0415 - as above
 
@@ -171,9 +173,9 @@ def key_lines(text: str) -> dict[str, int]:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """What replaces a string or comment: nothing but its line ends, so that no key is seen in it.
+    """Replace a comment or a multi-line string by its line ends, so that no key is found in it.
 
-    A string of one line stays, because it can be a key.
+    A string of one line is unchanged, because it can be a key.
     """
     can_hide_keys = match[0].startswith(('"""', "'''", "#"))
     return "\n" * match[0].count("\n") if can_hide_keys else match[0]

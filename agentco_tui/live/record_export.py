@@ -68,48 +68,81 @@ def flat_names(kind: str) -> tuple[str, ...]:
 
 def kind_of(record: Record) -> str:
     """Its name in KINDS."""
-    if isinstance(record, Task):
-        return "task"
-    return next(name for name, kind in KINDS.items() if isinstance(record, kind))
+    return _kind_of_type(type(record))
+
+
+@cache
+def _kind_of_type(record_type: type[Record]) -> str:
+    """The kind of the records of a type."""
+    return next(name for name, kind in KINDS.items() if issubclass(record_type, kind))
 
 
 def as_json(record: Record, names: Names) -> dict[str, object]:
     """All that is known of a record in JSON's own types; None is what the platform did not send."""
-    told = dict[str, object]()
-    assumed, derived = list[str](), list[str]()
-    for name, (field, _) in columns(kind_of(record)).items():
-        sent, is_derived = getattr(record, field, None), getattr(record, f"{field}_derived", False)
-        value = _worked_out(record, field, names) if sent is None else sent
-        is_derived |= sent is not value
+    values: dict[str, object] = {}
+    assumed: list[str] = []
+    derived: list[str] = []
+    for name, field, derived_flag in _exported_fields(type(record)):
+        value = getattr(record, field, None)
+        is_derived = derived_flag is not None and getattr(record, derived_flag)
+        if value is None:
+            value = _worked_out(record, field, names)
+            is_derived |= value is not None
         match value:
+            case None | str() | int():
+                # Most fields, so that they are not compared with each type below.
+                values[name] = value
             case Moment():
-                told[name] = stamp(value.at)
-                assumed += [name] * value.zone_assumed
+                values[name] = stamp(value.at)
+                if value.zone_assumed:
+                    assumed.append(name)
             case Money():
-                told[name] = {"amount": f"{value.amount:f}", "currency": value.currency}
-                assumed += [name] * value.unit_assumed
+                values[name] = {"amount": f"{value.amount:f}", "currency": value.currency}
+                if value.unit_assumed:
+                    assumed.append(name)
                 is_derived = value.derived
             case Ref():
                 sort = phrase(getattr(record, f"{field}_type", None) or field)
-                told[name] = {"id": value.id, "name": names.known(value, sort)}
+                values[name] = {"id": value.id, "name": names.known(value, sort)}
             case Decimal():
-                told[name] = _number(str(value))
+                values[name] = _number(str(value))
             case bytes() if field == "extra":
-                told[name] = json.loads(value or b"{}", parse_float=_number)
+                values[name] = (
+                    _EXTRA_DECODER.decode(value.decode("utf-8", "surrogatepass")) if value else {}
+                )
             case bytes():
-                told[name] = value.hex()
+                values[name] = value.hex()
             case _:
-                told[name] = value
-        derived += [name] * is_derived
-    told["id"] = record.sent_id
+                values[name] = value
+        if is_derived:
+            derived.append(name)
+    values["id"] = record.sent_id
     if not record.shared_id:
-        told["sharers"] = told["nth"] = None
-    return {**told, "assumed": assumed, "derived": derived}
+        values["sharers"] = None
+        values["nth"] = None
+    values["assumed"] = assumed
+    values["derived"] = derived
+    return values
+
+
+@cache
+def _exported_fields(record_type: type[Record]) -> tuple[tuple[str, str, str | None], ...]:
+    """For each exported field: its name in the export, its name in the record, and the name of the
+    flag that says whether it is derived, if the record has one.
+    """
+    exported: list[tuple[str, str, str | None]] = []
+    for name, (field, _) in columns(_kind_of_type(record_type)).items():
+        flag = f"{field}_derived"
+        exported.append((name, field, flag if hasattr(record_type, flag) else None))
+    return tuple(exported)
 
 
 def _number(text: str) -> float | str:
     """As text where no float holds it."""
     return value if math.isfinite(value := float(text)) else text
+
+
+_EXTRA_DECODER: Final = json.JSONDecoder(parse_float=_number)
 
 
 def _worked_out(record: Record, field: str, names: Names) -> object:
