@@ -1,6 +1,6 @@
 """`python -m tests.benchmarks`: every figure of what the program costs, as one table.
 
-python -m tests.benchmarks [--only start,idle,cells,large] [--runs 7] [--largest 100000]
+python -m tests.benchmarks [--only start,idle,cells,large,scripts] [--runs 7] [--largest 100000]
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import sys
 import time
 
 from tests.benchmarks.measurements import cells, idle, large, start
+from tests.benchmarks.script_commands import scripts
 from tests.benchmarks.stage import Plan
 
-ALL = {"start": start, "idle": idle, "cells": cells, "large": large}
+ALL = {"start": start, "idle": idle, "cells": cells, "large": large, "scripts": scripts}
 
 
 def _say(words: str) -> None:
