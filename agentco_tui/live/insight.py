@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
+from math import inf
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.model import (
@@ -92,6 +93,15 @@ def task_level(task: Task, now: float, limits: AlertLimits) -> Level:
     if waited >= limits.waiting_critical or (is_urgent and is_late):
         return Level.CRITICAL
     return Level.WARNING if is_urgent or is_late else Level.OK
+
+
+def task_level_changes_at(task: Task, now: float, limits: AlertLimits) -> float:
+    """When time alone changes `task_level`, in seconds since 1970; inf if it does not."""
+    since = waiting_since(task)
+    if since is None:
+        return inf
+    thresholds = (limits.waiting_warning, limits.waiting_critical)
+    return min([since + seconds for seconds in thresholds if now - since < seconds], default=inf)
 
 
 def budget_level(budget: Budget, limits: AlertLimits) -> Level:

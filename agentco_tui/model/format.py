@@ -68,6 +68,16 @@ def age(seconds: float | None, *, fine: bool = False) -> SafeText:
     return SafeText("999 y")
 
 
+def age_changes_in(seconds: float, *, fine: bool = False) -> float:
+    """Seconds until `age` gives another text for what is `seconds` old now."""
+    if seconds < 0:
+        return 1 - seconds
+    unit = next(unit for below, unit, _ in _AGES if seconds < below)
+    if fine and _HOUR <= seconds < 2 * _DAY:
+        unit = _MINUTE
+    return unit - seconds % unit
+
+
 def ago(seconds: float | None) -> SafeText:
     """`age` as a phrase: "12 s ago"."""
     text = age(seconds)

@@ -285,7 +285,7 @@ class BudgetView(TrendView[Budget]):
 
     def tick(self) -> None:
         super().tick()
-        self.alerts.update_clock_cells()
+        self.alerts.update_clock_cells(self.workspace.clock.now())
 
     def detail_items(self, record: Any) -> list[PaneItem]:
         """Return the detail of a budget with its trend and forecast below its name."""

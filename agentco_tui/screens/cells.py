@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
+from math import inf
 from typing import Any, TypeVar
 
 import msgspec
@@ -91,6 +92,16 @@ class CellContext(msgspec.Struct):
         if at is None:
             return signs.missing
         return fmt.age(self.clock.now() - at)
+
+    def age_changes_at(self, at: float | None, *, fine: bool = False) -> float:
+        """Return when the text of `age` changes, or with `fine` that of `wait`.
+
+        Both times are in seconds since 1970; inf for a text that stays.
+        """
+        if at is None:
+            return inf
+        now = self.clock.now()
+        return now + fmt.age_changes_in(now - at, fine=fine)
 
     def wait(self, since: float | None) -> SafeText:
         """Return how long something has been waiting, to the minute: "1h11"."""
@@ -481,7 +492,9 @@ def age_column(
     def cell(record: R) -> Cell:
         return Cell(context.age(at(record)), Tone.DIM)
 
-    options.setdefault("cell", cell)
+    if "cell" not in options:
+        options["cell"] = cell
+        options["changes_at"] = lambda record: context.age_changes_at(at(record))
     options.setdefault("widths", (5, 5))
     options = {"kind": ColumnKind.SECONDS, "uses_clock": True, "sort_key": order, **options}
     return number_column(key, title, value=age, **options)

@@ -95,7 +95,7 @@ class ListView(ListHooks[R]):
         topics.needs.subscribe(self, lambda _: self.show_needs() if self.display else None)
         topics.forecasts.subscribe(self, lambda _: self.show_forecasts())
         topics.freshness.subscribe(self, self._show_freshness)
-        topics.appearance.subscribe(self, lambda _: self.show_head())
+        topics.appearance.subscribe(self, lambda _: self._show_appearance())
         topics.seconds.subscribe(self, lambda _: self.tick() if self.display else None)
         topics.scope_leaving.subscribe(self, lambda _: self.freezer.begin_scope_change())
         topics.scope_entered.subscribe(self, lambda _: self.end_scope_change())
@@ -104,6 +104,11 @@ class ListView(ListHooks[R]):
     def _show_freshness(self, feed: FeedName) -> None:
         if self.display and feed in (*self.lists, *self.beside, *self.figures_from):
             self.show_head_soon()
+
+    def _show_appearance(self) -> None:
+        """Read all cells again, too: the limits that decide their levels may be others now."""
+        self.table.reread_cells()
+        self.show_head()
 
     @on(events.Resize)
     def _fit(self) -> None:
@@ -171,7 +176,7 @@ class ListView(ListHooks[R]):
         """Show ages as they are now, and release the list if the user has left it."""
         self.show_decisions()
         self.show_head()
-        self.table.update_clock_cells()
+        self.table.update_clock_cells(self.workspace.clock.now())
         is_covered = self.app.screen is not self.screen
         is_large = len(getattr(self.subject(), "extra", b"")) >= LARGE_RECORD
         if not is_covered and not is_large:

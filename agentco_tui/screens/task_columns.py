@@ -7,6 +7,7 @@ each group, which keeps a list of 100,000 tasks fast to sort.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from math import inf
 from operator import attrgetter
 
 from agentco_tui.live import insight
@@ -43,6 +44,15 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
         tone = Tone.DIM if since is None else TONES[level(task)]
         return Cell(context.wait(since), tone)
 
+    def level_changes_at(task: Task) -> float:
+        if statuses:
+            return inf
+        return insight.task_level_changes_at(task, context.clock.now(), context.limits)
+
+    def waiting_changes_at(task: Task) -> float:
+        wait_changes_at = context.age_changes_at(insight.waiting_since(task), fine=True)
+        return min(wait_changes_at, level_changes_at(task))
+
     def title_cell(task: Task) -> Cell:
         is_critical = level(task) is Level.CRITICAL
         return cells.title_cell(task, Tone.STRONG if is_critical else Tone.PLAIN)
@@ -67,10 +77,12 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
 
     # fmt: off
     return [
-        cells.level_column(level, uses_clock=True, sort_key=level, descending_first=True,
+        cells.level_column(level, uses_clock=True, changes_at=level_changes_at,
+            sort_key=level, descending_first=True,
             sort_reader=None if statuses else level_now),
         cells.age_column(context, "waiting", "AGE" if statuses else "WAITS", insight.waiting_since,
-            cell=waiting_cell, descending_first=True, aliases=("age", "wait", "waits")),
+            cell=waiting_cell, changes_at=waiting_changes_at, descending_first=True,
+            aliases=("age", "wait", "waits")),
         cells.column("status", "  STATUS", (13, 8), cells.task_status_cell,
             sort_key=lambda task: task.status or "", aliases=("state",), shown_by_default=statuses),
         cells.column("priority", "  PRIORITY", (10, 6),
@@ -87,7 +99,7 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
             sort_group=company_group),
         cells.number_column("trust", "TRUST", (5, 5),
             lambda task: cells.text_cell(fmt.number(context.trust_of(task))), context.trust_of,
-            priority=5, uses_clock=True, sort_group=trust_group),
+            priority=5, uses_clock=True, changes_at=lambda _: inf, sort_group=trust_group),
         cells.money_column("cost", "COST", (8, 8), lambda task: task.cost, shown_by_default=False),
         *cells.filter_only_columns(
             id=lambda task: safe(task.sent_id),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from math import inf
 from typing import Any
 
 import pytest
@@ -70,6 +71,18 @@ def test_a_task_is_as_urgent_as_its_wait_and_sooner_if_its_priority_says_so(
     minutes: float | None, priority: str, level: Level
 ) -> None:
     assert insight.task_level(task("t", minutes, priority), NOW, LIMITS) is level
+
+
+@pytest.mark.parametrize(
+    ("minutes", "priority", "changes_in"),
+    [(5, "medium", 10), (15, "medium", 45), (60, "medium", None), (0, "urgent", 15),
+     (20, "urgent", 40), (None, "low", None)],
+)  # fmt: skip
+def test_time_alone_changes_a_level_when_it_is_said_to(
+    minutes: float | None, priority: str, changes_in: int | None
+) -> None:
+    changes_at = insight.task_level_changes_at(task("t", minutes, priority), NOW, LIMITS)
+    assert changes_at == (inf if changes_in is None else NOW + changes_in * MINUTE)
 
 
 def test_priority_words_are_ranked_and_unknown_ones_stand_in_the_middle() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agentco_tui.model import Moment, Money
 from agentco_tui.model.format import (
     age,
+    age_changes_in,
     ago,
     clock,
     count,
@@ -78,6 +79,14 @@ def test_age(given_age: str, expected: str) -> None:
 )
 def test_a_wait_of_hours_is_told_to_the_minute(seconds: float, expected: str) -> None:
     assert age(seconds, fine=True) == expected
+
+
+@given(st.floats(min_value=0, max_value=1e9), st.booleans())
+def test_an_age_stays_until_it_is_said_to_change(seconds: float, fine: bool) -> None:
+    now = age(seconds, fine=fine)
+    wait = age_changes_in(seconds, fine=fine)
+    assert age(seconds + wait * 0.99, fine=fine) == now
+    assert age(seconds + wait + 0.001, fine=fine) != now
 
 
 @pytest.mark.parametrize(("given_duration", "expected"), examples(DURATIONS))

@@ -53,6 +53,9 @@ class Column(FilterColumn, Generic[R], frozen=True):
     records share."""
     uses_clock: bool = False
     """Whether the cell depends on the time, so that `update_clock_cells` computes it again."""
+    changes_at: Callable[[R], float] | None = None
+    """Returns when the time changes the cell of a record, in seconds since 1970; None to compute
+    it again at every `update_clock_cells`."""
     descending_first: bool = False
     """Whether the first sort by this column is a descending one."""
     shown_by_default: bool = True

@@ -12,7 +12,7 @@ row, on a tombstone (a row whose record was removed) or where the program annota
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from math import ceil
+from math import ceil, inf
 from typing import Any, Final, Generic, NamedTuple
 
 from rich.segment import Segment
@@ -57,6 +57,8 @@ class LaidOutRow(NamedTuple, Generic[R]):
     whole_texts: tuple[SafeText, ...] = ()
     """The texts before they were cut to the width of their columns; none in a row with a note."""
     note: Cell | None = None
+    changes_at: float = -inf
+    """When the clock changes one of the cells, in seconds since 1970."""
 
 
 class LineLook(NamedTuple):
@@ -118,6 +120,8 @@ class TablePainter(Generic[R]):
         """Whether a column is hidden until a record has a value in it."""
         self.laid_out: dict[str, LaidOutRow[R]] = {}
         """The visible rows, by their ids."""
+        self._clock_read_at = -inf
+        """When cells that depend on the clock were last read, in seconds since 1970."""
         self._header = LineLook()
         self._header_shows: tuple[tuple[Placed[R], ...], int | None, bool] | None = None
         """Columns, sort column and direction for which `_header` was laid out."""
@@ -198,14 +202,18 @@ class TablePainter(Generic[R]):
         start = max(0, min(ceil(top * room / max_top), furthest))
         return range(1 + start, 1 + start + length)
 
-    def update_clock_cells(self) -> None:
-        """Read the visible cells that depend on the clock again."""
+    def update_clock_cells(self, now: float) -> None:
+        """Read the visible cells again that the clock has changed by `now`."""
         clock_columns = [
             index for index, place in enumerate(self.places) if place.column.uses_clock
         ]
+        is_time_back = now < self._clock_read_at  # as a replay may go
+        self._clock_read_at = now
         if not clock_columns:
             return
         for row_id, row in tuple(self.laid_out.items()):
+            if row.changes_at > now and not is_time_back:
+                continue
             if row.note is not None:
                 del self.laid_out[row_id]
                 continue
@@ -213,7 +221,22 @@ class TablePainter(Generic[R]):
             whole_texts = list(row.whole_texts)
             for index in clock_columns:
                 pieces[index], whole_texts[index] = lay_out(row.record, self.places[index])
-            self.laid_out[row_id] = LaidOutRow(row.record, tuple(pieces), tuple(whole_texts))
+            changes_at = self._clock_changes_at(row.record)
+            self.laid_out[row_id] = LaidOutRow(
+                row.record, tuple(pieces), tuple(whole_texts), changes_at=changes_at
+            )
+
+    def _clock_changes_at(self, record: R) -> float:
+        """Return when the clock changes a cell of a record; -inf if a column cannot say."""
+        changes_at = inf
+        for place in self.places:
+            column = place.column
+            if not column.uses_clock:
+                continue
+            if column.changes_at is None:
+                return -inf
+            changes_at = min(changes_at, column.changes_at(record))
+        return changes_at
 
     def _lay_out_rows(self) -> list[LineLook]:
         view = self._view
@@ -254,7 +277,8 @@ class TablePainter(Generic[R]):
             piece, whole_text = lay_out(record, place)
             pieces.append(piece)
             whole_texts.append(whole_text)
-        return LaidOutRow(record, tuple(pieces), tuple(whole_texts))
+        changes_at = self._clock_changes_at(record)
+        return LaidOutRow(record, tuple(pieces), tuple(whole_texts), changes_at=changes_at)
 
     def _lay_out_with_note(self, record: R, note: Cell) -> tuple[Piece, ...]:
         """Return a row with a note in place of its first columns.

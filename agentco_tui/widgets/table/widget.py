@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any, ClassVar, Final, Generic
 
@@ -119,12 +120,13 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self._painter.reread_rows(row_id for row_id, _ in changed)
         self._do(self.model.apply((*added, *changed), removed))
 
-    def update_clock_cells(self) -> None:
-        """Repaint the visible cells whose text has changed with the time.
+    def update_clock_cells(self, now: float = inf) -> None:
+        """Repaint the visible cells that have changed with the time.
 
-        A filter on such a column is applied again every `_REFILTER_SECONDS`.
+        `now` is in seconds since 1970; by default, all cells that depend on the clock are read. A
+        filter on such a column is applied again every `_REFILTER_SECONDS`.
         """
-        self._painter.update_clock_cells()
+        self._painter.update_clock_cells(now)
         self._repaint()
         model = self.model
         filter_uses_clock = any(model.columns[index].uses_clock for index in model.filter.columns)
