@@ -28,14 +28,19 @@ class ListRows(Generic[R]):
         self._hooks = hooks
         self._freezer = freezer
         self._store = hooks.workspace.store
-        self._names_seen: Mapping[str, SafeText] = {}
-        """The names of companies and agents when the rows were loaded: cells show them."""
+        self._names_seen: dict[tuple[FeedName, str], SafeText | None] = {}
+        """The names of companies and agents, by feed and id, when the rows were loaded: cells
+        show them."""
 
     def load(self) -> None:
         """Load all rows from the store."""
         hooks = self._hooks
         self._freezer.reload_due = False
-        self._names_seen = self._names()
+        self._names_seen = {
+            (feed, record.id): record.name
+            for feed in NAMES
+            for record in self._store.collections[feed]
+        }
         hooks.table.load(
             (f"{hooks.prefixes.get(feed, '')}{record.id}", record)
             for feed in hooks.lists
@@ -52,7 +57,7 @@ class ListRows(Generic[R]):
         """
         if change.feed in self._hooks.lists:
             return self._take_listed(change)
-        if change.feed in NAMES and self._names() != self._names_seen:
+        if change.feed in NAMES and self._changed_names(change):
             self._freezer.request_reload()
             return False
         self._read_figures_again(change)
@@ -77,7 +82,7 @@ class ListRows(Generic[R]):
         table = self._hooks.table
         changed = self._changed_ids(change)
         if change.feed in NAMES:
-            self._names_seen = self._names()
+            self._names_seen |= self._changed_names(change)
         if self._hooks.freshness_of(change.feed).answered_at is None:
             self._freezer.let_first_answer_in()
         if len(changed) > MANY and not self._freezer.is_frozen:
@@ -109,11 +114,16 @@ class ListRows(Generic[R]):
                     table.set_tombstone(row_id, hooks.resolution(row_id))
         table.apply(changed=listed.items(), removed=removed)
 
-    def _names(self) -> dict[str, SafeText]:
-        """Return the names of all companies and agents, by their ids."""
-        names: dict[str, SafeText] = {}
-        for feed in NAMES:
-            for record in self._store.collections[feed]:
-                if record.name is not None:
-                    names[record.id] = record.name
-        return names
+    def _changed_names(self, change: Change) -> dict[tuple[FeedName, str], SafeText | None]:
+        """Return the names in a change that differ from those seen; None for a name that is gone.
+
+        Only the records of the change are looked at, however many agents there are.
+        """
+        collection = self._store.collections[change.feed]
+        changed: dict[tuple[FeedName, str], SafeText | None] = {}
+        for record_id in (*change.added, *change.changed, *change.removed):
+            record = collection.get(record_id)
+            name = None if record is None else record.name
+            if self._names_seen.get((change.feed, record_id)) != name:
+                changed[change.feed, record_id] = name
+        return changed
