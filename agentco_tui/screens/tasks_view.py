@@ -243,13 +243,13 @@ class TasksView(TaskLines[Task]):
 
     def show_head(self, phase: Phase | None = None) -> None:
         """Report marked tasks that no longer wait, and mark again what is back in the list."""
-        if self.is_attached:
+        if self.marks and self.is_attached:
             is_changing_scope = self.freezer.state is FreezeState.CHANGING_SCOPE
             lost = self.marks.lost(self.table, is_changing_scope=is_changing_scope)
             if lost:
                 self._report_lost(lost)
                 self.unmark(lost)
-        if self.tabs.shown == PENDING:
+        if self.marks and self.tabs.shown == PENDING:
             self.marks.restore(self.table)
         super().show_head(phase)
 
