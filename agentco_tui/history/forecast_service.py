@@ -162,7 +162,7 @@ class ForecastService:
     def read_log(self) -> Generator[None, None, None]:
         """Search the log for findings if it has changed; a generator of short steps."""
         activity = self.store.activity
-        if len(activity) and self.log_of is not activity.listing:
+        if self.log_of is not activity.listing and len(activity):
             self.log_of = activity.listing
             self.log = yield from read_log(reversed(activity))
 
