@@ -40,12 +40,11 @@ from agentco_tui.attention.task_needs import RankedNeed, TaskNeeds, need_of_task
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.agent_counts import AgentCounts
-from agentco_tui.live.due_times import DueTimes
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, alert_level, is_failing, task_level, waiting_since
 from agentco_tui.live.log_findings import AT_WORK, LogFindings, Repeated
+from agentco_tui.live.ordered_collections import DueTimes, SortedKeys
 from agentco_tui.live.queue_tracker import QueueTracker
-from agentco_tui.live.sorted_keys import SortedKeys
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.live.status_counts import StatusCounts
 from agentco_tui.live.store import Change

@@ -14,7 +14,7 @@ from typing import Final
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
-from agentco_tui.live.sorted_keys import SortedKeys
+from agentco_tui.live.ordered_collections import SortedKeys
 from agentco_tui.model import BudgetScope, Ref, Task
 
 Owner = tuple[BudgetScope, str]

@@ -1,11 +1,20 @@
-"""A sorted collection in which adding and removing one key costs the same at any size."""
+"""Collections that keep an order while entries come and go, at the same cost at any size.
+
+`SortedKeys` holds sorted tuples: what needs the user, the worst first, and the tasks that wait, the
+longest wait first. `DueTimes` holds when something has to be computed again, so that not everything
+is looked at each second.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from math import inf
 from typing import Any, Final, Generic, TypeVar
 
 K = TypeVar("K", bound=tuple[Any, ...])
+Name = TypeVar("Name", bound=tuple[str, ...])
 
 _CHUNK: Final = 500
 """Keys in one list on average: a list of twice as many is split, and moving them is fast."""
@@ -78,3 +87,32 @@ class SortedKeys(Generic[K]):
             start -= len(chunk)
             stop -= len(chunk)
         return found
+
+
+class DueTimes(Generic[Name]):
+    """At most one due time for each key, in seconds since 1970; a heap finds the earliest."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, Name]] = []
+        self._time_of: dict[Name, float] = {}
+        """The valid due times. An entry of the heap that differs was rescheduled or cancelled."""
+
+    def schedule(self, key: Name, at: float) -> None:
+        """Set the due time of a key, in place of an earlier one; `inf` cancels it."""
+        if at == inf:
+            self._time_of.pop(key, None)
+        elif self._time_of.get(key) != at:
+            self._time_of[key] = at
+            heappush(self._heap, (at, key))
+
+    def clear(self) -> None:
+        self._heap.clear()
+        self._time_of.clear()
+
+    def pop_due(self, now: float) -> Iterator[Name]:
+        """Yield the keys that are due by `now`, the earliest first, and forget their times."""
+        while self._heap and self._heap[0][0] <= now:
+            at, key = heappop(self._heap)
+            if self._time_of.get(key) == at:
+                del self._time_of[key]
+                yield key

@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 
-from agentco_tui.live.due_times import DueTimes
-from agentco_tui.live.sorted_keys import SortedKeys
+from agentco_tui.live.ordered_collections import DueTimes, SortedKeys
 
 
 def test_keys_stay_sorted_whatever_is_added_and_removed() -> None:
