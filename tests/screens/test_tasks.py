@@ -50,7 +50,7 @@ async def test_two_keys_show_any_status_and_its_tab_has_its_count_where_that_is_
                 await s.press("v")
                 await s.sees(f"▌{letter} {word}")
         await s.press("escape", "a")  # the key after `v` is gone, and `a` means what it always does
-        await s.sees("does not wait")
+        await s.sees("no longer waits")
 
 
 async def test_the_same_key_goes_on_a_letter_of_no_tab_does_nothing_and_a_click_shows_a_tab(
