@@ -25,7 +25,7 @@ def main() -> None:
     arguments = parser.parse_args()
     paths = sorted((REPOSITORY / "agentco_tui").rglob("*.py"))
     drawable = [path for path in paths if _defines_something(path)]
-    drawn = random.Random(arguments.seed).sample(drawable, arguments.count)  # noqa: S311
+    drawn = random.Random(arguments.seed).sample(drawable, arguments.count)
     for path in drawn:
         sys.stdout.write(f"{path.relative_to(REPOSITORY)}\n")
 
