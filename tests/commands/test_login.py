@@ -68,7 +68,7 @@ def test_the_keyring_keeps_the_key_until_logout(
     ran = _login(command, still, "--profile", "prod")
     assert (ran.code, ran.err) == (0, "")
     assert "there is no terminal to ask at" in ran.out
-    assert "the key may read everything that was asked" in ran.out
+    assert "the key may read everything that was requested" in ran.out
     assert "writes were not tried" in ran.out
     assert json.loads(kept.read_text()) == {"prod": still.full_key}
     profile = f"{PROFILE.format(still.base_url)}keyring = true\n"
@@ -124,9 +124,9 @@ def test_nothing_is_kept_that_was_not_accepted(command: Command, still: Embedded
 @pytest.mark.parametrize(
     ("words", "key", "told"),
     [
-        (["--base-url", "https://x.example"], "", "no flag or variable says: API key"),
+        (["--base-url", "https://x.example"], "", "no flag or variable answers: API key"),
         (["--base-url", "https://x.example"], "two words", "one word of plain letters"),
-        ([], "ag_1", "no flag or variable says: Address"),
+        ([], "ag_1", "no flag or variable answers: Address"),
         (["--base-url", "http://x.example"], "ag_1", "plain http would send the key in the open"),
         (["--profile", "../x"], "ag_1", "letters, digits, - and _"),
     ],
