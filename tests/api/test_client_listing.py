@@ -265,6 +265,7 @@ async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:
     assert sent == [False, True, True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", sorted(SHAPE_NAMES))
 async def test_every_shape_of_the_embedded_platform_gives_the_same_records(shape: str) -> None:
     with EmbeddedPlatform(seed=7, speed=0.0, shape=shape) as platform:
@@ -309,6 +310,7 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "LONGEST_IN_MEMORY", 1024 * 1024)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 30_000], ids=["short", "long"])
 async def test_the_answer_is_taken_over_once(count: int) -> None:
     body = sent(count)
@@ -322,6 +324,7 @@ async def test_the_answer_is_taken_over_once(count: int) -> None:
         assert len(server.requests) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("early", [True, False], ids=["sent early", "asked for"])
 async def test_the_first_rows_of_a_long_list_are_told_before_the_rest(early: bool) -> None:
     told: list[Sequence[Task]] = []

@@ -132,6 +132,7 @@ def let_time_pass(platform: Platform) -> None:
     platform.now += 10.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [add_task, change_agent, let_time_pass])
 def test_a_change_costs_as_many_calls_among_many_tasks_as_among_few(
     change: Callable[[Platform], None],

@@ -6,6 +6,7 @@ from collections import Counter
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -307,4 +308,4 @@ class ScriptedOutlook(ForecastService):
 NeedsFollowChanges.TestCase.settings = settings(
     max_examples=40, stateful_step_count=30, deadline=None
 )
-TestNeedsFollowChanges = NeedsFollowChanges.TestCase
+TestNeedsFollowChanges = pytest.mark.slow(NeedsFollowChanges.TestCase)

@@ -163,6 +163,7 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("added", EVERY, ids=IDS)
 def test_it_is_found_wherever_settings_are(copy: Copy, added: Added) -> None:
     copy.declare(added)
@@ -184,6 +185,7 @@ def test_it_is_found_wherever_settings_are(copy: Copy, added: Added) -> None:
     assert manual.split(" | ")[2:] == ['`"hello"`', "a text", "at once", "What is said first. |"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("added", [PROFILE, IN_ALERTS], ids=["profile", "alerts"])
 def test_a_running_dashboard_keeps_it_if_it_says_so(copy: Copy, added: Added) -> None:
     copy.declare(added, effect="NEXT_START")

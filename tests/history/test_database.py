@@ -218,6 +218,7 @@ def test_what_another_version_hands_over_stops_nothing(tmp_path: Path) -> None:
 POLLS = st.lists(st.tuples(st.booleans(), st.integers(1, 40), st.integers(0, 2)), max_size=30)
 
 
+@pytest.mark.slow
 @given(polls=POLLS, batch=st.integers(1, 5))
 @settings(max_examples=60)
 def test_figures_of_two_processes_become_one_track(
@@ -421,6 +422,7 @@ async def test_what_cannot_be_written_is_told_once_and_written_later(tmp_path: P
         await history.ask(budget)
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_the_file_stays_whole(tmp_path: Path) -> None:
     script = f"""
 import resource, signal
@@ -501,6 +503,7 @@ for pid, _ in writers:
 """
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_of_writing_fifty_times(tmp_path: Path) -> None:
     """Two write what both see; one of them is killed, and begins anew."""
     run = [sys.executable, "-c", KILLER, str(tmp_path)]
@@ -554,6 +557,7 @@ def test_what_grows_old_is_kept_in_longer_buckets(tmp_path: Path) -> None:
     assert again == counted, "what is read again is not counted again"
 
 
+@pytest.mark.slow
 def test_a_file_that_is_too_large_shrinks(tmp_path: Path) -> None:
     file, path = opened(tmp_path), tmp_path / "history.sqlite3"
     many = [

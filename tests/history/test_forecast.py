@@ -329,6 +329,7 @@ class Quiet(Report):
         self.figures[what] = figure
 
 
+@pytest.mark.slow
 def test_a_small_backtest_is_near_what_the_large_one_shows() -> None:
     """As `python -m tests.benchmarks.forecast`, of which this is a glance, with wide bounds."""
     report = Quiet()

@@ -109,6 +109,7 @@ async def test_a_budget_with_a_past_has_a_forecast_in_words(tmp_path: Path) -> N
         assert outlook.of(agents_budget("bob")).forecast is None
 
 
+@pytest.mark.slow
 async def test_a_runaway_is_told_and_goes_on_being_told(tmp_path: Path) -> None:
     series, hands, ada = make("runaway", 2), Hands(), agents_budget("ada")
     assert series.event is not None

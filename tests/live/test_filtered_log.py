@@ -39,6 +39,7 @@ def test_the_store_is_asked_for_a_company_and_for_no_part_of_the_log() -> None:
     assert [field.name for field in fields(Query)] == ["company"]
 
 
+@pytest.mark.slow
 def test_only_the_screen_that_shows_a_filtered_log_has_one() -> None:
     taken = {
         str(module.relative_to(PACKAGE)): names

@@ -200,6 +200,7 @@ def test_a_platform_that_caps_is_asked_for_other_days(obeys_days: bool) -> None:
     assert found == [True, False, obeys_days, True, True, True]
 
 
+@pytest.mark.slow
 def test_a_log_that_is_faster_than_it_can_be_read_is_asked_for_less_and_less() -> None:
     log = Log(steady(100), names="e{}x")
     desk = Desk(log)

@@ -98,6 +98,7 @@ async def asked_again(on: Stage, slow: ArmedFault | None = None, struck: int = 0
     await on.until(lambda: outcomes() == len(FeedName))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_fault_costs_one_feed_its_freshness_and_nothing_else(
     platform: EmbeddedPlatform, trap: socket.socket, fault: str, caplog: pytest.LogCaptureFixture

@@ -217,7 +217,7 @@ class Dashboard(RuleBasedStateMachine):
         assert AT_ONCE == 4
 
 
-TestDashboard = Dashboard.TestCase
+TestDashboard = pytest.mark.slow(Dashboard.TestCase)
 TestDashboard.settings = settings(
     max_examples=16, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )

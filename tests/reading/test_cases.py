@@ -170,6 +170,7 @@ balances (what is left of no limit), daily results that would have to be added u
 only id is a name."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", golden.names())
 async def test_nothing_is_read_wrong_and_nothing_else_is_unread(name: str) -> None:
     judged = await golden.judge(name)

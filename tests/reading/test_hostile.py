@@ -19,6 +19,7 @@ from tests.benchmarks.fuzz_bodies import KINDS, play, read, readings
 from tests.reading import decode
 
 
+@pytest.mark.slow
 def test_damaged_bodies_give_records_or_a_stated_exception() -> None:
     ended = play(1_000, seed=1)
     assert ended.wrong == []
@@ -81,6 +82,7 @@ NOISE: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(NOISE))
 def test_much_noise_takes_bounded_time(name: str) -> None:
     parsed = json_body.parse_json(NOISE[name]())

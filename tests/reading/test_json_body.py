@@ -107,6 +107,7 @@ NOISE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", NOISE, ids=range(len(NOISE)))
 def test_a_megabyte_of_noise_is_read_in_linear_time(body: bytes) -> None:
     def seconds(part: bytes) -> float:
@@ -143,6 +144,7 @@ def whole(unit: bytes, size: int = SIZE) -> bytes:
     return unit * (size // len(unit))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_what_would_not_fit_is_not_parsed(unit: bytes) -> None:
     with pytest.raises(json_body.BodyError) as caught:
@@ -153,6 +155,7 @@ def test_what_would_not_fit_is_not_parsed(unit: bytes) -> None:
     )
 
 
+@pytest.mark.slow
 def test_as_many_records_are_kept_and_more_are_told() -> None:
     rows = [{"agent_id": f"ag_{number}"} for number in range(50_002)]
     page = decode.decode_page(decode.AGENT_BUDGETS, rows)

@@ -250,6 +250,7 @@ async def test_a_path_into_a_list_is_a_sum_with_its_unit(tmp_path: Path) -> None
 KEYS = st.one_of(st.text(min_size=1, max_size=12), st.sampled_from(["a.b", 'q"x', "[0]", "a b"]))
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(KEYS, st.integers(0, 999)), max_size=8), KEYS)
 def test_a_path_is_parsed_as_it_was_written(parts: list[str | int], first: str) -> None:
     path = (first, *parts)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def task_row(task: Task, time_style: str, money_style: str, refs: str, as_text: 
     return row
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     tasks(), st.sampled_from(sorted(ENVELOPES)), st.sampled_from(sorted(KEY_STYLES)),
@@ -175,6 +177,7 @@ BROKEN: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(tasks(), st.lists(st.tuples(st.integers(0, 5), BROKEN), max_size=5))
 def test_broken_records_never_cost_others(world: list[Task], broken: list[tuple[int, Any]]) -> None:

@@ -66,6 +66,7 @@ BODIES: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 @pytest.mark.parametrize(("indent", "size"), [(None, 1_000), (1, 3_000_000)])
 def test_the_same_as_the_whole(body: Any, indent: int | None, size: int) -> None:
@@ -116,6 +117,7 @@ def test_a_row_is_known_again_and_a_changed_one_is_read() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [SENT[200:], [*SENT[1_200:], *SENT[:1_200]]])
 def test_after_a_batch_is_gone_or_in_another_order_all_are_known(rows: Any) -> None:
     first = same(json.dumps(SENT).encode())
@@ -163,6 +165,7 @@ def edited(rows: list[dict[str, Any]], how: list[tuple[str, int]]) -> list[dict[
     return rows
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.lists(edits, min_size=1, max_size=5))
 def test_what_is_known_never_shows(generations: list[list[tuple[str, int]]]) -> None:

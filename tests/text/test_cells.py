@@ -27,6 +27,7 @@ TABLES = {
 KEPT = {char: width for width, chars in TABLES.items() for char in chars}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [0, 1, 2])
 def test_rich_and_wcwidth_agree_on_every_character_beside_any_other(width: int) -> None:
     for char in TABLES[width]:
@@ -61,6 +62,7 @@ def test_what_people_write_with_is_kept() -> None:
     assert len(KEPT) > 140_000
 
 
+@pytest.mark.slow
 def test_every_character_of_unicode_comes_out_as_kept_ones() -> None:
     kept = {*KEPT, "\n"}
     for start in range(0, 0x110000, 0x4000):
@@ -70,6 +72,7 @@ def test_every_character_of_unicode_comes_out_as_kept_ones() -> None:
     assert escaped("".join(map(chr, range(0x20000))), max_cells=2_000_000).isprintable()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     unicodedata.unidata_version != "14.0.0", reason="made with another Unicode version"
 )

@@ -141,6 +141,7 @@ def test_textuals_own_parser_is_as_expected(monkeypatch: pytest.MonkeyPatch) -> 
     assert not as_expected()
 
 
+@pytest.mark.slow
 def test_some_thousand_odd_sequences() -> None:
     wrong, _ = play(4_000, seed=2)
     assert wrong == []

@@ -151,6 +151,7 @@ def step(rows: TableModel[Item], model: Model, change: tuple[Any, ...]) -> None:
             model.held = None
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(CHANGES, max_size=25), st.sampled_from([0, 2, 1_500]), st.sampled_from([2, 12_500]))
 def test_rows_equal_a_model_that_sorts_from_scratch(
