@@ -527,9 +527,9 @@ class Write(ABC, Generic[R]):
             title=self.title,
             task=task,
             company=company.id,
-            company_name=names.known(company, "company"),
+            company_name=names.known_name(company, "company"),
             agent=agent.id,
-            agent_name=names.known(agent, "agent"),
+            agent_name=names.known_name(agent, "agent"),
             fingerprint=fingerprint,
             details=dict(details),
         )

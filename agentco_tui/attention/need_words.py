@@ -16,7 +16,7 @@ from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
 from agentco_tui.live.names import UNNAMED_BUDGET, Names
-from agentco_tui.live.sentences import deed, doer
+from agentco_tui.live.sentences import action_words, actor_words
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import (
     Activity,
@@ -191,8 +191,8 @@ def _words_of_failures(need: Need, entry: Activity, names: Names) -> NeedWords:
     interval = span / max(1, need.count - 1)
     return NeedWords(
         why=plain("failing"),
-        what=deed(entry, names),
-        agent=doer(entry, names),
+        what=action_words(entry, names),
+        agent=actor_words(entry, names),
         figure=plain(f"×{fmt.count(need.count)} in {fmt.age(max(60.0, span))}"),
         consequence=plain(f"again every ~{fmt.age(interval)}"),
         reason=plain(need.rank_reason),
@@ -315,7 +315,7 @@ def _words_of_fast_spend(
     budget: Budget, fast_spend: FastSpend, need: Need, names: Names, now: float
 ) -> NeedWords:
     """A budget whose limit is reached soon: who spends how much a minute, and until when."""
-    owner = names.owner(budget)
+    owner = names.budget_owner(budget)
     is_total = budget.scope is BudgetScope.ALL and owner != UNNAMED_BUDGET
     verb = "spend" if is_total else "spends"
     agent_name = signs.missing

@@ -121,7 +121,7 @@ class NeedsModel:
         self._has_agents = False
         # The count that changes go to: another than that shown while all is computed again.
         self._next_agents = self.agents
-        self._queue_changes = self.tracker.follow()
+        self._queue_changes = self.tracker.collect_changes()
         # What is still to be taken in.
         self._changes: deque[tuple[FeedName, Iterator[str]]] = deque()
         self._stale: dict[Topic, None] = {}
@@ -240,7 +240,7 @@ class NeedsModel:
             # Until agents are known, an alert about any of them may be ours.
             self._has_agents = has_agents
             self._stale |= dict.fromkeys(self._alerts.ids_by_topic)
-        yield from self.tracker.steps()
+        yield from self.tracker.take_in_steps()
         for scope, owner_id in self._queue_changes.owners:
             self._take_waiting_count(scope, owner_id)
             if scope is BudgetScope.AGENT:
@@ -436,7 +436,7 @@ class NeedsModel:
         self._now = now
         self.agents = self._next_agents
         self.queue = self.tracker.queue
-        self.queue.settle()
+        self.queue.settle_counts()
         self._find_snoozed(now)
         self._count_levels(now)
         self._update_task_needs(self._task_needs, MOST_SHOWN)
@@ -468,7 +468,7 @@ class NeedsModel:
     def counts(self, now: float) -> Counter[tuple[Level, NeedKind]]:
         """How many needs there are of each level and kind, those that are snoozed included."""
         counts = self._by_topic.counts.copy()
-        for level, count in self.queue.levels(now, self._outlook.limits).items():
+        for level, count in self.queue.count_levels(now, self._outlook.limits).items():
             counts[level, NeedKind.TASK] += count
         return counts
 
@@ -479,7 +479,7 @@ class NeedsModel:
             return known
         kind, _, task_id = key.partition(":")
         queue = self.tracker.queue
-        task = queue.task(task_id) if kind == NeedKind.TASK else None
+        task = queue.counted_task(task_id) if kind == NeedKind.TASK else None
         if task is None:
             return None
         level = task_level(task, now, self._outlook.limits)
@@ -587,7 +587,7 @@ class NeedsModel:
 
         There are at most `MOST_CRITICAL`. Returns the same sequence until one comes or leaves.
         """
-        count = self.queue.levels(self._now, self._outlook.limits)[Level.CRITICAL]
+        count = self.queue.count_levels(self._now, self._outlook.limits)[Level.CRITICAL]
         known_for = self.queue, self.queue.revision, count, tuple(self._snoozed_by_key)
         if known_for != self._critical_known_for:
             self._critical_known_for = known_for

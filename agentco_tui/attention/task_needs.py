@@ -59,7 +59,7 @@ class TaskNeeds:
         """Take the `most` tasks that come first and are not snoozed."""
         before = self._unchanged()
         needs: dict[str, RankedNeed] = {}
-        for level, tasks in queue.worst(most, now, limits, snoozed_ids):
+        for level, tasks in queue.worst_tasks(most, now, limits, snoozed_ids):
             for task in tasks:
                 known = before.get(task.id)
                 if known is None or known[1].record is not task or known[1].level is not level:

@@ -96,7 +96,7 @@ async def examine_reads(
                     )
         if recorder is not None and any(read.answered for read in examination.reads):
             await _send_dashboard_reads(client)
-        return examination.reads, client.transport.measured, log_reader.told()
+        return examination.reads, client.transport.measured, log_reader.limitations()
 
 
 async def _send_dashboard_reads(client: Client) -> None:

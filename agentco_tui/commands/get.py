@@ -45,11 +45,11 @@ from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
 from agentco_tui.live.names import Names
 from agentco_tui.live.record_export import (
     as_json,
-    columns,
     csv_row,
-    flat,
+    export_columns,
     flat_fields,
     flat_names,
+    flat_record,
     text_of,
 )
 from agentco_tui.live.store import Collection
@@ -370,7 +370,7 @@ def _row_batches(
 def _filter_columns(kind: str, now: float) -> list[FilterColumn]:
     """A filter column for each field of a kind; times are compared by their age at `now`."""
     filter_columns: list[FilterColumn] = []
-    for name, (field, value_type) in columns(kind).items():
+    for name, (field, value_type) in export_columns(kind).items():
         column_kind = _COLUMN_KINDS.get(value_type, ColumnKind.TEXT)
         if name in _SHARES:
             column_kind = ColumnKind.SHARE
@@ -450,6 +450,6 @@ def _print_table(kind: str, batches: Iterable[Sequence[Row]]) -> None:
 
 def field_lines(record: Record, names: Names) -> Iterable[str]:
     """A line for each field of a record that has a value."""
-    cells = {name: text for name, text in flat(record, names).items() if text}
+    cells = {name: text for name, text in flat_record(record, names).items() if text}
     name_width = max(map(len, cells))
     return (f"{name:{name_width}}  {text}" for name, text in cells.items())

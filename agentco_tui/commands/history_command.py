@@ -27,7 +27,7 @@ from agentco_tui.config import Arguments, SettingsError
 from agentco_tui.config.resolve import Resolver
 from agentco_tui.history.observations import HistoryError
 from agentco_tui.history.reader import IS_FINEST
-from agentco_tui.live.names import named
+from agentco_tui.live.names import records_named
 from agentco_tui.live.record_export import csv_row
 from agentco_tui.model import Company
 from agentco_tui.model.period import DAY
@@ -206,7 +206,7 @@ def _find_id(
     query = "SELECT key, name FROM subject WHERE platform = ? AND kind = ?"
     subjects = connection.execute(query, (platform, kind))
     # `named` compares records of any kind with an id and a name.
-    matches = named(words, (Company(id=key, name=name) for key, name in subjects))
+    matches = records_named(words, (Company(id=key, name=name) for key, name in subjects))
     if not matches:
         raise UsageError(f"no {kind} in the history has the name or id {safe(words, 60)}")
     if len(matches) > 1:

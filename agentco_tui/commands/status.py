@@ -182,7 +182,7 @@ def judge(
         snoozed=len(model.snoozed),
         alerts=alerts,
         budget=budgets[0] if budgets and has_total else None,
-        sums=tuple((names.owner(budget), budget) for budget in budgets),
+        sums=tuple((names.budget_owner(budget), budget) for budget in budgets),
         failed=failed,
     )
 

@@ -35,7 +35,7 @@ from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.names import Names
 from agentco_tui.live.poll_timing import after_failure
 from agentco_tui.live.record_export import as_json
-from agentco_tui.live.sentences import deed, doer
+from agentco_tui.live.sentences import action_words, actor_words
 from agentco_tui.model import Activity, Severity
 from agentco_tui.model import format as figures
 from agentco_tui.text import safe, signs
@@ -240,7 +240,7 @@ class NewEntries:
             for reference in (entry.agent, entry.actor, entry.company):
                 if reference is None or reference.id is None:
                     continue
-                if workspace.names.known(reference) is None:
+                if workspace.names.known_name(reference) is None:
                     unnamed.add(reference.id)
         if unnamed <= self._ids_without_names:
             return
@@ -260,14 +260,14 @@ def entry_line(entry: Activity, names: Names) -> str:
     if entry.severity_derived:
         mark = f"{signs.derived}{mark}"
     parts = [figures.moment(entry.at), mark]
-    who_and_where = [doer(entry, names)]
+    who_and_where = [actor_words(entry, names)]
     if entry.company:
         who_and_where.append(names.company(entry.company))
     names_to_print = [name for name in who_and_where if name not in ("", signs.missing)]
     if names_to_print:
         subject = f" {signs.separator} ".join(names_to_print)
         parts.append(f"{subject}:")
-    parts.append(deed(entry, names))
+    parts.append(action_words(entry, names))
     if entry.outcome and entry.text:
         parts.append(f"({entry.outcome})")
     return " ".join(part for part in parts if part)

@@ -37,7 +37,7 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import SEVERITY_LEVELS, Level
 from agentco_tui.live.names import Names
-from agentco_tui.live.sentences import deed
+from agentco_tui.live.sentences import action_words
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Activity,
@@ -358,7 +358,7 @@ def _went_wrong(context: _Since) -> list[ChangeEvent]:
             who = context.names.agent(Ref(id=kind.agent))
         entry = newest_entries.get(kind)
         if entry is not None:
-            text = deed(entry, context.names)
+            text = action_words(entry, context.names)
             key = f"activity:{entry.id}"
         events.append(ChangeEvent(last_times[kind], text, who, level, key, count))
     return events

@@ -176,7 +176,7 @@ class ForecastService:
             agent = self.store.agents.get(budget.id)
             if agent is not None and agent.state in NOT_AT_WORK:
                 return None
-        alarm = self.rates.alarm(budget)
+        alarm = self.rates.alarm_of(budget)
         if alarm is not None or self.rates.is_watched(budget):
             return alarm
         remembered = self.of(budget)

@@ -18,7 +18,7 @@ from agentco_tui.history.reader import Reader
 from agentco_tui.history.sampler import Sampler
 from agentco_tui.live.backfill import entries_within
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.log_reader import ends
+from agentco_tui.live.log_reader import oldest_and_newest
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.queue_tracker import QueueTracker
 from agentco_tui.model import Activity, Listing
@@ -81,7 +81,7 @@ def observe_past(listing: Listing[Activity], since: float) -> Iterator[Observed]
     of each minute.
     """
     observed = observe_log(entries_within(listing, since, inf))
-    oldest, newest = ends(listing)
+    oldest, newest = oldest_and_newest(listing)
     if oldest is not None and newest is not None and newest > since:
         span = (max(oldest, since), newest)
         observed.seen.append((FeedName.ACTIVITY, "", span))

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from agentco_tui.history.observations import Counted, Observed, TaskLife
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.log_findings import ENDED, told_state
+from agentco_tui.live.log_findings import ENDED, state_from_verb
 from agentco_tui.model import Activity, Ref, Severity, TaskState
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, safe
@@ -102,7 +102,7 @@ def kind_of(entry: Activity) -> EntryKind:
 def life_from_log(entry: Activity) -> TaskLife | None:
     """What an entry says of the task that it names; None if it says nothing."""
     task = _id(entry.task)
-    state = told_state(entry.verb or "")
+    state = state_from_verb(entry.verb or "")
     if task is None or state is None or entry.task is None or entry.at is None:
         return None
     at = entry.at.at

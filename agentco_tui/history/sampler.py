@@ -100,7 +100,7 @@ class Sampler:
         self._query = query
         self._clock = clock
         self._tracker = tracker
-        self._queue_changes = tracker.follow()
+        self._queue_changes = tracker.collect_changes()
         self._on_departures = on_departures
         self._names = Names(store)
         self._answers = dict[FeedName, _Answer]()  # the last of each
@@ -306,7 +306,7 @@ class Sampler:
         counted yet. `is_owner_known` says whether the agents are known, by which tasks belong to
         companies.
         """
-        for _ in self._tracker.steps(position):
+        for _ in self._tracker.take_in_steps(position):
             yield Observed()
         scope = answer.scope
         after, at = answer.span

@@ -1,8 +1,11 @@
-"""The newest part of the activity log, merged from polls that overlap.
+"""Keeps the newest part of the activity log, merged from polls that overlap.
 
-The interface has no "all since X", only the newest entries, so two polls are known to be contiguous
-only if they share an entry. If they don't, or if ids are numbers and one is skipped, entries may be
-missing, and the window has a gap entry at that place.
+The REST interface cannot return "all entries since X", only the newest ones. So two polls are known
+to be contiguous only if they share an entry. If they don't, or if ids are numbers and one is
+skipped, entries may be missing: the window has a gap there, an entry of ours with the text MISSING.
+`backfill.GapFiller` tries to fill it; if it can't, `give_up` changes the text to NO_MORE.
+
+An entry whose id another entry has, too, gets an id of its own from `mark_shared`.
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ from agentco_tui.text import plain
 GAP_PREFIX = "gap:"
 MISSING = plain("entries may be missing here: more came than one poll can bring")
 NO_MORE = plain("entries may be missing here: the platform gave no more")
-DEFAULT_CAPACITY = 5_000
-_ENOUGH: Final = 20  # entries that show whether a log numbers them; one in so many may be missing
+DEFAULT_CAPACITY = 5_000  # entries
+_ENOUGH_TO_JUDGE: Final = 20
+"""Entries in an answer that show whether the log numbers them; one in so many may be skipped."""
 _NUMBERED: Final = re.compile(r"(.*?)(\d{1,18})", re.ASCII | re.DOTALL)
 
 
@@ -44,7 +48,9 @@ class LogEntries:
         return reversed(self._entries.values())
 
     def get(self, entry_id: str | None) -> Activity | None:
-        return None if entry_id is None else self._entries.get(entry_id)
+        if entry_id is None:
+            return None
+        return self._entries.get(entry_id)
 
 
 class ActivityWindow(LogEntries):
@@ -59,7 +65,7 @@ class ActivityWindow(LogEntries):
         self._numbered: bool | None = None
         """Whether the log numbers its entries; None until an answer shows it."""
 
-    def joins(self, listing: Listing[Activity]) -> bool:
+    def is_contiguous_with(self, listing: Listing[Activity]) -> bool:
         """Whether the listing shares an entry with the window, so that nothing is missing between.
 
         A short answer is no proof: platforms lower the limit without saying so.
@@ -79,17 +85,16 @@ class ActivityWindow(LogEntries):
             return (), (), ()
         before = self._entries
         coming = _oldest_first(listing.records)
-        joined = self.joins(listing)
+        joined = self.is_contiguous_with(listing)
         self._entries = self._without_repeats_of(coming)
-        coming = self._told_apart(coming)
-        merged = self._marked(self._merged(coming), coming, joined=joined)
+        coming = self._with_distinct_ids(coming)
+        merged = self._insert_gaps(self._merge_by_time(coming), coming, joined=joined)
         if is_poll:
             self._listing = listing
             self.listing = Listing(records=(), unread=listing.unread)
         else:
-            self.listing = replace(
-                self.listing
-            )  # a new object, as what was derived from it is stale
+            # A new object: whatever was derived from the old one is stale.
+            self.listing = replace(self.listing)
         merged = merged[-self.capacity :]
         if merged and is_gap(merged[0]):
             del merged[0]
@@ -109,11 +114,11 @@ class ActivityWindow(LogEntries):
         alone = [key for key in sharing if key in self._entries]
         if not alone:
             return self._entries
-        sent = {(entry.sent_id, _told_by(entry)) for entry in coming if entry.shared_id}
-        repeated = {key for key in alone if (key, _told_by(self._entries[key])) in sent}
+        sent = {(entry.sent_id, _content_of(entry)) for entry in coming if entry.shared_id}
+        repeated = {key for key in alone if (key, _content_of(self._entries[key])) in sent}
         return {key: entry for key, entry in self._entries.items() if key not in repeated}
 
-    def _told_apart(self, coming: list[Activity]) -> list[Activity]:
+    def _with_distinct_ids(self, coming: list[Activity]) -> list[Activity]:
         """The entries of a poll, with a derived id for one that reuses the id of another entry.
 
         Otherwise it would replace the other.
@@ -121,11 +126,14 @@ class ActivityWindow(LogEntries):
         apart: list[Activity] = []
         for entry in coming:
             known = self._entries.get(entry.id)
-            is_other = known is not None and known.at != entry.at and _differ(known, entry)
-            apart.append(mark_shared((known, entry))[1] if known and is_other else entry)
+            if known is not None and known.at != entry.at and _has_other_content(known, entry):
+                _, entry_with_own_id = mark_shared((known, entry))
+                apart.append(entry_with_own_id)
+            else:
+                apart.append(entry)
         return apart
 
-    def _merged(self, coming: list[Activity]) -> list[Activity]:
+    def _merge_by_time(self, coming: list[Activity]) -> list[Activity]:
         """The known and the new entries in order of time.
 
         Times are often whole seconds, so among entries of the same time the poll's order counts:
@@ -159,14 +167,21 @@ class ActivityWindow(LogEntries):
 
     def _after_jumps(self, coming: list[Activity]) -> set[str]:
         """The ids of the entries before which a number is skipped."""
-        found = {number: entry.id for entry in coming if (number := _number(entry))}
-        jumps = {found[b] for a, b in pairwise(sorted(found)) if b != (a[0], a[1] + 1)}
-        if self._numbered is None and len(coming) >= _ENOUGH:
-            is_few = len(jumps) * _ENOUGH <= len(coming)
-            self._numbered = is_few and len(found) == len(coming)
+        id_by_number: dict[tuple[str, int], str] = {}
+        for entry in coming:
+            numbered = _numbered_id(entry)
+            if numbered is not None:
+                id_by_number[numbered] = entry.id
+        jumps: set[str] = set()
+        for (prefix, number), following in pairwise(sorted(id_by_number)):
+            if following != (prefix, number + 1):
+                jumps.add(id_by_number[following])
+        if self._numbered is None and len(coming) >= _ENOUGH_TO_JUDGE:
+            is_few = len(jumps) * _ENOUGH_TO_JUDGE <= len(coming)
+            self._numbered = is_few and len(id_by_number) == len(coming)
         return jumps if self._numbered else set()
 
-    def _marked(
+    def _insert_gaps(
         self, entries: list[Activity], coming: list[Activity], *, joined: bool
     ) -> list[Activity]:
         """The entries with gap entries where the poll `coming` shows them.
@@ -178,7 +193,8 @@ class ActivityWindow(LogEntries):
         if not coming:
             return entries
         places = {entry.id: place for place, entry in enumerate(entries)}
-        first, last = places[coming[0].id], places[coming[-1].id]
+        first = places[coming[0].id]
+        last = places[coming[-1].id]
         jumps = self._after_jumps(coming)
         marked: list[Activity] = []
         for place, entry in enumerate(entries):
@@ -199,11 +215,12 @@ class ActivityWindow(LogEntries):
             marked.append(entry)
         return marked
 
-    def gaps(self) -> list[tuple[Activity, Activity, Activity]]:
+    def untried_gaps(self) -> list[tuple[Activity, Activity, Activity]]:
         """The gaps that were not tried yet, newest first, each between its two neighbours."""
         entries = list(self)
         trios = zip(entries, islice(entries, 1, None), islice(entries, 2, None), strict=False)
-        return [trio for trio in trios if is_gap(trio[1]) and trio[1].text == MISSING][::-1]
+        untried = [trio for trio in trios if is_gap(trio[1]) and trio[1].text == MISSING]
+        return untried[::-1]
 
     def give_up(self, tried: Iterable[str]) -> tuple[str, ...]:
         """Mark these gaps as final; returns the ids of those that still exist.
@@ -247,24 +264,26 @@ def _oldest_first(records: Sequence[Activity]) -> list[Activity]:
     return [entries[place] for place in order]
 
 
-def _told_by(entry: Activity) -> tuple[object, ...]:
+def _content_of(entry: Activity) -> tuple[object, ...]:
     """The content of an entry, except its id and what may be filled in later."""
     return entry.at, entry.text, entry.verb, entry.agent, entry.target
 
 
-def _differ(one: Activity, other: Activity) -> bool:
+def _has_other_content(one: Activity, other: Activity) -> bool:
     """Whether two entries have different content, whatever their times."""
-    return _told_by(one)[1:] != _told_by(other)[1:]
+    return _content_of(one)[1:] != _content_of(other)[1:]
 
 
-def _number(entry: Activity) -> tuple[str, int] | None:
-    """The number that an id ends with, and the text before it; None if it has no number."""
+def _numbered_id(entry: Activity) -> tuple[str, int] | None:
+    """The text of an id before the number at its end, and that number; None if it has none."""
     if entry.id_derived or entry.shared_id:
         return None
     match = _NUMBERED.fullmatch(entry.id)
-    return None if match is None else (match[1], int(match[2]))
+    if match is None:
+        return None
+    return match[1], int(match[2])
 
 
 def is_gap(entry: Activity) -> bool:
-    """Whether this is a gap: our own entry for a place where entries may be missing."""
+    """Whether an entry is a gap: one of ours that marks where entries may be missing."""
     return entry.id.startswith(GAP_PREFIX) and entry.id_derived

@@ -1,4 +1,7 @@
-"""How many agents there are, by company and by state: counted as changes come."""
+"""Counts the agents by company and by state, as they are added, changed and removed.
+
+`NeedsModel` calls `update` for each agent that changed in the store; screens read the counters.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ class AgentCounts:
     def company_of(self, agent_id: str) -> str:
         """The id of an agent's company; "" if that is not known."""
         counted = self._counted.get(agent_id)
-        return "" if counted is None else counted[0]
+        if counted is None:
+            return ""
+        company_id, _ = counted
+        return company_id
 
     def update(self, agent_id: str, agent: Agent | None) -> None:
         """Take in what the store has under this id now; None if it has nothing."""

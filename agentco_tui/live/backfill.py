@@ -1,7 +1,9 @@
-"""Reads parts of the activity log in the background.
+"""Reads parts of the activity log in the background, between the polls.
 
-`GapFiller` reads the entries that the polls of one log missed. `Backfill` does that for the store's
-log, and reads the last 24 hours of all companies for a history that is new.
+`GapFiller` reads the entries that polls have missed: an `ActivityWindow` marks each place where two
+polls did not overlap with a gap. `Backfill` runs a GapFiller for the store's log; it also reads the
+last 24 hours of all companies once, if the history file is new and wants them (`want_past`).
+`LogReader` sends the requests; each waits until no poll is under way (`wait_until_idle`).
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ from agentco_tui.model import Activity, Listing
 
 PAST: Final = 24 * 3_600.0  # seconds of the log that are read for a history that is new
 PAUSE: Final = 1.0  # seconds before each request; doubled after each that brought nothing
-_LONGEST_WAIT: Final = 600.0
+_LONGEST_WAIT: Final = 600.0  # seconds
 
 log = logging.getLogger(__name__)
 
 TakePast = Callable[[Listing[Activity], float], object]
-"""Takes one answer of the log, and the time in seconds since 1970 from which on it is wanted."""
+"""Takes one answer of the log, and the time (seconds since 1970) since which entries are wanted."""
 
 
 class GapFiller:
@@ -44,7 +46,7 @@ class GapFiller:
         wait_until_idle: WaitUntilIdle,
         publish: Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], object],
     ) -> None:
-        """`asked` returns which part of the log the window holds now.
+        """`asked` returns the filter of the window as of now; an answer for another is dropped.
 
         `publish` is called with the ids that were added, changed and removed.
         """
@@ -57,13 +59,16 @@ class GapFiller:
         self._in_vain = 0
         self._due = -inf  # steady clock: when a gap may be tried again
 
-    async def fill(self) -> None:
+    async def fill_gaps(self) -> None:
         """Fill the gaps of the window, the newest first, and mark those that can't be filled.
 
         After a gap that could not be filled there is a pause, longer each time. Raises ApiError.
         """
-        while self._clock.monotonic() >= self._due and (gaps := self._window.gaps()):
-            await self._fill(*gaps[0])
+        while self._clock.monotonic() >= self._due:
+            gaps = self._window.untried_gaps()
+            if not gaps:
+                return
+            await self._fill_gap(*gaps[0])
 
     def put_off(self, at_least: float = 0.0) -> None:
         """Try no gap for at least so many seconds, twice as long each time."""
@@ -75,11 +80,11 @@ class GapFiller:
         """Seconds until a gap may be tried again, at least `PAUSE`."""
         return max(PAUSE, self._due - self._clock.monotonic())
 
-    async def _fill(self, left: Activity, gap: Activity, right: Activity) -> None:
+    async def _fill_gap(self, left: Activity, gap: Activity, right: Activity) -> None:
         window = self._window
         asked = self._asked()
-        since = None if left.at is None else left.at.at
-        until = None if right.at is None else right.at.at
+        since = left.at.at if left.at is not None else None
+        until = right.at.at if right.at is not None else None
         tried = {gap.id}  # and the gaps that remain behind what was read
 
         def is_wanted() -> bool:
@@ -88,7 +93,8 @@ class GapFiller:
         async def wait_while_wanted() -> bool:
             return await self._wait_until_idle() and is_wanted()
 
-        async with aclosing(self.reader.back(asked, since, until, wait_while_wanted)) as answers:
+        reading = self.reader.read_back(asked, since, until, wait_while_wanted)
+        async with aclosing(reading) as answers:
             async for listing in answers:
                 if is_wanted():
                     part = Listing(records=entries_within(listing, since, until))
@@ -97,9 +103,10 @@ class GapFiller:
                     self._publish(added, changed, removed)
                 if not is_wanted():
                     break
-        if lacking := window.give_up(tried):
+        unfilled = window.give_up(tried)
+        if unfilled:
             self.put_off()
-            self._publish((), lacking, ())
+            self._publish((), unfilled, ())
         else:
             self._in_vain = 0
 
@@ -125,9 +132,9 @@ class Backfill:
             reader,
             store.activity,
             clock,
-            self._asked,
+            self._scope_filter,
             wait_until_idle=wait_until_idle,
-            publish=self._publish,
+            publish=self._publish_ids,
         )
         self._wanted = asyncio.Event()
         self._take_past: TakePast | None = None  # None: the past is not wanted, or was read
@@ -141,8 +148,8 @@ class Backfill:
     def reader(self, reader: LogReader) -> None:
         self._gaps.reader = reader
 
-    def _asked(self) -> ActivityFilter:
-        """Which part of the log the store holds: that of the company in scope."""
+    def _scope_filter(self) -> ActivityFilter:
+        """The filter of the store's log: the company in scope."""
         return ActivityFilter(company=self._query().company)
 
     def want_past(self, take_past: TakePast) -> None:
@@ -159,7 +166,7 @@ class Backfill:
             await self._wanted.wait()
             self._wanted.clear()
             try:
-                await self.fill()
+                await self.fill_gaps()
                 if self._take_past is not None:
                     await self.read_past(self._take_past)
                     self._take_past = None
@@ -171,20 +178,20 @@ class Backfill:
                 log.exception("reading a part of the log failed")
                 self._take_past = None
                 continue
-            if self._take_past is not None or self._store.activity.gaps():
+            if self._take_past is not None or self._store.activity.untried_gaps():
                 await asyncio.sleep(self._gaps.seconds_until_due())
                 self._wanted.set()
 
-    async def fill(self) -> None:
-        """Fill the gaps of the store's log, as `GapFiller.fill`. Raises ApiError."""
-        await self._gaps.fill()
+    async def fill_gaps(self) -> None:
+        """Fill the gaps of the store's log, as `GapFiller.fill_gaps`. Raises ApiError."""
+        await self._gaps.fill_gaps()
 
     def _note_gap(self, change: Change) -> None:
         """Begin to fill gaps if the log has got one."""
         if any(key.startswith(GAP_PREFIX) for key in change.added):
             self._wanted.set()
 
-    def _publish(self, *ids: tuple[str, ...]) -> None:
+    def _publish_ids(self, *ids: tuple[str, ...]) -> None:
         self._store.publish(Change(FeedName.ACTIVITY, *ids))
 
     async def read_past(self, take_past: TakePast) -> None:
@@ -196,7 +203,7 @@ class Backfill:
         await self._wait_until_idle()
         known = Listing(records=tuple(self._store.activity))
         await self.reader.try_days(NO_LOG_FILTER, known, 0)
-        answers = self.reader.back(NO_LOG_FILTER, since, None, self._wait_until_idle)
+        answers = self.reader.read_back(NO_LOG_FILTER, since, None, self._wait_until_idle)
         async for listing in answers:
             take_past(listing, since)
 
@@ -211,4 +218,4 @@ def entries_within(
     """
     if since is None or until is None or any(entry.at is None for entry in listing.records):
         return listing.records
-    return tuple(e for e in listing.records if e.at and since <= e.at.at <= until)
+    return tuple(entry for entry in listing.records if entry.at and since <= entry.at.at <= until)

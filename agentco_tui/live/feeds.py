@@ -1,4 +1,10 @@
-"""The feeds: what is polled, how often for each screen, and how fresh the data are; the clock."""
+"""The feeds, how often each is polled, how fresh its data are, and the clock.
+
+A feed is one list or record of the platform that is polled on its own schedule. `paces_of_screen`
+says how often each is polled while a screen is shown; `Query` is what all feeds are asked about;
+`Freshness` is the state that the header shows of a feed: when it answered, why it fails, when it is
+polled again. `Clock` shows the platform's time, and measures intervals. `Poller` uses all of these.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +41,14 @@ class Pace(StrEnum):
 SLOWER = 3  # refresh intervals between two polls of a slow feed
 
 
-def interval(pace: Pace, refresh: float) -> float:
-    """Seconds between two polls at a pace, if the platform answers quickly enough."""
-    return refresh if pace is Pace.REFRESH else refresh * SLOWER
+def poll_interval(pace: Pace, refresh: float) -> float:
+    """Seconds between two polls at a pace, if the platform answers quickly enough.
+
+    `refresh` is the configured interval in seconds.
+    """
+    if pace is Pace.REFRESH:
+        return refresh
+    return refresh * SLOWER
 
 
 ALWAYS = frozenset({FeedName.PENDING, FeedName.ALERTS, FeedName.ACTIVITY})
@@ -63,7 +74,7 @@ ON_SCREEN = {
 """For each screen the feeds that it is about, and those that give names and sums."""
 
 
-def paces(screen: str, *, all_tasks: bool = False) -> dict[FeedName, Pace]:
+def paces_of_screen(screen: str, *, all_tasks: bool = False) -> dict[FeedName, Pace]:
     """How often each feed is polled while a screen is shown.
 
     `all_tasks` is whether it shows tasks of other statuses than pending.
@@ -108,13 +119,15 @@ BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_
 SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)  # feeds whose data are dropped when the scope changes
 
 
-def question(feed: FeedName, query: Query) -> object:
-    """The part of a query that a feed's answer depends on.
+def query_key(feed: FeedName, query: Query) -> object:
+    """The part of a query that a feed's answer depends on; None if it depends on none.
 
-    An answer that was asked for with another value is not shown.
+    An answer is shown only if its key equals that of the current query.
     """
-    # The budget's parts are used for the agents of the company in scope.
-    return query.company if feed in (*SCOPED, FeedName.BUDGET) else None
+    # The answer for BUDGET has budgets of agents, too: those of the company in scope are used.
+    if feed in (*SCOPED, FeedName.BUDGET):
+        return query.company
+    return None
 
 
 class Phase(StrEnum):
@@ -127,7 +140,10 @@ class Phase(StrEnum):
 
 
 class Freshness(msgspec.Struct, frozen=True):
-    """When a feed last answered, and why it does not now. Times are by the steady clock."""
+    """When a feed last answered, and why it does not now.
+
+    Times are readings of `Clock.monotonic`, in seconds.
+    """
 
     answered_at: float | None = None
     failure: ApiError | None = None  # the error of the last poll; None if it answered
@@ -140,9 +156,10 @@ class Freshness(msgspec.Struct, frozen=True):
 
     @property
     def phase(self) -> Phase:
-        if self.failure is None and (self.answered_at is None or not self.late):
-            return Phase.LOADING if self.answered_at is None else Phase.LIVE
-        return Phase.FAILED if self.answered_at is None else Phase.STALE
+        if self.answered_at is None:
+            return Phase.LOADING if self.failure is None else Phase.FAILED
+        is_live = self.failure is None and not self.late
+        return Phase.LIVE if is_live else Phase.STALE
 
     @property
     def awaited(self) -> bool:
@@ -151,10 +168,16 @@ class Freshness(msgspec.Struct, frozen=True):
         return is_new and self.failure is None and not self.late
 
     def age(self, monotonic: float) -> float | None:
-        return None if self.answered_at is None else max(0.0, monotonic - self.answered_at)
+        """Seconds since the last answer; None before the first."""
+        if self.answered_at is None:
+            return None
+        return max(0.0, monotonic - self.answered_at)
 
     def wait(self, monotonic: float) -> float | None:
-        return None if self.next_try_at is None else max(0.0, self.next_try_at - monotonic)
+        """Seconds until the next poll; None if none is planned."""
+        if self.next_try_at is None:
+            return None
+        return max(0.0, self.next_try_at - monotonic)
 
 
 SKEW_THAT_MATTERS = 3.0  # seconds: a Date header has whole ones, and travels for a while
@@ -199,4 +222,6 @@ def began_at(freshness: Freshness, clock: Clock) -> float:
     If none was answered yet, now.
     """
     age = freshness.age(clock.monotonic())
-    return clock.now() - (0.0 if age is None else age + (freshness.took or 0.0))
+    if age is None:
+        return clock.now()
+    return clock.now() - (age + (freshness.took or 0.0))

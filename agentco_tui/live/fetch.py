@@ -1,4 +1,8 @@
-"""One read of one feed from the platform, for the store."""
+"""Reads one feed from the platform once, for the store.
+
+A feed is one list or record that is polled. `fetch` calls the client and compares the answer with
+the store; the caller decides whether it still wants it, and then calls the `Take` it got.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A part of the activity log that one reader asked for, apart from the log that the store holds.
+"""A filtered part of the activity log, read and kept apart from the store's log.
 
-It has its own requests, its own window and its own freshness. Nothing of it reaches the store, so
-a filter of one screen cannot change what another screen, the history or the needs see.
+The Activity screen, `tail` and `get activity` each open one for their filter (`ActivityFilter`). It
+has its own requests, window (`ActivityWindow`) and freshness, and nothing of it reaches the store,
+so a filter of one screen cannot change what another screen, the history or the needs see.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Freshness, P
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.log_reader import LogReader, WaitUntilIdle
 from agentco_tui.live.names import Names
-from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, spacing
+from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, poll_spacing
 from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Ref
 from agentco_tui.model import format as fmt
@@ -35,17 +36,17 @@ from agentco_tui.text import SafeText, plain
 
 SECONDS_OF_DAY: Final = 24 * 3_600.0
 LONGEST_ZONE: Final = 14 * 3_600.0
-"""Seconds by which a platform's day may differ from a day of UTC."""
+"""Seconds by which a platform's day may be shifted against a day of UTC."""
 
 log = logging.getLogger(__name__)
 
 
 def ignore_change(change: Change) -> None:
-    """For a reader that looks at the entries itself after each read."""
+    """Do nothing: for a reader that looks at the entries itself after each read."""
 
 
 def ignore_freshness() -> None:
-    """For a reader that takes failures as exceptions."""
+    """Do nothing: for a reader that gets failures as exceptions."""
 
 
 async def pause_briefly() -> bool:
@@ -89,7 +90,7 @@ class FilteredLog(LogEntries):
             clock,
             lambda: asked,
             wait_until_idle=wait_until_idle,
-            publish=self._publish,
+            publish=self._publish_matches,
         )
         self._has_gap = asyncio.Event()
         self._entries: dict[str, Activity] = {}
@@ -101,12 +102,12 @@ class FilteredLog(LogEntries):
 
     @property
     def listing(self) -> Listing[Activity]:
-        """What the last answer said of itself."""
+        """The last answer without its entries: it tells how many could not be read."""
         return self.window.listing
 
     def limitations(self) -> list[SafeText]:
         """What this platform's log cannot give, as phrases for a title."""
-        phrases = self._gaps.reader.told()
+        phrases = self._gaps.reader.limitations()
         if self._others:
             count = fmt.count(self._others)
             phrases.append(plain(f"{count} entries that do not match left out"))
@@ -115,17 +116,18 @@ class FilteredLog(LogEntries):
     # ---- reading
 
     async def read(self) -> None:
-        """Ask the platform once and take the answer. Raises ApiError."""
+        """Request the newest entries once, and merge them. Raises ApiError."""
         asked = self.asked
         # What the window would not keep need not come over the line.
         limit = min(asked.limit or ACTIVITY_LIMIT, self.window.capacity)
-        days = asked.from_date, asked.to_date
-        listing = await self._client.activity(asked.company, asked.agent, *days, limit=limit)
-        self._publish(*self.window.merge(listing))
+        listing = await self._client.activity(
+            asked.company, asked.agent, asked.from_date, asked.to_date, limit=limit
+        )
+        self._publish_matches(*self.window.merge(listing))
 
     async def fill_gaps(self) -> None:
         """Ask for what is missing at the gaps. Raises ApiError."""
-        await self._gaps.fill()
+        await self._gaps.fill_gaps()
 
     async def run(self, pace: Callable[[], Pace], refresh: Callable[[], float]) -> None:
         """Poll at the pace of now, with `refresh` seconds as its base, and fill the gaps, until
@@ -146,15 +148,17 @@ class FilteredLog(LogEntries):
             is_shown = pace() is not Pace.OFF
             if is_shown and (self._is_due_now or self._due_at <= now):
                 self._is_due_now = False
-                await self._poll(pace(), refresh())
+                await self._poll_once(pace(), refresh())
                 continue
-            seconds = min(max(self._due_at - now, 0.0), CLOCK_CHECK) if is_shown else CLOCK_CHECK
+            seconds = CLOCK_CHECK
+            if is_shown:
+                seconds = min(max(self._due_at - now, 0.0), CLOCK_CHECK)
             self._woken.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._woken.wait()
 
-    async def _poll(self, pace: Pace, refresh: float) -> None:
+    async def _poll_once(self, pace: Pace, refresh: float) -> None:
         """Ask once; a failure is kept in the freshness."""
         began = self._clock.monotonic()
         before = self.freshness
@@ -171,7 +175,7 @@ class FilteredLog(LogEntries):
             )
         else:
             took = self._clock.monotonic() - began
-            gap, slowed = spacing(pace, refresh, took)
+            gap, slowed = poll_spacing(pace, refresh, took)
             self._due_at = began + gap * self._random.uniform(1 - JITTER, 1 + JITTER)
             self._set_freshness(
                 Freshness(
@@ -199,7 +203,7 @@ class FilteredLog(LogEntries):
                 # A bug of ours here must not end the dashboard; the gap stays.
                 log.exception("filling a gap of a filtered log failed")
                 continue
-            if self.window.gaps():
+            if self.window.untried_gaps():
                 await asyncio.sleep(self._gaps.seconds_until_due())
                 self._has_gap.set()
 
@@ -210,15 +214,15 @@ class FilteredLog(LogEntries):
     # ---- choosing
 
     def choose_again(self) -> None:
-        """Apply the filter again, because it is known of more agents whose they are."""
+        """Apply the filter again, because the companies of more agents are known by now."""
         entries = list(self.window)
-        verdicts = {entry.id: self._matches(entry) for entry in entries}
+        verdicts = {entry.id: self._matches_filter(entry) for entry in entries}
         self._others = sum(verdict is False for verdict in verdicts.values())
         self._entries = {}
         newest: Activity | None = None
         for entry in entries:
             if is_gap(entry):
-                # Between two gaps, and before the oldest entry, there may be nothing to part.
+                # Of gaps in a row one is kept; before the oldest entry a gap says nothing.
                 is_wanted = newest is not None and not is_gap(newest)
             elif self._others:
                 # The platform does not keep to the filter: an entry has to say that it belongs.
@@ -228,7 +232,7 @@ class FilteredLog(LogEntries):
             if is_wanted:
                 self._entries[entry.id] = newest = entry
 
-    def _publish(
+    def _publish_matches(
         self, added: tuple[str, ...], changed: tuple[str, ...], removed: tuple[str, ...]
     ) -> None:
         """Take a change of the window, and report what it changes among the entries that match."""
@@ -248,7 +252,7 @@ class FilteredLog(LogEntries):
         if change:
             self._on_change(change)
 
-    def _matches(self, entry: Activity) -> bool | None:
+    def _matches_filter(self, entry: Activity) -> bool | None:
         """Whether an entry matches the filter; None if it doesn't say."""
         if is_gap(entry):
             return None
@@ -257,12 +261,14 @@ class FilteredLog(LogEntries):
         if asked.agent is not None:
             verdicts.append(is_about_agent(entry, asked.agent, self._names))
         if asked.company is not None:
-            verdicts.append(_is_that(self._names.company_of(entry), asked.company))
+            verdicts.append(_refers_to(self._names.company_of(entry), asked.company))
         if asked.from_date is not None or asked.to_date is not None:
             verdicts.append(_is_within(entry, asked.from_date, asked.to_date))
         if False in verdicts:
             return False
-        return None if None in verdicts else True
+        if None in verdicts:
+            return None
+        return True
 
 
 def is_about_agent(entry: Activity, agent_id: str, names: Names) -> bool | None:
@@ -276,27 +282,37 @@ def is_about_agent(entry: Activity, agent_id: str, names: Names) -> bool | None:
     if entry.actor is not None and entry.actor.id is not None:
         is_agent = phrase(entry.actor_type or "") == "agent"
         names_an_agent |= is_agent or names.agent_of(entry.actor) is not None
-    return False if names_an_agent else None
+    if names_an_agent:
+        return False
+    return None
 
 
-def _is_that(ref: Ref | None, record_id: str) -> bool | None:
+def _refers_to(ref: Ref | None, record_id: str) -> bool | None:
     if ref is None or ref.id is None:
         return None
     return ref.id == record_id
 
 
 def _is_within(entry: Activity, first: date | None, last: date | None) -> bool | None:
-    """Whether an entry is of these days; None if it has no time, or a time at which it is another
-    day elsewhere: the platform's days may be of any zone.
+    """Whether an entry is of these days; None if that can't be told.
+
+    It can't without a time, or if the time is of another day in some time zone: the platform's days
+    may be those of any zone.
     """
     if entry.at is None:
         return None
-    begins = -inf if first is None else _days_since_1970(first) * SECONDS_OF_DAY
-    ends = inf if last is None else (_days_since_1970(last) + 1) * SECONDS_OF_DAY
+    begins = -inf
+    ends = inf
+    if first is not None:
+        begins = _days_since_1970(first) * SECONDS_OF_DAY
+    if last is not None:
+        ends = (_days_since_1970(last) + 1) * SECONDS_OF_DAY
     if begins <= entry.at.at < ends:
         return True
     is_near = begins - LONGEST_ZONE <= entry.at.at < ends + LONGEST_ZONE
-    return None if is_near else False
+    if is_near:
+        return None
+    return False
 
 
 def _days_since_1970(day: date) -> int:

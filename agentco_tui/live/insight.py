@@ -1,4 +1,9 @@
-"""How badly a record needs the user: pure functions, used wherever a level is shown."""
+"""Judges how urgently a record (a task, a budget, an alert) needs the user: its `Level`.
+
+Pure functions, used by all screens and commands, so that they agree. `AlertLimits` has the
+thresholds from the settings; `now` is in seconds since 1970 by the platform's clock. An alert is a
+warning that the platform itself has raised about a budget.
+"""
 
 from __future__ import annotations
 
@@ -62,13 +67,17 @@ def priority_rank(priority: str | None) -> float:
 def rank_of_priority(word: str) -> float | None:
     """A number for comparisons in filters, higher if more urgent; None for unknown words."""
     rank = priority_rank(word)
-    return None if rank == UNKNOWN_PRIORITY else -rank
+    if rank == UNKNOWN_PRIORITY:
+        return None
+    return -rank
 
 
 def waiting_since(task: Task) -> float | None:
     """Since when a task waits for the user, in seconds since 1970; None if that was not sent."""
     moment = task.waiting_since or task.created
-    return None if moment is None else moment.at
+    if moment is None:
+        return None
+    return moment.at
 
 
 def waits_for_person(task: Task) -> bool:

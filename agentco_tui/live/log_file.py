@@ -1,4 +1,8 @@
-"""The platform's export of the activity log: counts its rows, and adds names to its ids."""
+"""Processes the CSV export of the activity log while it is downloaded.
+
+`Written` counts rows and bytes for the message at the end; `with_names` adds a column of names next
+to each column of ids, if the user wants that. Both take the export in chunks of bytes.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +101,7 @@ async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterato
         else:
             for column in id_columns:
                 if column < len(row):
-                    name = names.known(Ref(id=row[column]), owners[column])
+                    name = names.known_name(Ref(id=row[column]), owners[column])
                     added[column] = name or ""
         for column in sorted(added, reverse=True):
             row.insert(column + 1, added[column])

@@ -1,4 +1,8 @@
-"""Trouble that the log shows: failures that repeat, and approved tasks that are stuck."""
+"""Finds trouble in the activity log: failures that repeat, and approved tasks that may be stuck.
+
+`read_log` passes over all entries once, in steps (it is a generator, so that keys are handled
+meanwhile). `NeedsModel` makes items of the "needs you" list from the result.
+"""
 
 from __future__ import annotations
 
@@ -63,21 +67,21 @@ def read_log(newest_first: Iterable[Activity]) -> Generator[None, None, LogFindi
         if entry.at is None:
             continue
         if entry.severity is Severity.CRITICAL:
-            times = failures.setdefault(_handle(entry), [])
+            times = failures.setdefault(_failure_handle(entry), [])
             is_in_run = not times or times[-1][0] - entry.at.at <= HOUR
             if is_in_run:
                 times.append((entry.at.at, entry))
         if is_without_gap and entry.task is not None and entry.task.id is not None:
             tasks.moved_at.setdefault(entry.task.id, entry.at.at)
-            state = told_state(entry.verb or "")
+            state = state_from_verb(entry.verb or "")
             if state is not None:
                 tasks.take_older_state(entry.task.id, state, entry.at.at, entry)
     return LogFindings(
-        repeated=_repeated(failures), at_work=tasks.at_work(), usual_run=tasks.usual_run()
+        repeated=_repeated_failures(failures), at_work=tasks.at_work(), usual_run=tasks.usual_run()
     )
 
 
-def _repeated(failures: dict[str, list[tuple[float, Activity]]]) -> list[Repeated]:
+def _repeated_failures(failures: dict[str, list[tuple[float, Activity]]]) -> list[Repeated]:
     """The failures that happened often within the last hour of their run."""
     found: list[Repeated] = []
     for handle, run in failures.items():
@@ -123,8 +127,8 @@ class _TaskHistory:
         return sorted(self._runs)[int(0.95 * len(self._runs))]
 
 
-def _handle(entry: Activity) -> str:
-    """Who failed, at what, and the first and the last two words of the text.
+def _failure_handle(entry: Activity) -> str:
+    """Identifies a failure: by who failed, at what, and the first and last two words of the text.
 
     The words between may name other things each time.
     """
@@ -135,11 +139,11 @@ def _handle(entry: Activity) -> str:
 
 
 @memoized(1024)
-def told_state(verb: str) -> TaskState | None:
+def state_from_verb(verb: str) -> TaskState | None:
     """The state that a task has according to a verb of the log; None if the verb says none.
 
-    >>> told_state("task.approved"), told_state("task_failed"), told_state("tool.failed")
-    (<TaskState.APPROVED: 'approved'>, <TaskState.FAILED: 'failed'>, None)
+    >>> state_from_verb("task.approved"), state_from_verb("tool.failed")
+    (<TaskState.APPROVED: 'approved'>, None)
     """
     words = phrase(verb).split()
     while words and words[0] in _TASK_WORDS:
@@ -149,7 +153,9 @@ def told_state(verb: str) -> TaskState | None:
     state = task_state("_".join(words))
     if state is TaskState.FAILED and not words[0].startswith("fail"):
         return None  # "error" and the like are also said of steps that are retried
-    return state if state in (*ENDED, TaskState.APPROVED, TaskState.RUNNING) else None
+    if state in (*ENDED, TaskState.APPROVED, TaskState.RUNNING):
+        return state
+    return None
 
 
 def _task_of(entry: Activity, state: TaskState) -> Task:

@@ -1,4 +1,8 @@
-"""Names for the ids that records carry, as far as the store has them."""
+"""Looks up names for the ids that records carry, as far as the store has the records.
+
+A `Ref` is a reference to another record: an id, a name, or both, as it was sent. `Names` is made
+for a store by whoever shows records; `records_named` finds the record that the user means.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from agentco_tui.text import SafeText, safe, signs
 Known = TypeVar("Known", Agent, Company)
 
 UNNAMED_BUDGET: Final = SafeText("unnamed budget")
-"""The name of what the platform sent in the place of the total, where it can't be the total."""
+"""The name of a budget that the platform sent as the total, though it can't be the total."""
 PERSONS: Final = ("user", "human", "person", "operator", "member")
 """The words by which platforms call actors that are not agents."""
 
@@ -27,27 +31,32 @@ class Names:
         self._store = store
 
     def agent(self, ref: Ref | None) -> SafeText:
-        return _name(ref, self._store.agents)
+        return _name_or_id(ref, self._store.agents)
 
     def company(self, ref: Ref | None) -> SafeText:
-        return _name(ref, self._store.companies)
+        return _name_or_id(ref, self._store.companies)
 
     def company_of(self, record: Task | Agent | Budget | Alert | Activity) -> Ref | None:
         """The company of a record: its own, otherwise that of its agent."""
         return company_of(record, self._store.agents.records)
 
     def agent_of(self, ref: Ref | None) -> Agent | None:
-        return None if ref is None else self._store.agents.get(ref.id)
+        """The agent that is referred to; None if it is not in the store."""
+        if ref is None:
+            return None
+        return self._store.agents.get(ref.id)
 
-    def known(self, ref: Ref | None, kind: str = "") -> SafeText | None:
+    def known_name(self, ref: Ref | None, kind: str = "") -> SafeText | None:
         """The name of the record that is referred to; None if it is not known.
 
         Records of different kinds may have the same id. If `kind` is none of "agent", "company"
         and "task", the name is known only if exactly one kind has a record of that id, and never
         if `kind` is a word for a person.
         """
-        if ref is None or ref.name or ref.id is None:
-            return ref.name if ref else None
+        if ref is None:
+            return None
+        if ref.name or ref.id is None:
+            return ref.name
         names_by_kind: dict[str, SafeText] = {}
         task = self._store.pending.get(ref.id) or self._store.tasks.get(ref.id)
         if task is not None:
@@ -68,22 +77,25 @@ class Names:
     def of_entry(self, entry: Activity, slot: str) -> SafeText | None:
         """The name of an entry's `actor`, `target`, or another reference field of that name."""
         kinds = {"actor": entry.actor_type, "target": entry.target_type}
-        return self.known(getattr(entry, slot), phrase(kinds.get(slot, slot) or ""))
+        return self.known_name(getattr(entry, slot), phrase(kinds.get(slot, slot) or ""))
 
     def budget(self, budget: Budget) -> SafeText:
-        """The name of whom a budget belongs to."""
+        """The name of the owner of a budget, "all" for the total."""
         if budget.scope is BudgetScope.ALL:
             if is_less_than_companies(budget, self._store.company_budgets):
                 return UNNAMED_BUDGET
             return budget.name or SafeText("all")
         owner = Ref(id=budget.id, name=budget.name)
-        return self.agent(owner) if budget.scope is BudgetScope.AGENT else self.company(owner)
+        if budget.scope is BudgetScope.AGENT:
+            return self.agent(owner)
+        return self.company(owner)
 
-    def owner(self, budget: Budget) -> SafeText:
-        """The name of whom a budget belongs to, as a sentence has it."""
+    def budget_owner(self, budget: Budget) -> SafeText:
+        """The name of a budget's owner for a sentence: "all companies" for the total."""
         name = self.budget(budget)
-        is_total = budget.scope is BudgetScope.ALL and name != UNNAMED_BUDGET
-        return SafeText("all companies") if is_total else name
+        if budget.scope is BudgetScope.ALL and name != UNNAMED_BUDGET:
+            return SafeText("all companies")
+        return name
 
     def scope(self, company_id: str | None) -> SafeText:
         """The name of the company in scope, or "all companies" for None."""
@@ -92,7 +104,7 @@ class Names:
         return self.company(Ref(id=company_id))
 
 
-def named(words: str, records: Iterable[Known]) -> list[Known]:
+def records_named(words: str, records: Iterable[Known]) -> list[Known]:
     """The record whose id is `words`, otherwise all with that name, in any case."""
     candidates = list(records)
     by_id = [record for record in candidates if record.id == words]
@@ -102,7 +114,7 @@ def named(words: str, records: Iterable[Known]) -> list[Known]:
     return [record for record in candidates if record.name and record.name.casefold() == name]
 
 
-def _name(ref: Ref | None, collection: Collection[Agent] | Collection[Company]) -> SafeText:
+def _name_or_id(ref: Ref | None, collection: Collection[Agent] | Collection[Company]) -> SafeText:
     if ref is None:
         return signs.missing
     if ref.name:
@@ -110,4 +122,6 @@ def _name(ref: Ref | None, collection: Collection[Agent] | Collection[Company]) 
     record = collection.get(ref.id)
     if record is not None and record.name:
         return record.name
-    return signs.missing if ref.id is None else safe(ref.id)
+    if ref.id is None:
+        return signs.missing
+    return safe(ref.id)

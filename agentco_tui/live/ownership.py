@@ -1,4 +1,4 @@
-"""Which company a record belongs to."""
+"""Finds the company that a record belongs to: its own, or that of its agent."""
 
 from __future__ import annotations
 
@@ -24,4 +24,6 @@ def company_of(
     if agent is None or agent.id is None:
         return None
     owner = agents.get(agent.id)
-    return owner.company if owner is not None else None
+    if owner is None:
+        return None
+    return owner.company

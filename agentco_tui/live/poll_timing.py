@@ -1,4 +1,7 @@
-"""When a feed is polled next: its interval, and the back-off after a failure. All in seconds."""
+"""Computes when a feed is polled next: the interval, and the back-off after a failure.
+
+A feed is one list of the platform that is polled. All times are in seconds.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from random import Random
 from typing import Final
 
 from agentco_tui.api.errors import ApiError
-from agentco_tui.live.feeds import Pace, interval
+from agentco_tui.live.feeds import Pace, poll_interval
 
 JITTER: Final = 0.1  # share of an interval, so that many dashboards do not poll in step
 BACK_OFF_CEILING: Final = 30.0  # also how long a platform that came back can go unnoticed
@@ -18,15 +21,15 @@ SHARE_OF_TIME: Final = 4
 """A feed is busy for at most one part in this many: a slow platform is polled less often."""
 
 
-def spacing(pace: Pace, refresh: float, took: float) -> tuple[float, bool]:
+def poll_spacing(pace: Pace, refresh: float, took: float) -> tuple[float, bool]:
     """Seconds from the start of a poll to the start of the next, and whether that is slowed.
 
     `took` is how long the poll took, `refresh` the configured interval.
 
-    >>> spacing(Pace.REFRESH, 5.0, 0.1), spacing(Pace.REFRESH, 5.0, 3.0)
+    >>> poll_spacing(Pace.REFRESH, 5.0, 0.1), poll_spacing(Pace.REFRESH, 5.0, 3.0)
     ((5.0, False), (12.0, True))
     """
-    wished = interval(pace, refresh)
+    wished = poll_interval(pace, refresh)
     least = took * SHARE_OF_TIME
     return max(wished, least), least > wished
 

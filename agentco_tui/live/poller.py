@@ -1,8 +1,11 @@
-"""Polls the feeds when they are due, until it is cancelled.
+"""Polls the feeds when they are due, and keeps the store up to date, until it is cancelled.
 
-There is one loop per feed, so a feed has at most one request under way, and a slow or failing feed
-delays no other; at most `AT_ONCE` requests are under way together. A missed poll is dropped, not
-made up for: after a laptop has slept, each feed is polled once.
+A feed is one list or record of the platform, polled on its own schedule; its pace is how often, as
+the screen that is shown wishes. There is one loop per feed, so a feed has at most one request under
+way (`SingleFlight`), and a slow or failing feed delays no other; at most `AT_ONCE` requests are
+under way together. A missed poll is dropped, not made up for: after a laptop has slept, each feed
+is polled once. `Query` is the company that all feeds are asked about; an answer to an older query
+is dropped. `Backfill` reads older entries of the log while nothing else is read.
 """
 
 from __future__ import annotations
@@ -32,11 +35,11 @@ from agentco_tui.live.feeds import (
     Pace,
     Phase,
     Query,
-    interval,
-    question,
+    poll_interval,
+    query_key,
 )
 from agentco_tui.live.fetch import Take, fetch
-from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, spacing
+from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, poll_spacing
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Store
 from agentco_tui.model import Listing, Record
@@ -66,10 +69,10 @@ class Schedule(msgspec.Struct):
     read: SingleFlight[bool]
     pace: Pace = Pace.OFF  # as the screen wishes it; slower while the terminal has no focus
     due_at: float = 0.0
-    shown_from: float = -inf  # when the read began whose answer is in the store
+    shown_from: float = -inf  # when the read of the answer that is in the store began
     woken: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     """Set when `pace` or `due_at` has changed."""
-    asked_at: float | None = None  # since when a read waits for its turn or is under way
+    asked_at: float | None = None  # when the read that waits for a slot or is under way was asked
     awaited: int = 0  # callers that wait for a read of their own, whatever the pace
 
 
@@ -98,7 +101,10 @@ class Poller:
         self._schedules: dict[FeedName, Schedule] = {}
         for feed in FeedName:
             read = SingleFlight(
-                partial(self._poll, feed), clock, patience=None, slot=partial(self._slot, feed)
+                partial(self._poll_once, feed),
+                clock,
+                patience=None,
+                slot=partial(self._request_slot, feed),
             )
             self._schedules[feed] = Schedule(read)
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -112,7 +118,7 @@ class Poller:
         try:
             async with asyncio.TaskGroup() as loops:
                 for feed in self._by_weight(FeedName):
-                    loops.create_task(self._follow(feed), name=f"feed {feed}")
+                    loops.create_task(self._poll_when_due(feed), name=f"feed {feed}")
                 loops.create_task(self.backfill.run(), name="backfill")
         finally:
             for schedule in self._schedules.values():
@@ -159,7 +165,7 @@ class Poller:
             schedule.pace is Pace.REFRESH and self.pace(feed) is Pace.SLOW
             for feed, schedule in self._schedules.items()
         )
-        return interval(Pace.SLOW, self.refresh) if is_slowed else None
+        return poll_interval(Pace.SLOW, self.refresh) if is_slowed else None
 
     def set_query(self, query: Query) -> None:
         """Ask about another company: answers to the old question are dropped and asked for again.
@@ -168,12 +174,12 @@ class Poller:
         """
         before = self.query
         self.query = query
-        feeds = [feed for feed in SCOPED if question(feed, before) != question(feed, query)]
+        feeds = [feed for feed in SCOPED if query_key(feed, before) != query_key(feed, query)]
         for feed in feeds:
             if before.company is None and query.company is not None:
-                self.store.narrow(feed, query.company)
+                self.store.narrow_to_company(feed, query.company)
             else:
-                self.store.forget(feed)
+                self.store.forget_feed(feed)
         self.poll_now(feeds)
 
     def poll_now(self, feeds: Iterable[FeedName] = FeedName) -> None:
@@ -212,10 +218,10 @@ class Poller:
         if began <= schedule.shown_from:
             return
         if isinstance(found, ApiError):
-            self._failed(feed, schedule, found)
+            self._record_failure(feed, schedule, found)
         else:
             found()
-            self._answered(feed, schedule, began, self.clock.monotonic() - began)
+            self._record_answer(feed, schedule, began, self.clock.monotonic() - began)
 
     async def wait_until_idle(self) -> bool:
         """Wait until every polled feed has been answered or refused, and none is being read.
@@ -234,7 +240,7 @@ class Poller:
         freshness = self.store.freshness[feed]
         return freshness.phase is Phase.LIVE or isinstance(freshness.failure, REFUSED)
 
-    async def _follow(self, feed: FeedName) -> None:
+    async def _poll_when_due(self, feed: FeedName) -> None:
         schedule = self._schedules[feed]
         while True:
             now = self.clock.monotonic()
@@ -248,7 +254,7 @@ class Poller:
                     await schedule.woken.wait()
 
     @asynccontextmanager
-    async def _slot(self, feed: FeedName) -> AsyncIterator[None]:
+    async def _request_slot(self, feed: FeedName) -> AsyncIterator[None]:
         """Wait for one of the slots for requests; feeds that hang share fewer of them."""
         hangs = isinstance(self.store.freshness[feed].failure, errors.TimedOut)
         schedule = self._schedules[feed]
@@ -280,7 +286,7 @@ class Poller:
             if is_late and not freshness.late and schedule.pace is not Pace.OFF:
                 self.store.set_freshness(feed, replace(freshness, late=True))
 
-    async def _poll(self, feed: FeedName) -> bool:
+    async def _poll_once(self, feed: FeedName) -> bool:
         """Read a feed and take the answer.
 
         False if the question has changed meanwhile, or the store has a newer answer: then the feed
@@ -290,7 +296,7 @@ class Poller:
         if schedule.pace is Pace.OFF and not schedule.awaited:
             return True  # the screen has changed while it waited for its slot
         query = self.query
-        asked = question(feed, query)
+        asked = query_key(feed, query)
         began = self.clock.monotonic()
         # The duration is by the event loop's time, in which a laptop's sleep does not count.
         loop_time = asyncio.get_running_loop().time
@@ -303,13 +309,13 @@ class Poller:
             # A screenful of a long list is shown until all of it has come.
             nonlocal has_shown_first_rows
             is_first = self.store.freshness[feed].answered_at is None
-            if is_first and question(feed, self.query) == asked:
+            if is_first and query_key(feed, self.query) == asked:
                 has_shown_first_rows = True
                 self.store.take(feed, Listing(records=tuple(rows), more=True))
 
         try:
             take = await fetch(feed, self.client, self.store, query, show_first_rows)
-            is_current = began >= schedule.shown_from and question(feed, self.query) == asked
+            is_current = began >= schedule.shown_from and query_key(feed, self.query) == asked
             if is_current:
                 take()
         except ApiError as error:
@@ -319,25 +325,25 @@ class Poller:
             log.exception("reading the feed %s failed", feed)
             words = f"through a fault of this program ({type(error).__name__})"
             failure = errors.Unreadable(plain(f"this answer could not be read, {words}"), path=feed)
-        if failure is not None and question(feed, self.query) != asked:
+        if failure is not None and query_key(feed, self.query) != asked:
             is_current = False
         if not is_current:
             if schedule.pace is not Pace.OFF:
                 schedule.read.next_read()
             return False
         if failure is None:
-            self._answered(feed, schedule, began, loop_time() - started)
+            self._record_answer(feed, schedule, began, loop_time() - started)
         else:
             if has_shown_first_rows and self.store.freshness[feed].answered_at is None:
                 # The first rows of an answer that then failed are no answer.
                 self.store.take(feed, Listing(records=()))
-            self._failed(feed, schedule, failure)
+            self._record_failure(feed, schedule, failure)
         schedule.woken.set()
         return True
 
-    def _answered(self, feed: FeedName, schedule: Schedule, began: float, took: float) -> None:
+    def _record_answer(self, feed: FeedName, schedule: Schedule, began: float, took: float) -> None:
         pace = self.pace(feed)
-        seconds, slowed = spacing(pace, self.refresh, took)
+        seconds, slowed = poll_spacing(pace, self.refresh, took)
         schedule.shown_from = began
         schedule.due_at = began + seconds * self._random.uniform(1 - JITTER, 1 + JITTER)
         last_failure = self.store.freshness[feed].failure
@@ -360,7 +366,7 @@ class Poller:
             and isinstance(self.store.freshness[feed].failure, CONNECTION_ERRORS)
         )
 
-    def _failed(self, feed: FeedName, schedule: Schedule, error: ApiError) -> None:
+    def _record_failure(self, feed: FeedName, schedule: Schedule, error: ApiError) -> None:
         before = self.store.freshness[feed]
         failures = before.failures + 1
         delay = after_failure(error, failures, self.refresh, self._random)
@@ -376,13 +382,16 @@ class Poller:
         self.store.set_freshness(feed, failed)
 
     def _reschedule(self, feeds: Iterable[FeedName]) -> None:
-        """Plan feeds whose pace has changed from when each was last read, unless it backs off."""
+        """Plan the next polls of feeds whose pace has changed, counted from the last read of each.
+
+        The next poll of a feed that backs off after a failure stays as planned.
+        """
         for feed in self._by_weight(feeds):
             schedule = self._schedules[feed]
             freshness = self.store.freshness[feed]
             pace = self.pace(feed)
             if pace is not Pace.OFF and freshness.failure is None:
-                seconds, slowed = spacing(pace, self.refresh, freshness.took or 0.0)
+                seconds, slowed = poll_spacing(pace, self.refresh, freshness.took or 0.0)
                 freshness = replace(freshness, slowed=slowed)
                 if freshness.answered_at is None:
                     schedule.due_at = self.clock.monotonic()

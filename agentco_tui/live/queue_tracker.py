@@ -1,8 +1,8 @@
-"""Counts the tasks that wait for the user: in one place, for the needs and for the history.
+"""Counts the tasks that wait for the user in one place, for `NeedsModel` and for the history.
 
 A `QueueTracker` notes the ids that change in the store's pending list and among its agents. Whoever
-needs the counts first runs `steps`, which takes those ids into a `WaitingQueue`. Nobody passes over
-all tasks, except once after the company in scope has changed.
+needs the counts first runs `take_in_steps`, which takes those ids into a `WaitingQueue`. No change
+costs a pass over all tasks, except that of the company in scope.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class QueueTracker:
     def __init__(self, store: Store, scope: Callable[[], str | None]) -> None:
         """`scope` returns the id of the company in scope, or None for all."""
         self.queue = WaitingQueue(scope())
-        """As of the last `steps`. Another object after another company has come into scope."""
+        """As of the last `take_in_steps`; a new object once another company has come into scope."""
         self._store = store
         self._scope_now = scope
         self._noted_scope = self.queue.scope
@@ -58,7 +58,7 @@ class QueueTracker:
         self._note_all_records()
         store.subscribe(self._note_change, _FEEDS)
 
-    def follow(self) -> QueueChanges:
+    def collect_changes(self) -> QueueChanges:
         """Sets that every change from now on is added to; the caller clears them."""
         changes = QueueChanges()
         changes.owners.update(self.queue.waiting_by_owner)
@@ -66,11 +66,11 @@ class QueueTracker:
         return changes
 
     def position(self) -> int:
-        """The number of changes that have come up to now, for `steps`."""
+        """The number of changes that have come up to now, for `take_in_steps`."""
         self._note_scope()
         return self._taken + len(self._changes)
 
-    def steps(self, up_to: int | None = None) -> Generator[None, None, None]:
+    def take_in_steps(self, up_to: int | None = None) -> Generator[None, None, None]:
         """Take in all changes, or those up to a `position`; pauses often.
 
         Several of these may run at the same time.
@@ -131,7 +131,7 @@ class QueueTracker:
         """Take in a task of the pending list; None if it is not in the list any more."""
         queue = self.queue
         was_waiting = task_id in queue
-        queue.update(task_id, task if isinstance(task, Task) else None)
+        queue.update_task(task_id, task if isinstance(task, Task) else None)
         is_waiting = task_id in queue
         for changes in self._followers:
             if is_waiting:

@@ -1,4 +1,10 @@
-"""Records for programs: as JSON, as flat texts for cells, as an environment (`docs/records.md`)."""
+"""Exports records for other programs: as JSON, as flat texts, and as environment variables.
+
+`get` prints what `as_json` and `flat_record` return, CSV files have a cell for each flat text, and
+the user's own commands get `record_environment`. docs/records.md lists the names, which are a
+contract. A record is one company, agent, task, budget, alert, log entry or step of a trace as it
+was read; `Names` looks up the names for ids.
+"""
 
 from __future__ import annotations
 
@@ -31,54 +37,69 @@ KINDS: Final[Mapping[str, type[Record]]] = {
     "activity": Activity,
     "step": model.TraceStep,
 }
-"""What each kind is called, and the record that has all its fields."""
+"""The name of each kind of record, with the class that has its fields."""
 PARTS: Final[Mapping[type, tuple[str, ...]]] = {Money: ("amount", "currency"), Ref: ("id", "name")}
-"""What is an object in JSON, and a text for each of these where it is flat: `cost_amount`."""
+"""The parts of values that are objects in JSON. A flat record has one text for each part, such as
+`cost_amount`."""
 LISTS: Final = ("assumed", "derived")
-"""Behind the fields: those of which a unit or a zone wasn't sent, and those that are worked out."""
+"""The last two names of every record: the fields whose unit or time zone was not sent, and the
+fields that were computed here."""
 LONGEST: Final = 4_000  # characters of a value in an environment
 ABOUT_THE_ID: Final = {"unwritable": str, "sharers": int, "nth": int}
-"""What is told of `Record.id_doubt`, for every kind: all None where a write may name the record."""
+"""The columns made from `Record.id_doubt`; all are None if the id identifies one record."""
 _RENAMED: Final = {"content": "fingerprint", "duration": "duration_seconds"}
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Characters with which a spreadsheet begins a formula, with their full-width forms."""
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 
 @cache
-def columns(kind: str) -> Mapping[str, tuple[str, type]]:
-    """The names of a kind, in their order, each with the record's field and its type."""
-    told = {
-        _RENAMED.get(each.name, each.name): (each.name, next(iter(get_args(each.type)), each.type))
-        for each in fields(KINDS[kind])
-        if not each.name.endswith("_derived")  # told in LISTS
-    }
-    del told["id_doubt"]
-    extra = told.pop("extra")
-    about_the_id = {name: (name, form) for name, form in ABOUT_THE_ID.items()}
-    return {**told, **about_the_id, "extra": extra}
+def export_columns(kind: str) -> Mapping[str, tuple[str, type]]:
+    """Return the columns of a kind in their order: each name with the record's field and its type.
+
+    The type of an optional field is that of its value.
+    """
+    columns: dict[str, tuple[str, type]] = {}
+    for field in fields(KINDS[kind]):
+        if field.name.endswith("_derived"):
+            continue  # these go into the list "derived"
+        union_members = get_args(field.type)
+        value_type = union_members[0] if union_members else field.type
+        columns[_RENAMED.get(field.name, field.name)] = field.name, value_type
+    del columns["id_doubt"]
+    extra = columns.pop("extra")
+    for name, value_type in ABOUT_THE_ID.items():
+        columns[name] = name, value_type
+    columns["extra"] = extra
+    return columns
 
 
 @cache
 def flat_names(kind: str) -> tuple[str, ...]:
-    """What `flat` has of a kind, in its order."""
-    parted = {name: PARTS.get(of) for name, (_, of) in columns(kind).items()}
-    named = ([f"{name}_{part}" for part in parts or ()] or [name] for name, parts in parted.items())
-    return (*(each for one in named for each in one), *LISTS)
+    """Return the names in a flat record of a kind, in their order."""
+    names: list[str] = []
+    for name, (_, value_type) in export_columns(kind).items():
+        parts = PARTS.get(value_type)
+        if parts is None:
+            names.append(name)
+        else:
+            names += [f"{name}_{part}" for part in parts]
+    return (*names, *LISTS)
 
 
 def kind_of(record: Record) -> str:
-    """Its name in KINDS."""
+    """Return the name of a record's kind, a key of KINDS."""
     return _kind_of_type(type(record))
 
 
 @cache
 def _kind_of_type(record_type: type[Record]) -> str:
-    """The kind of the records of a type."""
+    """Return the kind of the records of a type."""
     return next(name for name, kind in KINDS.items() if issubclass(record_type, kind))
 
 
 def as_json(record: Record, names: Names) -> dict[str, object]:
-    """All that is known of a record in JSON's own types; None is what the platform did not send."""
+    """Return all that is known of a record in JSON's own types; None for what was not sent."""
     values: dict[str, object] = {}
     assumed: list[str] = []
     derived: list[str] = []
@@ -86,7 +107,7 @@ def as_json(record: Record, names: Names) -> dict[str, object]:
         value = getattr(record, field, None)
         is_derived = derived_flag is not None and getattr(record, derived_flag)
         if value is None:
-            value = _worked_out(record, field, names)
+            value = _derived_value(record, field, names)
             is_derived |= value is not None
         match value:
             case None | str() | int():
@@ -102,14 +123,14 @@ def as_json(record: Record, names: Names) -> dict[str, object]:
                     assumed.append(name)
                 is_derived = value.derived
             case Ref():
-                sort = phrase(getattr(record, f"{field}_type", None) or field)
-                values[name] = {"id": value.id, "name": names.known(value, sort)}
+                kind = phrase(getattr(record, f"{field}_type", None) or field)
+                values[name] = {"id": value.id, "name": names.known_name(value, kind)}
             case Decimal():
-                values[name] = _number(str(value))
+                values[name] = _finite_number(str(value))
             case bytes() if field == "extra":
-                values[name] = (
-                    _EXTRA_DECODER.decode(value.decode("utf-8", "surrogatepass")) if value else {}
-                )
+                # An id may hold a lone surrogate, which UTF-8 does not allow.
+                extra_json = value.decode("utf-8", "surrogatepass") or "{}"
+                values[name] = _EXTRA_DECODER.decode(extra_json)
             case bytes():
                 values[name] = value.hex()
             case _:
@@ -127,37 +148,42 @@ def as_json(record: Record, names: Names) -> dict[str, object]:
 
 @cache
 def _exported_fields(record_type: type[Record]) -> tuple[tuple[str, str, str | None], ...]:
-    """For each exported field: its name in the export, its name in the record, and the name of the
-    flag that says whether it is derived, if the record has one.
+    """Return for each exported field its name in the export, its name in the record, and the name
+    of the flag that says whether the value is derived; None without such a flag.
     """
     exported: list[tuple[str, str, str | None]] = []
-    for name, (field, _) in columns(_kind_of_type(record_type)).items():
-        flag = f"{field}_derived"
-        exported.append((name, field, flag if hasattr(record_type, flag) else None))
+    for name, (field, _) in export_columns(_kind_of_type(record_type)).items():
+        flag: str | None = f"{field}_derived"
+        if not hasattr(record_type, f"{field}_derived"):
+            flag = None
+        exported.append((name, field, flag))
     return tuple(exported)
 
 
-def _number(text: str) -> float | str:
-    """As text where no float holds it."""
-    return value if math.isfinite(value := float(text)) else text
+def _finite_number(text: str) -> float | str:
+    """Return a number as a float, or as its text if it is too large for one."""
+    number = float(text)
+    if math.isfinite(number):
+        return number
+    return text
 
 
-_EXTRA_DECODER: Final = json.JSONDecoder(parse_float=_number)
+_EXTRA_DECODER: Final = json.JSONDecoder(parse_float=_finite_number)
 
 
-def _worked_out(record: Record, field: str, names: Names) -> object:
-    """What else tells a field that was not sent, None if nothing does."""
+def _derived_value(record: Record, field: str, names: Names) -> object:
+    """Return the value of a field that was not sent, by what else is known; None if unknown."""
     if field == "company" and isinstance(record, Agent | Task | Budget | Alert | Activity):
         return names.company_of(record)
     if field == "text" and isinstance(record, Activity):
         return sentence(record, names)
     if field == "name" and isinstance(record, Budget) and record.subject:
-        return names.known(Ref(id=record.id), record.scope)
+        return names.known_name(Ref(id=record.id), record.scope)
     return None
 
 
 def flat_fields(kind: str, fields_by_name: Mapping[str, object]) -> dict[str, str]:
-    """The fields of a record, as `as_json` returns them, as texts; "" for what was not sent.
+    """Return the fields of a record, as `as_json` returns them, as texts; "" if not sent.
 
     The names and their order are the same for all records of a kind (`flat_names`).
     """
@@ -170,13 +196,13 @@ def flat_fields(kind: str, fields_by_name: Mapping[str, object]) -> dict[str, st
     return {name: cells.get(name, "") for name in flat_names(kind)}
 
 
-def flat(record: Record, names: Names) -> dict[str, str]:
-    """The same as texts, always with the same names for a kind; "" is what was not sent."""
+def flat_record(record: Record, names: Names) -> dict[str, str]:
+    """Return a record as texts, as `flat_fields` does."""
     return flat_fields(kind_of(record), as_json(record, names))
 
 
 def text_of(value: object) -> str:
-    """A value of `as_json` as one text: the name of another record, a sum with its currency."""
+    """Return a value of `as_json` as one text: another record's name, a sum with its currency."""
     match value:
         case str():
             return value
@@ -186,29 +212,37 @@ def text_of(value: object) -> str:
             return text_of(name or record_id)
         case {"amount": amount, "currency": currency}:
             return f"{amount} {currency or ''}".strip()
-    return "" if value in (None, {}) else json.dumps(value)
+    if value is None or value == {}:
+        return ""
+    return json.dumps(value)
 
 
-def environment(record: Record, names: Names) -> dict[str, str]:
-    """The same as variables (AGENTCO_TASK_TITLE): of a line each, without NUL, cut where long.
+def record_environment(record: Record, names: Names) -> dict[str, str]:
+    """Return a record as environment variables, such as AGENTCO_TASK_TITLE.
 
-    They are texts of agents: whoever puts one into a shell's words runs what an agent wrote.
+    Each value is one line without NUL, at most `LONGEST` characters. The values are texts that
+    agents wrote: a command must not pass them to a shell as code.
     """
-    kind, cells = kind_of(record).upper(), flat(record, names)
-    lines = {name: each if each.isprintable() else safe(each) for name, each in cells.items()}
-    return {f"AGENTCO_{kind}_{name.upper()}": line[:LONGEST] for name, line in lines.items()}
+    kind = kind_of(record).upper()
+    variables: dict[str, str] = {}
+    for name, text in flat_record(record, names).items():
+        line = text if text.isprintable() else safe(text)
+        variables[f"AGENTCO_{kind}_{name.upper()}"] = line[:LONGEST]
+    return variables
 
 
 def csv_row(cells: Iterable[str]) -> str:
-    """A row of a CSV (RFC 4180), with its end; each cell as `csv_cell` makes it."""
+    """Return a row of a CSV (RFC 4180) with its line end; each cell passes through `csv_cell`."""
     sheet = io.StringIO(newline="")
     csv.writer(sheet).writerow(map(csv_cell, cells))
     return sheet.getvalue()
 
 
 def csv_cell(text: str) -> str:
-    """A text for a cell of a CSV file, for csv.writer: cleaned, its lines kept, and with a quote
-    before what a spreadsheet would run (OWASP, CSV Injection); numbers stay numbers.
+    """Return a text as a cell for csv.writer: cleaned, with its line breaks.
+
+    A quote precedes what a spreadsheet would run as a formula (OWASP, CSV Injection).
     """
     cell = safe_block(text)
-    return f"'{cell}" if cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell) else cell
+    is_formula = cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell

@@ -97,7 +97,7 @@ class ReplayClock(Clock):
             sign, number, unit = offset.groups()
             return self.time() + int(f"{sign}{number}") * _SECONDS_BY_UNIT[unit]
         shown_time = self.now()
-        candidates = [at for at in _readings(words, shown_time) if self._is_recorded(at)]
+        candidates = [at for at in _possible_times(words, shown_time) if self._is_recorded(at)]
         if not candidates:
             return None
         return self._recorder_time(min(candidates, key=lambda at: abs(at - shown_time)))
@@ -120,7 +120,7 @@ class ReplayClock(Clock):
         return max(previous_answer, platform_time - skew)
 
 
-def _readings(words: str, shown_time: float) -> list[float]:
+def _possible_times(words: str, shown_time: float) -> list[float]:
     """Return what the words can mean: a date with a time, or a time of a day near the one shown."""
     readings: list[float] = []
     with suppress(ValueError, OverflowError):

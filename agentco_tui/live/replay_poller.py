@@ -1,9 +1,9 @@
 """Feeds the dashboard from a recording instead of a platform.
 
 `RecordedPlatform` answers each request with what the platform had answered last, by the time that
-a `ReplayClock` shows. `ReplayPoller` takes the place of `Poller`: it reads every feed whenever the
-recording has something new, and states each feed to be as fresh as it was then, with the failures
-that were recorded.
+a `ReplayClock` shows. `ReplayPoller` takes the place of `Poller`: it reads every feed (a list of
+the platform that is polled) whenever the recording has something new, and gives each feed the
+freshness that it had then, with the failures that were recorded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agentco_tui.api.recording import Located, Recording
 from agentco_tui.api.recording_format import FailedWith, Recorded
 from agentco_tui.live.feeds import SLOWER, FeedName, Freshness, Pace
 from agentco_tui.live.log_reader import LogReader
-from agentco_tui.live.poll_timing import spacing
+from agentco_tui.live.poll_timing import poll_spacing
 from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.live.replay_clock import ReplayClock
 from agentco_tui.model import Activity, Listing
@@ -74,7 +74,7 @@ class RecordedPlatform:
         if lookup.failure is not None and (lookup.answer is None or lookups_of_poll is None):
             raise _recorded_error(lookup.failure, path)
         if lookup.answer is None:
-            raise self._missing(target, path)
+            raise self._not_recorded_error(target, path)
         located = lookup.answer
         answer = replace(located.answer, headers={**located.answer.headers, "etag": located.etag})
         if known_etag == located.etag:
@@ -84,7 +84,7 @@ class RecordedPlatform:
         except (OSError, ValueError, zlib.error):
             raise errors.Broken(plain("damaged in the recording"), path=path) from None
 
-    def _missing(self, target: str, path: SafeText) -> NotSent:
+    def _not_recorded_error(self, target: str, path: SafeText) -> NotSent:
         if target in self.recording:
             return NotYet(plain("not yet in the recording: it was requested later"), path=path)
         words = "not in the recording: it was not requested while recording"
@@ -105,8 +105,8 @@ def _recorded_error(failure: FailedWith, path: SafeText) -> ApiError:
 class ReplayLogReader(LogReader):
     """Fills the gaps of a poll only with answers that came after the poll's own."""
 
-    async def ask(self, *request: Any) -> Listing[Activity]:
-        listing = await super().ask(*request)
+    async def request(self, *request: Any) -> Listing[Activity]:
+        listing = await super().request(*request)
         lookups = _lookups.get() or []
         times = [lookup.answer.answer.at for lookup in lookups if lookup.answer is not None]
         if times and times[-1] < times[0]:
@@ -160,7 +160,7 @@ class ReplayPoller(Poller):
         """Set the clock as `ReplayClock.set` does, and poll again."""
         if at is not None and at < self.clock.time():
             # The activity window has entries that did not exist at that time.
-            self.store.forget(FeedName.ACTIVITY)
+            self.store.forget_feed(FeedName.ACTIVITY)
         self.clock.set(at=at, speed=speed, paused=paused)
         self._changed.set()
 
@@ -171,13 +171,13 @@ class ReplayPoller(Poller):
     def mark_late(self) -> None:
         """Do nothing: no answer of a recording is late."""
 
-    async def _poll(self, feed: FeedName) -> bool:
+    async def _poll_once(self, feed: FeedName) -> bool:
         token = _lookups.set([])
         try:
-            is_current = await super()._poll(feed)
+            is_current = await super()._poll_once(feed)
             if feed is FeedName.ACTIVITY:
                 with suppress(ApiError):
-                    await self.backfill.fill()
+                    await self.backfill.fill_gaps()
             return is_current
         finally:
             _lookups.reset(token)
@@ -185,7 +185,7 @@ class ReplayPoller(Poller):
     def _reschedule(self, feeds: Iterable[FeedName]) -> None:
         self._changed.set()
 
-    def _answered(self, feed: FeedName, schedule: Schedule, began: float, took: float) -> None:
+    def _record_answer(self, feed: FeedName, schedule: Schedule, began: float, took: float) -> None:
         """Set the freshness that the feed had then; `took` is that of the replay, not used."""
         lookups = [lookup for lookup in _lookups.get() or [] if lookup.answer is not None]
         answers = [lookup.answer.answer for lookup in lookups if lookup.answer is not None]
@@ -193,7 +193,7 @@ class ReplayPoller(Poller):
         recorded_duration = sum(answer.took for answer in answers)
         answered_at = max((answer.at for answer in answers), default=shown_time)
         schedule.shown_from = began
-        _, is_slowed = spacing(self.pace(feed), self.refresh, recorded_duration)
+        _, is_slowed = poll_spacing(self.pace(feed), self.refresh, recorded_duration)
         freshness = Freshness(
             self.clock.monotonic() - (shown_time - answered_at),
             self._failure_since(lookups, shown_time - answered_at, feed),
@@ -212,10 +212,10 @@ class ReplayPoller(Poller):
             return NotSent(plain(words), path=feed)
         return None
 
-    def _failed(self, feed: FeedName, schedule: Schedule, error: ApiError) -> None:
+    def _record_failure(self, feed: FeedName, schedule: Schedule, error: ApiError) -> None:
         lookups = _lookups.get()
         if not lookups or lookups[-1].answer is None:
-            self.store.forget(feed)  # the records in the store are of another time
+            self.store.forget_feed(feed)  # the records in the store are of another time
         if not isinstance(error, NotYet):
             freshness = self.store.freshness[feed]
             self.store.set_freshness(feed, replace(freshness, failure=error.bare()))

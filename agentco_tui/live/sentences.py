@@ -1,6 +1,8 @@
-"""Entries of the log as sentences, composed when they are shown, with the names known by then.
+"""Turns entries of the activity log into sentences, with the names that are known by now.
 
-Who did it is kept apart from what was done and to what. An id is shown only where no name is known.
+An entry has an actor, a verb and an object, or a text of the platform's. Screens show who did it
+(`actor_words`) and what was done (`action_words`) in two columns. An id is shown only where no name
+is known. `fold_repeats` joins entries that repeat into one line.
 """
 
 from __future__ import annotations
@@ -26,58 +28,78 @@ _QUOTED: Final = re.compile(r"“[^“”]*”|„[^„“]*“|«[^«»]*»|\"[
 _TASK_WORDS: Final = ("task", "issue", "job", "todo")
 
 
-def doer(entry: Activity, names: Names) -> SafeText:
+def actor_words(entry: Activity, names: Names) -> SafeText:
     """The name of the actor, else the sort of actor, else the sign for missing."""
-    name = _doers_name(entry, names)
+    name = _actor_name(entry, names)
     if name:
         return name
     sort = phrase(entry.actor_type or "")
     if not sort and entry.actor is None and entry.agent is not None:
         sort = "agent"
-    return safe(sort) if sort else signs.missing
+    if not sort:
+        return signs.missing
+    return safe(sort)
 
 
-def _doers_name(entry: Activity, names: Names) -> SafeText | None:
-    return names.of_entry(entry, "actor" if entry.actor else "agent")
+def _actor_name(entry: Activity, names: Names) -> SafeText | None:
+    if entry.actor:
+        return names.of_entry(entry, "actor")
+    return names.of_entry(entry, "agent")
 
 
-def deed(entry: Activity, names: Names) -> SafeText:
+def action_words(entry: Activity, names: Names) -> SafeText:
     """What was done, without the actor: the platform's words, else verb and object."""
     ref = entry.actor or entry.agent
-    who = _doers_name(entry, names)
+    who = _actor_name(entry, names)
     if entry.text is not None:
         rest = entry.text.removeprefix(f"{who} ")
-        return safe(rest) if who and rest else entry.text
-    words: list[str] = phrase(entry.verb or "").split()
-    sort, thing = _object(entry, names)
-    if len(words) > 1 and words[0] == "agent" and not (sort or thing or entry.actor):
-        del words[0]  # its own
-    if words and _DONE.fullmatch(words[-1]):
-        words = [words[-1], *words[:-1]]
-    elif len(words) > 1 and words[-1] in _PARTICLES and _DONE.fullmatch(words[-2]):
-        words = [*words[-2:], *words[:-2]]
-    about = [word for word in words if word in _TASK_WORDS] if sort == "task" else sort.split()
-    told = [*words, sort, thing]
-    if about and words[-len(about) :] == about:
-        told = [*words, thing]  # approved task “X”
-    elif about and (others := [word for word in words if word not in about]) != words:
-        told = [*others, "of" if len(others) > 1 else "", *about, thing]
+        if who and rest:
+            return safe(rest)
+        return entry.text
+    words = phrase(entry.verb or "").split()
+    sort, thing = _object_of(entry, names)
+    names_the_actor = len(words) > 1 and words[0] == "agent"
+    if names_the_actor and not (sort or thing or entry.actor):
+        del words[0]
+    words = _participle_first(words)
+    object_words = sort.split()
+    if sort == "task":
+        object_words = [word for word in words if word in _TASK_WORDS]
+    other_words = [word for word in words if word not in object_words]
+    parts = [*words, sort, thing]
+    if object_words and words[-len(object_words) :] == object_words:
+        parts = [*words, thing]  # approved task “X”
+    elif object_words and other_words != words:
+        of = "of" if len(other_words) > 1 else ""
+        parts = [*other_words, of, *object_words, thing]
     if who is None and ref is not None and ref.id is not None:
-        told.append(f"by {safe(ref.id, 60)}")
+        parts.append(f"by {safe(ref.id, 60)}")
     if entry.outcome and entry.outcome not in words:
-        told.append(f"({phrase(entry.outcome)})")
-    return safe(" ".join(filter(None, told)) or "an entry without words")
+        parts.append(f"({phrase(entry.outcome)})")
+    return safe(" ".join(filter(None, parts)) or "an entry without words")
+
+
+def _participle_first(words: list[str]) -> list[str]:
+    """The words of a verb with the participle in front: "budget updated" as "updated budget"."""
+    if words and _DONE.fullmatch(words[-1]):
+        return [words[-1], *words[:-1]]
+    if len(words) > 1 and words[-1] in _PARTICLES and _DONE.fullmatch(words[-2]):
+        return [*words[-2:], *words[:-2]]
+    return words
 
 
 def sentence(entry: Activity, names: Names) -> SafeText:
     """The whole sentence: "Linus approved task “Refund 214 customers”"."""
     if entry.text is not None:
         return entry.text
-    who = doer(entry, names)
-    return deed(entry, names) if who == signs.missing else joined((who, deed(entry, names)), " ")
+    who = actor_words(entry, names)
+    action = action_words(entry, names)
+    if who == signs.missing:
+        return action
+    return joined((who, action), " ")
 
 
-def _object(entry: Activity, names: Names) -> tuple[str, str]:
+def _object_of(entry: Activity, names: Names) -> tuple[str, str]:
     """The object: the sort of thing, and its name, else its id."""
     ref = entry.target
     sort = phrase(entry.target_type or "")
@@ -95,10 +117,12 @@ def _object(entry: Activity, names: Names) -> tuple[str, str]:
     is_same_sort = not actor_sort or sort in ("", actor_sort)
     if is_same_id and is_same_sort:
         return "", ""  # it was done to the actor
-    known = names.known(ref, sort)
+    known = names.known_name(ref, sort)
     if known is None:
         return sort, safe(ref.id or "", 60)
-    return sort, f"“{known}”" if sort == "task" else known
+    if sort == "task":
+        return sort, f"“{known}”"
+    return sort, known
 
 
 class Fold:
@@ -110,17 +134,21 @@ class Fold:
     @property
     def count(self) -> SafeText:
         """How often: "×4"; empty for a single entry."""
-        return plain(f"×{len(self.entries)}" if len(self.entries) > 1 else "")
+        if len(self.entries) == 1:
+            return plain("")
+        return plain(f"×{len(self.entries)}")
 
-    def times(self) -> SafeText:
+    def count_and_span(self) -> SafeText:
         """How often within how long: "×4 in 10 m"; empty for a single entry."""
-        first, last = self.entries[-1].at, self.entries[0].at
+        first = self.entries[-1].at
+        last = self.entries[0].at
         if not self.count or first is None or last is None:
             return self.count
-        return plain(f"{self.count} in {max(1, round((last.at - first.at) / 60))} m")
+        minutes = max(1, round((last.at - first.at) / 60))
+        return plain(f"{self.count} in {minutes} m")
 
 
-def folded(newest_first: Iterable[Activity], names: Names) -> list[Fold]:
+def fold_repeats(newest_first: Iterable[Activity], names: Names) -> list[Fold]:
     """Fold what one actor did repeatedly within ten minutes into the newest entry of it.
 
     Entries are of one kind if they have the same verb and object, and the same words apart from
@@ -131,18 +159,20 @@ def folded(newest_first: Iterable[Activity], names: Names) -> list[Fold]:
     for entry in newest_first:
         if is_gap(entry):
             open_.clear()
-        kind = _kind(entry, names)
+        kind = _fold_key(entry, names)
         fold = open_.get(kind)
-        latest = None if fold is None else fold.entries[0].at
+        latest = fold.entries[0].at if fold is not None else None
         if fold and latest and entry.at and latest.at - entry.at.at <= SPAN:
             fold.entries.append(entry)
         else:
-            folds.append(fold := Fold(entry))
+            fold = Fold(entry)
+            folds.append(fold)
             open_[kind] = fold
     return folds
 
 
-def _kind(entry: Activity, names: Names) -> Hashable:
+def _fold_key(entry: Activity, names: Names) -> Hashable:
+    """What entries that may be folded into one have in common."""
     if entry.at is None or is_gap(entry) or (entry.text is None and entry.verb is None):
         return entry.id
     who = entry.actor or entry.agent
@@ -166,4 +196,6 @@ def without_particulars(text: str) -> str:
     if not any(word[0].isalpha() for word in words):
         words = rest
     remaining = " ".join((first, *words))
-    return remaining if any(map(str.isalpha, remaining)) else text
+    if not any(map(str.isalpha, remaining)):
+        return text
+    return remaining

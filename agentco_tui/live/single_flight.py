@@ -1,4 +1,8 @@
-"""One read at a time: every caller that asks before it begins shares it."""
+"""Single-flight reads: one at a time, shared by all callers that ask before it begins.
+
+A caller never gets the result of a read that began before its call, as that may be stale. `Poller`
+has one for each feed, `TaskReader` one for each list that decisions are based on.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +51,14 @@ class SingleFlight(Generic[T]):
         It begins at least `spacing` seconds after the last one began, and `gather` seconds from
         now, so that other callers can join it. The shortest wait that any caller wants counts.
         """
-        due_at = self._clock.monotonic() + gather if gather else 0.0
+        due_at = 0.0
+        if gather:
+            due_at = self._clock.monotonic() + gather
         if self._began_at is not None:
             due_at = max(due_at, self._began_at + spacing)
         if self._next is None or self._next.done():
             self._due_at = due_at
-            self._next = asyncio.create_task(self._run(self.under_way))
+            self._next = asyncio.create_task(self._run_read(self.under_way))
             self._tasks.add(self._next)
             self._next.add_done_callback(self._tasks.discard)
         elif due_at < self._due_at:
@@ -66,7 +72,7 @@ class SingleFlight(Generic[T]):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _run(self, previous: asyncio.Task[T] | None) -> T:
+    async def _run_read(self, previous: asyncio.Task[T] | None) -> T:
         this_task = asyncio.current_task()
         try:
             if previous is not None:
@@ -84,7 +90,10 @@ class SingleFlight(Generic[T]):
                 self._next = None
 
     async def _wait_until_due(self) -> None:
-        while (seconds_left := self._due_at - self._clock.monotonic()) > 0:
+        while True:
+            seconds_left = self._due_at - self._clock.monotonic()
+            if seconds_left <= 0:
+                return
             self._became_due_sooner.clear()
             await sleep_unless(self._became_due_sooner, seconds_left, self._sleep)
             if not self._became_due_sooner.is_set():

@@ -1,7 +1,8 @@
-"""Budgets that are spent so fast that their limit is reached within the hour, from the polls alone.
+"""Raises alarms for budgets whose limit is reached within the hour at the rate of the last minutes.
 
-Nothing is read from the history, so this works from the first minutes of a new installation. Times
-are readings of the steady clock in seconds: a platform whose `Date` jumps changes nothing here. The
+`SpendRates` follows the figures of every budget in the store as the polls bring them. The history
+file is not read, so this works from the first minutes of a new installation. Times are readings of
+the steady clock in seconds, so a platform whose `Date` header jumps changes nothing here. The
 thresholds were chosen with `python -m tests.benchmarks.forecast --part minutes --choosing`;
 docs/forecast.md explains the method.
 """
@@ -79,7 +80,9 @@ def spent_within(flows: Iterable[Flow], since: float) -> tuple[float, int, float
     for begin, end, amount in flows:
         if end <= since:
             continue
-        within = amount if begin >= since else amount * (end - since) / (end - begin)
+        within = amount
+        if begin < since:
+            within = amount * (end - since) / (end - begin)
         total += within
         largest = max(largest, within)
         parts += 1
@@ -148,7 +151,9 @@ def _sudden_rate(flows: Sequence[Flow], now: float, short_rate: float) -> float:
     amount, parts, largest = spent_within(flows, now - FULLY_WATCHED)
     rate = amount / FULLY_WATCHED
     is_steady = parts >= LEAST_PARTS and largest <= LARGEST_PART * amount
-    return rate if is_steady and rate >= SUDDEN * short_rate else 0.0
+    if is_steady and rate >= SUDDEN * short_rate:
+        return rate
+    return 0.0
 
 
 class SpendSeries:
@@ -238,7 +243,7 @@ class SpendRates:
         store.subscribe(self._queue_answer, _FEED_OF)
         store.follow_freshness(self._note_time)
 
-    def alarm(self, budget: Budget) -> FastSpend | None:
+    def alarm_of(self, budget: Budget) -> FastSpend | None:
         """The alarm for a budget, as `take_in` computed it last."""
         return self._alarms.get((budget.scope, budget.subject))
 
@@ -275,9 +280,9 @@ class SpendRates:
             if record is None:
                 del self._alarms[subject]
                 continue
-            self._judge(record, subject)
+            self._update_alarm(record, subject)
             if subject in self._alarms and subject[0] is not BudgetScope.AGENT:
-                yield from self._explain(subject)
+                yield from self._name_main_spender(subject)
 
     # In the store's callbacks: as little as possible
 
@@ -319,17 +324,18 @@ class SpendRates:
             self._agents_by_change.pop(budget.id, None)
             self._agents_by_change[budget.id] = None
         if subject not in self._alarms:  # those that have one are judged after all
-            self._judge(budget, subject)
+            self._update_alarm(budget, subject)
 
-    def _judge(self, budget: Budget, subject: Subject) -> None:
+    def _update_alarm(self, budget: Budget, subject: Subject) -> None:
         """Raise, renew or end the alarm for a budget."""
         series = self._series.get(subject)
         before = self._alarms.pop(subject, None)
         if series is None or budget.limit is None or budget.unlimited:
             return
         limit = float(budget.limit.amount)
-        in_sight = sum(amount for _, _, amount in series.flows)
-        if limit <= 0 or (before is None and in_sight < LEAST_SHARE * limit):
+        recent_amount = sum(amount for _, _, amount in series.flows)
+        is_below_threshold = before is None and recent_amount < LEAST_SHARE * limit
+        if limit <= 0 or is_below_threshold:
             return
         steady = self._clock.monotonic()
         now = self._clock.now()
@@ -346,19 +352,21 @@ class SpendRates:
         )
         if found is None:
             return
-        since = now - found.lasts if before is None else before.since
+        since = now - found.lasts
+        main_spender: str | None = None
+        if before is not None:
+            since = before.since
+            main_spender = before.mostly
         self._alarms[subject] = replace(
-            found,
-            reached_at=now + found.reached_in,
-            since=since,
-            mostly=None if before is None else before.mostly,
+            found, reached_at=now + found.reached_in, since=since, mostly=main_spender
         )
 
-    def _explain(self, subject: Subject) -> Generator[None, None, None]:
+    def _name_main_spender(self, subject: Subject) -> Generator[None, None, None]:
         """Name the agent that spends most of what a company, or the whole, spends, if one does."""
         alarm = self._alarms[subject]
         steady = self._clock.monotonic()
-        most, mostly = 0.0, None
+        highest_rate = 0.0
+        main_spender: str | None = None
         for number, agent in enumerate(reversed(tuple(self._agents_by_change))):
             if number % _CHUNK == _CHUNK - 1:
                 yield
@@ -366,18 +374,22 @@ class SpendRates:
             if series is None or steady - series.at > SHORT_WINDOW:
                 break
             rate = series.rate(steady)
-            if rate > most and self._belongs_to(agent, subject):
-                most, mostly = rate, agent
+            if rate > highest_rate and self._belongs_to(agent, subject):
+                highest_rate = rate
+                main_spender = agent
         if subject in self._alarms:
-            named = mostly if most >= MOSTLY * alarm.rate else None
-            self._alarms[subject] = replace(self._alarms[subject], mostly=named)
+            if highest_rate < MOSTLY * alarm.rate:
+                main_spender = None
+            self._alarms[subject] = replace(self._alarms[subject], mostly=main_spender)
 
     def _belongs_to(self, agent: str, subject: Subject) -> bool:
         scope, company = subject
         if scope is BudgetScope.ALL:
             return True
         budget = self._store.agent_budgets.get(agent)
-        owner = None if budget is None else self._names.company_of(budget)
+        if budget is None:
+            return False
+        owner = self._names.company_of(budget)
         return owner is not None and owner.id == company
 
     def _record_id(self, subject: Subject) -> str | None:

@@ -1,4 +1,7 @@
-"""How many tasks have each status: what the tabs over the list of all tasks show."""
+"""Counts the tasks of the store by status, for the tabs over the list of all tasks.
+
+Changes are noted as they come, and counted when the counts are asked for.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ class StatusCounts:
         if self._is_recount_due or scope != self._scope:
             self._count_all(scope)
         for task_id in self._changed_ids:
-            self._count(task_id)
+            self._count_task(task_id)
         self._changed_ids.clear()
         return +self._counts
 
@@ -78,7 +81,7 @@ class StatusCounts:
         self._changed_ids.clear()
         self._is_recount_due = False
 
-    def _count(self, task_id: str) -> None:
+    def _count_task(self, task_id: str) -> None:
         before = self._status_by_task.pop(task_id, None)
         if before is not None:
             self._counts[before] -= 1
@@ -96,4 +99,6 @@ class StatusCounts:
 
     def _company_of_agent(self, agent_id: str) -> str | None:
         agent = self._store.agents.get(agent_id)
-        return None if agent is None or agent.company is None else agent.company.id
+        if agent is None or agent.company is None:
+            return None
+        return agent.company.id

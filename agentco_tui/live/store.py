@@ -1,7 +1,10 @@
-"""The current records by id: a poll goes in, and a change comes out.
+"""The store: a snapshot of the platform's records by id. A poll goes in, and a change comes out.
 
-A poll that brings nothing new gives an empty change. Equal records stay the same objects, so that
-caches by identity stay valid.
+There is one `Collection` for each feed (a list that is polled), an `ActivityWindow` for the log,
+and a `Freshness` for each feed. `Poller` puts answers in; whoever shows or counts records
+subscribes to the changes. A poll that brings nothing new gives an empty change. Equal records stay
+the same objects, so that caches by identity stay valid. The scope is the company to which all
+screens are limited, or all companies.
 """
 
 from __future__ import annotations
@@ -81,7 +84,9 @@ class Collection(Generic[R]):
         return iter(self.records.values())
 
     def get(self, record_id: str | None) -> R | None:
-        return None if record_id is None else self.records.get(record_id)
+        if record_id is None:
+            return None
+        return self.records.get(record_id)
 
     def replace(self, listing: Listing[R], compared: Compared[R] | None = None) -> Change:
         """Take a listing as all there is: what it lacks is removed.
@@ -92,8 +97,9 @@ class Collection(Generic[R]):
         if listing is self.listing and self._is_listing:
             return Change(self.feed)
         if compared is None or compared.version is not self.version:
-            compared = background.at_once(self._compare(listing.records))
-        self.listing, self._is_listing = listing, True
+            compared = background.at_once(self._compare_steps(listing.records))
+        self.listing = listing
+        self._is_listing = True
         if not compared.in_place:
             self.records = compared.records
         elif compared.records:
@@ -107,11 +113,11 @@ class Collection(Generic[R]):
         if len(listing.records) <= _STEP or (listing is self.listing and self._is_listing):
             return None
         while True:
-            compared = await background.in_slices(self._compare(listing.records))
+            compared = await background.in_slices(self._compare_steps(listing.records))
             if compared.version is self.version:
                 return compared
 
-    def _compare(self, records: Sequence[R]) -> Generator[None, None, Compared[R]]:
+    def _compare_steps(self, records: Sequence[R]) -> Generator[None, None, Compared[R]]:
         """Compare in short steps.
 
         If the listing has the same ids in the same order, the result holds only the records that
@@ -158,8 +164,10 @@ class Collection(Generic[R]):
                     after[record.id] = record
                     changed[record.id] = None
             yield
-        is_all_there = len(after) == len(before) + len(added)
-        removed = [] if is_all_there else [key for key in before if key not in after]
+        removed: list[str] = []
+        is_some_removed = len(after) != len(before) + len(added)
+        if is_some_removed:
+            removed = [key for key in before if key not in after]
         change = Change(self.feed, (*added,), (*changed,), (*removed,))
         return Compared(version, change, after, in_place=False)
 
@@ -205,7 +213,7 @@ class Store:
         self.collections: Mapping[FeedName, Collection[Any]] = {
             each.feed: each for each in vars(self).values() if isinstance(each, Collection)
         }
-        """All collections by their feed; the activity is none."""
+        """All collections by their feed; the activity log is not among them."""
         self.budgets: Mapping[BudgetScope, Collection[Budget]] = {
             BudgetScope.ALL: self.budget,
             BudgetScope.COMPANY: self.company_budgets,
@@ -327,7 +335,9 @@ class Store:
         """
         if company is not None:
             own = self.company_budgets.get(company)
-            return [] if own is None else [own]
+            if own is None:
+                return []
+            return [own]
         if self.is_total_known:
             return list(self.budget)
         return [*self.budget, *self.company_budgets]
@@ -337,7 +347,7 @@ class Store:
         """Whether `budget` holds a budget that can be that of all companies."""
         return any(not is_less_than_companies(each, self.company_budgets) for each in self.budget)
 
-    def narrow(self, feed: FeedName, company: str) -> None:
+    def narrow_to_company(self, feed: FeedName, company: str) -> None:
         """Keep only the records of one company, until its own answer comes.
 
         A long list is forgotten instead: filtering it would block the event loop.
@@ -345,13 +355,13 @@ class Store:
         freshness = self.freshness[feed]
         held = self.collections.get(feed)
         if held is None or freshness.answered_at is None or len(held) > _MOST_NARROWED:
-            self.forget(feed)
+            self.forget_feed(feed)
             return
         kept = tuple(each for each in held if self._company_id(each) == company)
         self.set_freshness(feed, replace(freshness, narrowed=True))
         self.take(feed, replace(held.listing, records=kept))
 
-    def forget(self, feed: FeedName) -> None:
+    def forget_feed(self, feed: FeedName) -> None:
         """Empty a feed whose question changed: the old answer must not be shown for the new one."""
         self.set_freshness(feed, Freshness())
         if feed is FeedName.BUDGET:
@@ -363,4 +373,6 @@ class Store:
 
     def _company_id(self, record: Task | Agent | Budget | Alert) -> str | None:
         owner = company_of(record, self.agents.records)
-        return None if owner is None else owner.id
+        if owner is None:
+            return None
+        return owner.id

@@ -44,7 +44,10 @@ class WaitingQueue:
         """
         self.scope = scope
         self.count = 0
-        """How many tasks wait, as of the last `settle`: never a part of a long list that came."""
+        """How many tasks wait, as of the last `settle_counts`.
+
+        So it never counts only a part of a long list that has just come.
+        """
         self.oldest: float | None = None
         """Since when the oldest of them waits, in seconds since 1970; None if no task says."""
         self.revision = 0
@@ -67,43 +70,49 @@ class WaitingQueue:
         """The ids of all tasks that wait, of whatever company."""
         return frozenset(self._tasks)
 
-    def settle(self) -> None:
-        """All changes up to now are taken in: let `count` and `oldest` show them."""
+    def settle_counts(self) -> None:
+        """Let `count` and `oldest` show all changes taken in up to now."""
         self.count = self.waiting_by_owner[EVERYTHING]
         self.oldest = self.oldest_now()
 
     def oldest_now(self) -> float | None:
-        """As `oldest`, but of all changes up to now, not only up to the last `settle`."""
+        """As `oldest`, but of all changes up to now, not only up to the last `settle_counts`."""
         first = [key for tasks in self._by_urgency for key in tasks.slice(0, 1)]
-        since = min(first, default=(inf, ""))[0]
-        return None if since == inf else since
+        since, _ = min(first, default=(inf, ""))
+        if since == inf:
+            return None
+        return since
 
     def oldest_of(self, owner: Owner) -> float | None:
         """Since when the oldest task of an owner waits; None if that is not known."""
         if owner == EVERYTHING:
             return self.oldest
         waits = self._waits_by_owner.get(owner)
-        return None if waits is None else waits.smallest()
+        if waits is None:
+            return None
+        return waits.smallest()
 
-    def task(self, task_id: str) -> Task | None:
+    def counted_task(self, task_id: str) -> Task | None:
         """The task with this id, if it is counted."""
         task = self._tasks.get(task_id)
-        return task if task is not None and self._is_counted(task) else None
+        if task is None or not self._is_counted(task):
+            return None
+        return task
 
-    def update(self, task_id: str, task: Task | None) -> None:
+    def update_task(self, task_id: str, task: Task | None) -> None:
         """Take in what the pending list has under this id now; None if it has nothing."""
         before = self._tasks.get(task_id)
         if before is not None:
             if before is task:
                 return
-            self._remove(before)
+            self._uncount_task(before)
             del self._tasks[task_id]
-            self._unlink(before)
+            self._unlink_from_agent(before)
         if task is not None and waits_for_person(task):
             self._tasks[task_id] = task
             if task.company is None and task.agent is not None and task.agent.id is not None:
                 self._tasks_by_agent.setdefault(task.agent.id, {})[task_id] = None
-            self._add(task)
+            self._count_task(task)
 
     def set_company(self, agent_id: str, company_id: str) -> None:
         """Note the company of an agent, "" if it has none: its tasks may name none themselves."""
@@ -111,13 +120,13 @@ class WaitingQueue:
             return
         tasks = [self._tasks[each] for each in self._tasks_by_agent.get(agent_id, ())]
         for task in tasks:
-            self._remove(task)
+            self._uncount_task(task)
         if company_id:
             self._company_by_agent[agent_id] = company_id
         else:
             del self._company_by_agent[agent_id]
         for task in tasks:
-            self._add(task)
+            self._count_task(task)
 
     def company_of(self, task: Task) -> str:
         """The id of a task's company, else of its agent's company; "" if neither is known."""
@@ -130,16 +139,16 @@ class WaitingQueue:
         since = waiting_since(task)
         return since is not None and since == self.oldest_of((BudgetScope.AGENT, agent_id_of(task)))
 
-    def levels(self, now: float, limits: AlertLimits) -> Counter[Level]:
+    def count_levels(self, now: float, limits: AlertLimits) -> Counter[Level]:
         """How many tasks need the user: by level, only warning and critical."""
         counts = Counter[Level]()
         for urgency in _URGENCIES:
-            critical, needed = self._sections(urgency, now, limits)
+            critical, needed = self._section_ends(urgency, now, limits)
             counts[Level.CRITICAL] += critical
             counts[Level.WARNING] += needed - critical
         return +counts
 
-    def worst(
+    def worst_tasks(
         self, most: int, now: float, limits: AlertLimits, left_out: Collection[str] = ()
     ) -> list[tuple[Level, list[Task]]]:
         """The tasks that need the user, the worst first, at most `most`, in runs of one level.
@@ -147,7 +156,7 @@ class WaitingQueue:
         Critical ones come first, then urgent ones, then high ones, then the longest wait. Those
         with the ids `left_out` take no place.
         """
-        sections = [self._sections(urgency, now, limits) for urgency in _URGENCIES]
+        sections = [self._section_ends(urgency, now, limits) for urgency in _URGENCIES]
         runs = [(Level.CRITICAL, urgency, 0, sections[urgency][0]) for urgency in _URGENCIES]
         runs += [(Level.WARNING, urgency, *sections[urgency]) for urgency in _URGENCIES]
         found: list[tuple[Level, list[Task]]] = []
@@ -162,13 +171,13 @@ class WaitingQueue:
     def _is_counted(self, task: Task) -> bool:
         return self.scope is None or self.company_of(task) in ("", self.scope)
 
-    def _add(self, task: Task) -> None:
+    def _count_task(self, task: Task) -> None:
         self.revision += 1
         if not self._is_counted(task):
             return
         since = waiting_since(task)
         self._by_urgency[urgency_of(task)].add((inf if since is None else since, task.id))
-        for owner in self._owners(task):
+        for owner in self._note_owners(task):
             self.waiting_by_owner[owner] += 1
             if since is None or owner is EVERYTHING:
                 continue
@@ -177,13 +186,13 @@ class WaitingQueue:
                 waits = self._waits_by_owner[owner] = _Minimum()
             waits.add(since)
 
-    def _remove(self, task: Task) -> None:
+    def _uncount_task(self, task: Task) -> None:
         self.revision += 1
         if not self._is_counted(task):
             return
         since = waiting_since(task)
         self._by_urgency[urgency_of(task)].remove((inf if since is None else since, task.id))
-        for owner in self._owners(task):
+        for owner in self._note_owners(task):
             self.waiting_by_owner[owner] -= 1
             if since is not None and owner is not EVERYTHING:
                 self._waits_by_owner[owner].remove(since)
@@ -191,7 +200,7 @@ class WaitingQueue:
                 del self.waiting_by_owner[owner]
                 self._waits_by_owner.pop(owner, None)
 
-    def _owners(self, task: Task) -> Iterable[Owner]:
+    def _note_owners(self, task: Task) -> Iterable[Owner]:
         owners = (
             EVERYTHING,
             (BudgetScope.AGENT, agent_id_of(task)),
@@ -200,7 +209,7 @@ class WaitingQueue:
         self.changed_owners.update(owners)
         return owners
 
-    def _unlink(self, task: Task) -> None:
+    def _unlink_from_agent(self, task: Task) -> None:
         """Forget that a task's company is that of its agent."""
         agent_id = agent_id_of(task)
         dependent = self._tasks_by_agent.get(agent_id)
@@ -209,7 +218,7 @@ class WaitingQueue:
             if not dependent:
                 del self._tasks_by_agent[agent_id]
 
-    def _sections(self, urgency: int, now: float, limits: AlertLimits) -> tuple[int, int]:
+    def _section_ends(self, urgency: int, now: float, limits: AlertLimits) -> tuple[int, int]:
         """How many tasks of an urgency are critical, and how many need the user at all.
 
         Both are counted from the longest wait on. This is `task_level` for all of them at once.
@@ -228,7 +237,7 @@ class WaitingQueue:
         tasks = self._by_urgency[urgency]
         count = tasks.count_below((now - seconds, _BEHIND_ALL_IDS))
         # Subtraction rounds: at the limit itself, the comparison that `task_level` makes decides.
-        while (key := tasks.slice(count, count + 1)) and now - key[0][0] >= seconds:
+        while count < len(tasks) and now - tasks.slice(count, count + 1)[0][0] >= seconds:
             count += 1
         while count and now - tasks.slice(count - 1, count)[0][0] < seconds:
             count -= 1
@@ -245,7 +254,9 @@ def urgency_of(task: Task) -> int:
     rank = priority_rank(task.priority)
     if rank == URGENT:
         return URGENT
-    return HIGH if rank <= HIGH else ORDINARY
+    if rank <= HIGH:
+        return HIGH
+    return ORDINARY
 
 
 class _Minimum:
@@ -270,4 +281,6 @@ class _Minimum:
         while self._removed and self._removed[0] == self._heap[0]:
             heappop(self._heap)
             heappop(self._removed)
-        return self._heap[0] if self._heap else None
+        if not self._heap:
+            return None
+        return self._heap[0]

@@ -1,7 +1,8 @@
-"""Whose budget `/api/budget` answered with: that of all companies, or of one.
+"""Finds out whose budget `/api/budget` has returned: that of all companies together, or of one.
 
-Some platforms answer with the budget of one company, for instance of the one that the key belongs
-to. It must not be shown as the total, nor a second time next to the company's own.
+The budget that was returned is called the whole here. Some platforms answer with the budget of one
+company, for instance of the one that the key belongs to. It must not be shown as the total, nor a
+second time next to the company's own.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ def company_of_whole(
         return only.id if _is_same_limit(whole, only) else None
     for budget in company_budgets.values():
         others = [each for each in company_budgets.values() if each.id != budget.id]
-        if _is_same_limit(whole, budget) and _lacks(whole, budget, others):
+        if _is_same_limit(whole, budget) and _lacks_others_spending(whole, budget, others):
             return budget.id
     is_without_limit = whole.limit is None
     for budget in company_budgets.values():
         others = [each for each in company_budgets.values() if each.id != budget.id]
         is_alike = is_without_limit and _is_about_the_same(whole.spent, budget.spent)
-        if is_alike and _lacks(whole, budget, others):
+        if is_alike and _lacks_others_spending(whole, budget, others):
             return budget.id
     return None
 
@@ -71,7 +72,7 @@ def _company_with_name(
     return ids.pop() if len(ids) == 1 else None
 
 
-def _lacks(whole: Budget, budget: Budget, others: Iterable[Budget]) -> bool:
+def _lacks_others_spending(whole: Budget, budget: Budget, others: Iterable[Budget]) -> bool:
     """Whether a budget that is like a company's has only what that company has spent.
 
     The two figures come with two answers, so some spending lies between them.

@@ -22,7 +22,7 @@ from textual.widget import AwaitMount
 from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.keys.commands import COMMANDS, COMMANDS_BY_ID
 from agentco_tui.keys.places import Place
-from agentco_tui.live.feeds import FeedName, Query, paces
+from agentco_tui.live.feeds import FeedName, Query, paces_of_screen
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
@@ -112,7 +112,7 @@ class MainScreen(BaseFrame):
         self._publisher.start_showing()
         # The first answer may be here already. The other feeds wait for the first picture: sending
         # and reading four more requests would delay it by as long as drawing takes.
-        pace = paces(self.place)[FeedName.PENDING]
+        pace = paces_of_screen(self.place)[FeedName.PENDING]
         self.workspace.poller.set_paces({FeedName.PENDING: pace})
         yield self.header
         yield self.tabs
@@ -312,7 +312,7 @@ class MainScreen(BaseFrame):
 
     def set_paces(self) -> None:
         shows_all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists
-        self.workspace.poller.set_paces(paces(self.place, all_tasks=shows_all_tasks))
+        self.workspace.poller.set_paces(paces_of_screen(self.place, all_tasks=shows_all_tasks))
 
     def set_scope(self, company_id: str | None) -> None:
         if company_id != self.workspace.poller.query.company:

@@ -21,7 +21,7 @@ from agentco_tui.attention.needs import Need
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.insight import NOT_AT_WORK, Level
-from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
+from agentco_tui.live.sentences import Fold, action_words, actor_words, fold_repeats, sentence
 from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
@@ -357,8 +357,8 @@ def log_lines(folds: Sequence[Fold], context: CellContext, who: int) -> list[lis
             [
                 Cell(fmt.clock(entry.at, now), Tone.DIM),
                 cells.severity_cell(entry),
-                Cell(plain(f" {doer(entry, context.names)}")),
-                Cell(plain(f" {deed(entry, context.names)}"), tone),
+                Cell(plain(f" {actor_words(entry, context.names)}")),
+                Cell(plain(f" {action_words(entry, context.names)}"), tone),
             ]
         )
     return align_columns(rows, (9, 2, who + 1 if who else 0))
@@ -378,8 +378,8 @@ def latest_items(
         for entry in newest
         if not bad_only or is_gap(entry) or insight.SEVERITY_LEVELS[entry.severity] > Level.OK
     )
-    folds = folded(chosen, context.names)[: max(1, height)]
-    repeats = [fold.times() if width >= ROOM else fold.count for fold in folds]
+    folds = fold_repeats(chosen, context.names)[: max(1, height)]
+    repeats = [fold.count_and_span() if width >= ROOM else fold.count for fold in folds]
     lines = log_lines(folds, context, max(6, width // 5))
     return [
         CellLine(tuple(line), (Cell(words, Tone.DIM),))

@@ -64,7 +64,7 @@ class OwnCommands:
 
     def run(self, own: OwnCommand) -> None:
         """Run a command for the record under the cursor, after a question if it wants one."""
-        from agentco_tui.live.record_export import environment, kind_of  # noqa: PLC0415 (rarely)
+        from agentco_tui.live.record_export import kind_of, record_environment  # noqa: PLC0415 (rarely)
 
         frame = self._frame
         name = plain(own.command.label)
@@ -78,7 +78,7 @@ class OwnCommands:
         if kind not in own.scope:
             frame.say(f"{name}: put the cursor on a line about: {' or '.join(own.scope)}")
             return
-        about = environment(record, self._workspace.names)
+        about = record_environment(record, self._workspace.names)
         record_id = about[f"AGENTCO_{kind.upper()}_ID"]
         about |= {"AGENTCO_KIND": kind, "AGENTCO_ID": record_id}
         env = self._workspace.child_environment(**about)

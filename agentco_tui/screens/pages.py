@@ -17,7 +17,7 @@ from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.filtered_log import is_about_agent
 from agentco_tui.live.insight import Level
-from agentco_tui.live.sentences import folded
+from agentco_tui.live.sentences import fold_repeats
 from agentco_tui.model import Activity, Agent, Budget, Company, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
@@ -271,12 +271,12 @@ def _log_part(
     more: str = "activity",
 ) -> list[PaneItem]:
     """Return entries of the log, those that are alike in one line; `who` is the columns of whom."""
-    folds = folded(islice(entries, MOST_ENTRIES), context.names)
+    folds = fold_repeats(islice(entries, MOST_ENTRIES), context.names)
     lines: list[PaneItem] = []
     for fold, line in zip(folds, log_lines(folds, context, who), strict=True):
         entry = fold.entries[0]
         key = f"activity:{entry.id}"
         if entry.task and is_listed(entry.task, context):
             key = f"tasks:{entry.task.id}"
-        lines.append(_line(key, line, fold.times()))
+        lines.append(_line(key, line, fold.count_and_span()))
     return _part(heading, lines, more=more, none=none)

@@ -23,7 +23,7 @@ from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName, Freshness, Pace
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, SEVERITY_LEVELS, in_scope
-from agentco_tui.live.sentences import Fold, deed, doer, folded, sentence
+from agentco_tui.live.sentences import Fold, action_words, actor_words, fold_repeats, sentence
 from agentco_tui.live.store import Change, Collection
 from agentco_tui.model import Activity, Agent, BudgetScope, Company, Money, Ref
 from agentco_tui.model import format as fmt
@@ -348,7 +348,7 @@ class ActivityView(ListView[Activity]):
             return TONES[SEVERITY_LEVELS[entry.severity]]
 
         def what(entry: Activity) -> SafeText:
-            words = cells.marked_name(entry, deed(entry, names))
+            words = cells.marked_name(entry, action_words(entry, names))
             fold = self._folds.get(entry.id)
             if fold is None:
                 return words
@@ -362,7 +362,7 @@ class ActivityView(ListView[Activity]):
                 sort_key=at, cell=lambda e: Cell(fmt.clock(e.at, context.clock.now()), Tone.DIM),
                 widths=(10, 9), align="left", descending_first=True, aliases=("age",)),
             cells.text_column("who", "WHO", (11, 6),
-                lambda e: plain("") if is_gap(e) else doer(e, names), aliases=("agent",)),
+                lambda e: plain("") if is_gap(e) else actor_words(e, names), aliases=("agent",)),
             cells.text_column("what", "WHAT HAPPENED", (40, 32), what, tone, grow=4,
                 aliases=("text",)),
             cells.text_column("company", "COMPANY", (12, 8),
@@ -385,7 +385,7 @@ class ActivityView(ListView[Activity]):
     def _fold(self) -> list[str]:
         """Fold entries that are alike again; return the ids whose folds have another length."""
         before = {entry_id: len(fold.entries) for entry_id, fold in self._folds.items()}
-        folds = folded(reversed(self.shown_log), self.workspace.names)
+        folds = fold_repeats(reversed(self.shown_log), self.workspace.names)
         self._folds = {fold.entries[0].id: fold for fold in folds}
         after = {entry_id: len(fold.entries) for entry_id, fold in self._folds.items()}
         return [each for each in {**before, **after} if before.get(each) != after.get(each)]
@@ -397,11 +397,11 @@ class ActivityView(ListView[Activity]):
             return items
         now = self.cell_context.clock.now()
         names = self.workspace.names
-        lines = (f"{fmt.clock(each.at, now)}  {deed(each, names)}" for each in fold.entries)
+        lines = (f"{fmt.clock(each.at, now)}  {action_words(each, names)}" for each in fold.entries)
         return [
             *items,
             BlankLine(),
-            Heading(fold.times()),
+            Heading(fold.count_and_span()),
             *(Paragraph(plain(line)) for line in lines),
         ]
 
@@ -510,7 +510,7 @@ class ActivityView(ListView[Activity]):
             new = f", {fmt.count(self._new)} new" if self._new else ""
             left.append(Cell(plain(f"  {signs.warning} paused{new}"), Tone.WARNING))
         if self._filtered_log is None:
-            limitations = self.workspace.poller.backfill.reader.told()
+            limitations = self.workspace.poller.backfill.reader.limitations()
         else:
             limitations = self._filtered_log.limitations()
         for words in limitations:

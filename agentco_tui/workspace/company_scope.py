@@ -12,7 +12,7 @@ from collections.abc import Callable
 from agentco_tui.config import Settings
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.names import Names, named
+from agentco_tui.live.names import Names, records_named
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Budget, Record, Task
 from agentco_tui.text import SafeText, plain, safe
@@ -48,7 +48,7 @@ class CompanyScope:
         if company is None or company in companies.records:
             return Phase.LIVE
         phase = self._store.freshness[FeedName.COMPANIES].phase
-        if phase is Phase.LOADING or len(named(company, companies)) == 1:
+        if phase is Phase.LOADING or len(records_named(company, companies)) == 1:
             return Phase.LOADING
         is_missing = phase is not Phase.FAILED and companies.listing.whole
         return Phase.FAILED if is_missing else Phase.STALE
@@ -75,7 +75,7 @@ class CompanyScope:
             return None
         settings = self._settings()
         shown = safe(company, 60)
-        matches = len(named(company, self._store.companies))
+        matches = len(records_named(company, self._store.companies))
         if matches:
             words = f"{matches} companies have the name {shown}: say which by its id"
         else:

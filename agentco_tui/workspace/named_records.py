@@ -15,7 +15,7 @@ from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.config.validators import nearest
 from agentco_tui.live.feeds import NAMES, Query
 from agentco_tui.live.fetch import fetch, of_all_companies
-from agentco_tui.live.names import named
+from agentco_tui.live.names import records_named
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Company, Listing
 from agentco_tui.text import safe
@@ -89,7 +89,7 @@ async def record_of(
     flag or setting that they come from. If the listing is incomplete, `read_one` is called with the
     words as an id. Raises SettingsError if there is no such record, or several; and ApiError.
     """
-    matches = named(words, listing.records)
+    matches = records_named(words, listing.records)
     if len(matches) == 1:
         return matches[0]
     if not matches and not listing.whole:

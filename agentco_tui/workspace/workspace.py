@@ -26,7 +26,7 @@ from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import HistoryError
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
-from agentco_tui.live.names import Names, named
+from agentco_tui.live.names import Names, records_named
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Task
@@ -274,7 +274,7 @@ class Workspace:
             self.key_renewal.note_refusal()
         company = self.poller.query.company
         if feed is FeedName.COMPANIES and company is not None:
-            matches = named(company, self.store.companies)
+            matches = records_named(company, self.store.companies)
             if len(matches) == 1 and matches[0].id != company:
                 self.on_company_found(matches[0].id)
 

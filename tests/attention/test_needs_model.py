@@ -90,7 +90,7 @@ class NeedsFollowChanges(RuleBasedStateMachine):
 
     @rule(feed=st.sampled_from(sorted(set(FeedName) - {FeedName.ACTIVITY})))
     def forget(self, feed: FeedName) -> None:
-        self.store.forget(feed)
+        self.store.forget_feed(feed)
 
     @rule(
         feed=st.sampled_from([FeedName.PENDING, FeedName.PENDING, FeedName.TASKS]),

@@ -20,7 +20,7 @@ from agentco_tui.history.observations import BudgetSample, HistoryError
 from agentco_tui.history.reader import Reader
 from agentco_tui.history.sampler import Sampler
 from agentco_tui.live.feeds import Clock, FeedName, Freshness, Query
-from agentco_tui.live.log_findings import told_state
+from agentco_tui.live.log_findings import state_from_verb
 from agentco_tui.live.queue_tracker import QueueTracker
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import (
@@ -92,9 +92,9 @@ class Watched:
         before, self.query = self.query, Query(company=company)
         for feed in (FeedName.AGENTS, FeedName.PENDING, FeedName.AGENT_BUDGETS):
             if before.company is None and company is not None:
-                self.store.narrow(feed, company)
+                self.store.narrow_to_company(feed, company)
             else:
-                self.store.forget(feed)
+                self.store.forget_feed(feed)
 
     async def written(self) -> None:
         """All that was observed is written, or could not be."""
@@ -388,7 +388,7 @@ async def test_what_was_dropped_is_told_anew(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_verb_says_of_a_task(verb: str, state: TaskState | None) -> None:
-    assert told_state(verb) is state
+    assert state_from_verb(verb) is state
 
 
 def test_a_log_read_elsewhere_is_counted_as_a_poll_is() -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from agentco_tui.live.record_export import KINDS, LISTS, PARTS, columns
+from agentco_tui.live.record_export import KINDS, LISTS, PARTS, export_columns
 from agentco_tui.model import Moment
 
 PAGE = Path(__file__).parents[2] / "docs" / "records.md"
@@ -68,7 +68,7 @@ def page() -> str:
     parts = [_HEAD]
     for kind in KINDS:
         parts.append(f"\n## {kind}\n\n| JSON | form | flat |\n| --- | --- | --- |\n")
-        for shown, (_, form) in columns(kind).items():
+        for shown, (_, form) in export_columns(kind).items():
             pieces = PARTS.get(form, ())
             flat = " ".join(f"`{shown}_{piece}`" for piece in pieces) or f"`{shown}`"
             words = "an object" if shown == "extra" else _form(form)

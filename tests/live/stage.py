@@ -26,7 +26,7 @@ from agentco_tui.api.limits import Limits
 from agentco_tui.api.transport import Transport
 from agentco_tui.demo.connection import ClientConnection
 from agentco_tui.demo.http_messages import Answer, Request
-from agentco_tui.live.feeds import Clock, FeedName, Freshness, Pace, Query, paces
+from agentco_tui.live.feeds import Clock, FeedName, Freshness, Pace, Query, paces_of_screen
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from tests.platform import EmbeddedPlatform, LoggedRequest
@@ -99,7 +99,7 @@ class Stage:
 
     def show(self, screen: str, *, all_tasks: bool = False) -> None:
         """Go to a screen."""
-        self.poller.set_paces(paces(screen, all_tasks=all_tasks))
+        self.poller.set_paces(paces_of_screen(screen, all_tasks=all_tasks))
 
     def freshness(self, feed: FeedName) -> Freshness:
         return self.store.freshness[feed]

@@ -10,7 +10,7 @@ import pytest
 from agentco_tui.api.errors import Invalid, NotFound
 from agentco_tui.live.activity_window import NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAUSE
-from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, question
+from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, query_key
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.log_reader import PAGE
 from agentco_tui.live.store import Change, Store
@@ -70,7 +70,7 @@ def test_a_question_holds_what_decides_the_answer_and_nothing_else() -> None:
         by_company = feed not in (
             FeedName.COMPANIES, FeedName.COMPANY_BUDGETS, FeedName.ALERTS,
         )  # fmt: skip
-        assert (question(feed, every) != question(feed, scoped)) is by_company, feed
+        assert (query_key(feed, every) != query_key(feed, scoped)) is by_company, feed
 
 
 # --- the log ------------------------------------------------------------------------------------

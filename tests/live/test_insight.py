@@ -214,7 +214,7 @@ def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
     needed = waiting(*tasks)
     model = queue_of(tasks)
     queue = model.queue
-    levels = queue.levels(NOW, LIMITS)
+    levels = queue.count_levels(NOW, LIMITS)
     assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*levels}
     assert levels.total() == len(needed)
     waits = {"None": 24, "high": 24, "urgent": 24}

@@ -23,7 +23,7 @@ from agentco_tui.live import backfill
 from agentco_tui.live.activity_window import MISSING, NO_MORE, ActivityWindow, is_gap
 from agentco_tui.live.backfill import PAST, Backfill
 from agentco_tui.live.feeds import Clock, FeedName, Query
-from agentco_tui.live.log_reader import MOST, MOST_QUESTIONS
+from agentco_tui.live.log_reader import MOST, MOST_REQUESTS
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing, Moment
 from agentco_tui.text import plain
@@ -114,7 +114,7 @@ class Desk:
         self.window.merge(self.log.newest(length))
 
     def fill(self) -> None:
-        asyncio.run(self.behind.fill())
+        asyncio.run(self.behind.fill_gaps())
 
     def shown(self) -> list[str]:
         return [str(each.text) if is_gap(each) else each.id for each in self.window]
@@ -146,7 +146,7 @@ def test_a_platform_that_gives_all_leaves_no_gap(
         desk.fill()
         assert desk.shown() == [entry.id for entry in log.entries()[10:]][-len(desk.window) :]
         assert len(desk.window) == min(desk.window.capacity, len(log.times) - 10)
-    assert desk.reader.told() == []
+    assert desk.reader.limitations() == []
     assert desk.rests == len(log.asked)
 
 
@@ -170,7 +170,7 @@ def test_what_a_platform_does_not_give_is_marked_and_not_asked_for_again(
         desk.poll(20)
         asked = len(log.asked)
         desk.fill()
-        assert len(log.asked) - asked <= MOST_QUESTIONS + 4
+        assert len(log.asked) - asked <= MOST_REQUESTS + 4
         shown = [entry.id for entry in desk.window if not is_gap(entry)]
         numbers = [int(entry[1:-1]) for entry in shown]
         assert numbers == sorted(set(numbers))
@@ -195,7 +195,7 @@ def test_a_platform_that_caps_is_asked_for_other_days(obeys_days: bool) -> None:
     desk.poll(50)
     desk.fill()
     told = ["100 entries at most"] if obeys_days else ["from and to ignored"]
-    assert desk.reader.told() == told
+    assert desk.reader.limitations() == told
     found = [number in desk.shown() for number in ("99", "149", "150", "249", "250", "329")]
     assert found == [True, False, obeys_days, True, True, True]
 
@@ -255,7 +255,7 @@ def test_a_limit_that_is_refused_is_halved_once() -> None:
         desk.poll(100)
         desk.fill()
         assert [limit for *_, limit in log.asked] == limits
-    assert desk.reader.told() == ["500 entries at most"]
+    assert desk.reader.limitations() == ["500 entries at most"]
     assert desk.shown().count(NO_MORE) == 1
 
 
@@ -312,9 +312,9 @@ async def test_after_a_failure_the_gap_stays_until_it_can_be_read() -> None:
     log.failures = [PlatformFailed(plain("it is down"), path="/api/activity")] * 2
     for _ in range(2):
         with pytest.raises(PlatformFailed):
-            await desk.behind.fill()
+            await desk.behind.fill_gaps()
         assert MISSING in desk.shown()
-    await desk.behind.fill()
+    await desk.behind.fill_gaps()
     assert desk.shown() == [entry.id for entry in log.entries()[30:]]
 
 
@@ -399,7 +399,7 @@ def test_the_past_of_a_platform_that_caps(obeys_days: bool) -> None:
     desk = Desk(log)
     counts, spans = past(desk)
     told = {True: ["200 entries at most"], False: ["from and to ignored"]}
-    assert desk.reader.told() == told[obeys_days]
+    assert desk.reader.limitations() == told[obeys_days]
     assert sum(counts.values()) == (400 if obeys_days else 200)
     assert all(round(end - start) == 199 * 40 for start, end in spans)
     assert len(log.asked) < 6

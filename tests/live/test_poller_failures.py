@@ -10,12 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api import errors
-from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Freshness, Pace, Phase, began_at, paces
+from agentco_tui.live.feeds import (
+    SLOWER,
+    Clock,
+    FeedName,
+    Freshness,
+    Pace,
+    Phase,
+    began_at,
+    paces_of_screen,
+)
 from agentco_tui.live.poll_timing import (
     BACK_OFF_CEILING,
     LONGEST_RETRY_AFTER,
     after_failure,
-    spacing,
+    poll_spacing,
 )
 from agentco_tui.live.store import Change
 from agentco_tui.text import plain
@@ -31,7 +40,7 @@ def phases(on: Stage) -> set[Phase]:
 
 async def test_back_off_grows_and_touches_no_other_feed(platform: EmbeddedPlatform) -> None:
     fault = platform.faults.add("alerts:status=503")
-    async with stage(platform, wanted=paces("overview"), refresh=1.0) as on:
+    async with stage(platform, wanted=paces_of_screen("overview"), refresh=1.0) as on:
         waits: list[float] = []
         for turn in range(9):
             await on.until(lambda: on.freshness(FeedName.ALERTS).failures == turn + 1)  # noqa: B023
@@ -66,7 +75,7 @@ async def test_asked_waits(
     platform: EmbeddedPlatform, spec: str, least: float, most: float
 ) -> None:
     fault = platform.faults.add(f"agents:{spec},times=1")
-    async with stage(platform, wanted=paces("agents"), refresh=1.0) as on:
+    async with stage(platform, wanted=paces_of_screen("agents"), refresh=1.0) as on:
         await on.until(lambda: on.freshness(FeedName.AGENTS).failures == 1)
         wait = on.wait(FeedName.AGENTS)
         assert least - 0.05 <= wait <= most
@@ -78,7 +87,7 @@ async def test_asked_waits(
 
 
 async def test_a_rejected_key_slows_but_goes_on(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("overview"), refresh=1.0) as on:
+    async with stage(platform, wanted=paces_of_screen("overview"), refresh=1.0) as on:
         await on.settled()
         held = dict(on.store.agents.records)
         platform.keys.revoke("full")
@@ -101,7 +110,7 @@ async def test_a_rejected_key_slows_but_goes_on(platform: EmbeddedPlatform) -> N
 
 
 async def test_a_platform_that_comes_back_is_live_soon(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("overview"), refresh=5.0) as on:
+    async with stage(platform, wanted=paces_of_screen("overview"), refresh=5.0) as on:
         await on.settled()
         answered = {feed: on.freshness(feed).answered_at for feed in ON}
         platform.stop()
@@ -123,7 +132,7 @@ async def test_a_recovery_spares_those_told_to_wait(platform: EmbeddedPlatform) 
     platform.faults.add("agents:status=429,retry_after=300")
     platform.faults.add("alerts:cut,times=1")
     platform.faults.add("activity:cut,times=1")
-    async with stage(platform, wanted=paces("agents"), refresh=1.0) as on:
+    async with stage(platform, wanted=paces_of_screen("agents"), refresh=1.0) as on:
         await on.settled()
         assert isinstance(on.freshness(FeedName.ALERTS).failure, errors.Broken)
         assert isinstance(on.freshness(FeedName.ACTIVITY).failure, errors.Broken)
@@ -179,7 +188,7 @@ async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
     async def broken() -> None:
         raise ZeroDivisionError("a fault of ours")
 
-    async with stage(platform, wanted=paces("tasks"), refresh=1.0) as on:
+    async with stage(platform, wanted=paces_of_screen("tasks"), refresh=1.0) as on:
         await on.settled()
         monkeypatch.setattr(on.client, "budget_alerts", broken)
         for _ in range(3):
@@ -233,7 +242,7 @@ seeds = st.integers(0, 2**32)
 @given(st.sampled_from([Pace.REFRESH, Pace.SLOW]), st.floats(0.5, 60), st.floats(0, 100))
 def test_a_feed_is_never_asked_sooner_than_wished(pace: Pace, refresh: float, took: float) -> None:
     wished = refresh if pace is Pace.REFRESH else refresh * SLOWER
-    gap, slowed = spacing(pace, refresh, took)
+    gap, slowed = poll_spacing(pace, refresh, took)
     assert gap == max(wished, took * 4)
     assert slowed == (took * 4 > wished)
 

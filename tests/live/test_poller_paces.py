@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Pace, paces
+from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Pace, paces_of_screen
 from tests.live.stage import Stage, stage
 from tests.platform import EmbeddedPlatform
 
@@ -43,7 +43,7 @@ async def watch(on: Stage, refreshes: int) -> None:
 
 @pytest.mark.parametrize("screen", sorted(SHOWN))
 async def test_a_screen_polls_what_it_shows(platform: EmbeddedPlatform, screen: str) -> None:
-    async with stage(platform, wanted=paces(screen), refresh=REFRESH) as on:
+    async with stage(platform, wanted=paces_of_screen(screen), refresh=REFRESH) as on:
         await watch(on, 12)
         asked = on.asked()
     assert set(asked) == SHOWN[screen] | BESIDE[screen]
@@ -55,7 +55,7 @@ async def test_a_screen_polls_what_it_shows(platform: EmbeddedPlatform, screen: 
 
 
 async def test_all_tasks_are_asked_for_only_while_they_show(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("tasks"), refresh=REFRESH) as on:
+    async with stage(platform, wanted=paces_of_screen("tasks"), refresh=REFRESH) as on:
         await watch(on, 4)
         assert on.asked()["tasks"] == 0
         on.show("tasks", all_tasks=True)
@@ -67,7 +67,7 @@ async def test_all_tasks_are_asked_for_only_while_they_show(platform: EmbeddedPl
 
 
 async def test_another_screen_is_asked_at_once_the_old_no_more(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("companies"), refresh=REFRESH) as on:
+    async with stage(platform, wanted=paces_of_screen("companies"), refresh=REFRESH) as on:
         await on.settled()
         assert on.asked()["tasks"] == 0
         platform.requests.clear()
@@ -82,7 +82,7 @@ async def test_another_screen_is_asked_at_once_the_old_no_more(platform: Embedde
 
 
 async def test_a_feed_that_speeds_up_is_asked_if_it_is_old(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("tasks"), refresh=REFRESH) as on:
+    async with stage(platform, wanted=paces_of_screen("tasks"), refresh=REFRESH) as on:
         await on.settled()
         platform.requests.clear()
         on.hours.go_by(REFRESH / 2)
@@ -104,7 +104,7 @@ async def test_what_shows_comes_first_and_what_went_off_in_the_queue_is_not_aske
     platform: EmbeddedPlatform,
 ) -> None:
     slow = platform.faults.add("reads:hang")
-    async with stage(platform, wanted=paces("overview")) as on:
+    async with stage(platform, wanted=paces_of_screen("overview")) as on:
         await on.until(lambda: slow.struck == 4)
         assert {name for name, count in on.asked().items() if count} <= SHOWN["overview"]
         on.poller.set_paces(dict.fromkeys(FeedName, Pace.OFF))
@@ -116,7 +116,7 @@ async def test_what_shows_comes_first_and_what_went_off_in_the_queue_is_not_aske
 
 
 async def test_next_try_is_told_only_for_what_is_polled(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("budget")) as on:
+    async with stage(platform, wanted=paces_of_screen("budget")) as on:
         await on.settled()
         assert on.freshness(FeedName.BUDGET).next_try_at is not None
         on.poller.set_paces({FeedName.BUDGET: Pace.OFF})
@@ -129,7 +129,7 @@ async def test_next_try_is_told_only_for_what_is_polled(platform: EmbeddedPlatfo
 
 
 async def test_without_focus_the_screen_is_polled_slowly(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
+    async with stage(platform, wanted=paces_of_screen("agents"), refresh=REFRESH) as on:
         await on.settled()
         on.poller.set_attention(False)
         assert on.poller.pace(FeedName.AGENTS) is Pace.SLOW
@@ -144,7 +144,7 @@ async def test_without_focus_the_screen_is_polled_slowly(platform: EmbeddedPlatf
 
 
 async def test_where_somebody_is_notified_nothing_is_slowed(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
+    async with stage(platform, wanted=paces_of_screen("agents"), refresh=REFRESH) as on:
         await on.settled()
         with_focus = {feed: on.poller.pace(feed) for feed in FeedName}
         on.poller.set_attention(False, notifies=True)
@@ -164,7 +164,7 @@ async def test_where_somebody_is_notified_nothing_is_slowed(platform: EmbeddedPl
 
 
 async def test_with_the_focus_back_what_is_overdue_is_asked(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
+    async with stage(platform, wanted=paces_of_screen("agents"), refresh=REFRESH) as on:
         await on.settled()
         on.poller.set_attention(False)
         platform.requests.clear()

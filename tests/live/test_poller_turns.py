@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from agentco_tui.api.errors import PlatformFailed
-from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase, paces
+from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase, paces_of_screen
 from agentco_tui.live.poll_timing import CLOCK_CHECK
 from agentco_tui.live.poller import AT_ONCE
 from agentco_tui.model import Listing
@@ -66,7 +66,7 @@ async def test_a_late_tick_is_dropped(platform: EmbeddedPlatform) -> None:
 
 
 async def test_after_a_sleep_each_feed_is_asked_once(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("overview"), refresh=5.0) as on:
+    async with stage(platform, wanted=paces_of_screen("overview"), refresh=5.0) as on:
         await on.settled()
         platform.requests.clear()
         on.hours.sleep(8 * 3600.0)
@@ -125,7 +125,7 @@ async def test_a_slow_platform_is_asked_less_and_it_is_told(platform: EmbeddedPl
 async def test_poll_now_asks_at_once_whatever_the_back_off(platform: EmbeddedPlatform) -> None:
     for feed in ("alerts", "budget"):
         platform.faults.add(f"{feed}:status=429,retry_after=500")
-    async with stage(platform, wanted=paces("budget")) as on:
+    async with stage(platform, wanted=paces_of_screen("budget")) as on:
         await on.settled()
         assert min(on.wait(FeedName.ALERTS), on.wait(FeedName.BUDGET)) > 400
         on.poller.set_paces({FeedName.BUDGET: Pace.OFF})
@@ -155,7 +155,7 @@ async def test_read_again_brings_what_came_after_the_call(
 @pytest.mark.parametrize("by_poller", [True, False])
 async def test_an_answer_under_way_is_not_taken_once_another_read_began(by_poller: bool) -> None:
     with EmbeddedPlatform(seed=7, companies=1, agents=1, tasks=1, speed=0.0) as platform:
-        async with stage(platform, wanted=paces("tasks")) as on:
+        async with stage(platform, wanted=paces_of_screen("tasks")) as on:
             await on.settled()
             # This one reads before the task is approved and answers after that.
             held = platform.faults.add("tasks:drip=2ms,times=1")
@@ -184,7 +184,7 @@ async def test_an_answer_under_way_is_not_taken_once_another_read_began(by_polle
 
 
 async def test_what_began_before_what_is_shown_changes_nothing(platform: EmbeddedPlatform) -> None:
-    async with stage(platform, wanted=paces("tasks")) as on:
+    async with stage(platform, wanted=paces_of_screen("tasks")) as on:
         began = on.hours.monotonic() - 1
         await on.settled()
         before = on.freshness(FeedName.PENDING), dict(on.store.pending.records)

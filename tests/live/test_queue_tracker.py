@@ -61,7 +61,7 @@ def unique(records: list[R]) -> tuple[R, ...]:
 
 
 def take_all(tracker: QueueTracker) -> None:
-    for _ in tracker.steps():
+    for _ in tracker.take_in_steps():
         pass
 
 
@@ -72,7 +72,7 @@ def test_the_counts_are_those_of_a_queue_counted_now(
     store = Store()
     scopes: list[str | None] = [None]
     tracker = QueueTracker(store, lambda: scopes[-1])
-    changes = tracker.follow()
+    changes = tracker.collect_changes()
     counts: dict[Owner, tuple[int, float | None]] = {}
     for kind, value in steps:
         waited = tracker.queue.ids()
@@ -110,7 +110,7 @@ def oldest_of(tracker: QueueTracker, owner: Owner) -> float | None:
 def test_a_task_that_comes_back_has_not_departed() -> None:
     store = Store()
     tracker = QueueTracker(store, lambda: None)
-    changes = tracker.follow()
+    changes = tracker.collect_changes()
     task = make_task("t1", "c1", "a1", 1, TaskState.PENDING)
     store.take(FeedName.PENDING, Listing(records=(task,)))
     take_all(tracker)
@@ -127,7 +127,7 @@ def test_a_task_that_comes_back_has_not_departed() -> None:
 def test_a_task_that_came_and_left_before_it_was_counted_has_departed() -> None:
     store = Store()
     tracker = QueueTracker(store, lambda: None)
-    changes = tracker.follow()
+    changes = tracker.collect_changes()
     task = make_task("t1", "c1", "a1", 1, TaskState.PENDING)
     store.take(FeedName.PENDING, Listing(records=(task,)))
     store.take(FeedName.PENDING, Listing(records=()))
@@ -141,7 +141,7 @@ def test_two_may_take_changes_in_at_the_same_time() -> None:
     tracker = QueueTracker(store, lambda: None)
     tasks = [make_task(f"t{number}", "", "a1", number, TaskState.PENDING) for number in range(500)]
     store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
-    runs = [tracker.steps(), tracker.steps()]
+    runs = [tracker.take_in_steps(), tracker.take_in_steps()]
     while runs:
         runs = [run for run in runs if next(run, "over") != "over"]
     assert tracker.queue.waiting_by_owner[EVERYTHING] == len(tasks)

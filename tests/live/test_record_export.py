@@ -17,11 +17,11 @@ from agentco_tui.live.record_export import (
     LISTS,
     LONGEST,
     as_json,
-    columns,
     csv_cell,
-    environment,
-    flat,
+    export_columns,
+    flat_record,
     kind_of,
+    record_environment,
 )
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -94,7 +94,7 @@ def test_a_task_is_told_with_its_units_and_what_was_assumed_or_worked_out(names:
 
 
 def test_each_kind_has_the_same_flat_names_whatever_was_sent(names: Names) -> None:
-    few, much = flat(Task(id="1", title=plain("t")), names), flat(a_task(), names)
+    few, much = flat_record(Task(id="1", title=plain("t")), names), flat_record(a_task(), names)
     assert few.keys() == much.keys()
     assert (few["cost_amount"], few["cost_currency"], few["created"]) == ("", "", "")
     assert (much["cost_amount"], much["cost_currency"]) == ("12.50", "USD")
@@ -105,13 +105,15 @@ def test_each_kind_has_the_same_flat_names_whatever_was_sent(names: Names) -> No
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_not_sent_is_null(names: Names, kind: str) -> None:
     of = KINDS[kind]
-    needed: dict[str, Any] = {name: FEW[name] for name, _ in columns(kind).values() if name in FEW}
+    needed: dict[str, Any] = {
+        name: FEW[name] for name, _ in export_columns(kind).values() if name in FEW
+    }
     record = of(id="x", **needed)
     assert kind_of(record) == kind
     told = as_json(record, names)
     assert [*told][-2:] == [*LISTS]
     assert json.loads(json.dumps(told)) == told
-    assert all(isinstance(cell, str) for cell in flat(record, names).values())
+    assert all(isinstance(cell, str) for cell in flat_record(record, names).values())
 
 
 def test_a_task_that_shares_its_id_has_the_id_that_was_sent(names: Names) -> None:
@@ -143,11 +145,11 @@ def test_what_marks_a_field_is_told_in_derived(names: Names) -> None:
 
 def test_an_environment_is_of_short_lines_without_nul(names: Names) -> None:
     hostile = a_task(id="tsk\x00\u202e1", description=safe("x" * 9_000, 20_000))
-    variables = environment(hostile, names)
+    variables = record_environment(hostile, names)
     assert variables["AGENTCO_TASK_TITLE"] == "Refund 214"
     assert variables["AGENTCO_TASK_AGENT_NAME"] == "Linus"
     assert len(variables["AGENTCO_TASK_DESCRIPTION"]) == LONGEST
-    assert environment(a_task(), names)["AGENTCO_TASK_DESCRIPTION"] == "two⏎lines"
+    assert record_environment(a_task(), names)["AGENTCO_TASK_DESCRIPTION"] == "two⏎lines"
     assert all(value.isprintable() for value in variables.values())
 
 

@@ -8,7 +8,13 @@ import pytest
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.names import Names
-from agentco_tui.live.sentences import deed, doer, folded, sentence, without_particulars
+from agentco_tui.live.sentences import (
+    action_words,
+    actor_words,
+    fold_repeats,
+    sentence,
+    without_particulars,
+)
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Record, Ref, Severity, Task
 from agentco_tui.reading.decode import read_page
@@ -87,10 +93,10 @@ def test_an_entry_is_a_sentence_with_the_names_known_by_then(
 ) -> None:
     entry, store = entry_of(**sent), Store()
     names = Names(store)
-    assert f"{doer(entry, names)} · {deed(entry, names)}" == by_ids
+    assert f"{actor_words(entry, names)} · {action_words(entry, names)}" == by_ids
     for feed, record in STORED.items():
         store.take(feed, Listing(records=(record,)))
-    assert f"{doer(entry, names)} · {deed(entry, names)}" == by_names
+    assert f"{actor_words(entry, names)} · {action_words(entry, names)}" == by_names
     who, _, what = by_names.partition(" · ")
     assert sentence(entry, names) == (what if who == "–" else f"{who} {what}")
 
@@ -105,7 +111,7 @@ def note(at: float | None, words: str | None, **more: Any) -> Activity:
 
 def kinds(*entries: Activity) -> list[int]:
     """How many entries are in each fold, given the newest first."""
-    return [len(fold.entries) for fold in folded(entries, Names(Store()))]
+    return [len(fold.entries) for fold in fold_repeats(entries, Names(Store()))]
 
 
 def test_what_is_alike_but_for_figures_and_names_is_folded_into_the_newest() -> None:
@@ -118,13 +124,13 @@ def test_what_is_alike_but_for_figures_and_names_is_folded_into_the_newest() -> 
         note(400.0, failed.format("Kestrel")),
         note(399.0, failed.format("Kestrel")),
     ]
-    folds = folded(log, Names(Store()))
+    folds = fold_repeats(log, Names(Store()))
     assert [[entry.at and entry.at.at for entry in fold.entries] for fold in folds] == [
         [1_000.0, 900.0, 400.0],
         [990.0, 800.0],
         [399.0],
     ]
-    assert [fold.times() for fold in folds] == ["×3 in 10 m", "×2 in 3 m", ""]
+    assert [fold.count_and_span() for fold in folds] == ["×3 in 10 m", "×2 in 3 m", ""]
     assert [fold.count for fold in folds] == ["×3", "×2", ""]
 
 
@@ -161,13 +167,16 @@ def test_records_of_several_kinds_may_have_one_id() -> None:
     store.take(FeedName.TASKS, Listing(records=(Task(id="4", title=plain("Refund 3")),)))
     names, verb = Names(store), {"action": "budget.updated", "entity_id": "3"}
     ada = entry_of(actor_type="agent", actor_id="3", entity_type="company", **verb)
-    assert f"{doer(ada, names)} · {deed(ada, names)}" == "Ada · updated budget company Acme"
+    assert (
+        f"{actor_words(ada, names)} · {action_words(ada, names)}"
+        == "Ada · updated budget company Acme"
+    )
     user = entry_of(actor_type="user", actor_id="3", **verb)
-    assert doer(user, names) == "user"
-    assert "Ada" not in deed(user, names)
+    assert actor_words(user, names) == "user"
+    assert "Ada" not in action_words(user, names)
     assert names.of_entry(user, "target") is None, "one of two"
-    assert names.known(Ref(id="4")) == "Refund 3"
-    assert names.known(Ref(id="4"), "user") is None
+    assert names.known_name(Ref(id="4")) == "Refund 3"
+    assert names.known_name(Ref(id="4"), "user") is None
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_what_is_less_than_the_companies_together_is_not_called_the_total(
     store = polled(answer, acme, globex, order=order)
     assert store.budgets_of_scope(None) == [answer, acme, globex]
     assert not store.is_total_known
-    assert Names(store).owner(answer) == UNNAMED_BUDGET
+    assert Names(store).budget_owner(answer) == UNNAMED_BUDGET
     assert Names(store).budget(answer) == UNNAMED_BUDGET
 
 
@@ -110,7 +110,7 @@ def test_a_total_of_another_period_is_not_compared() -> None:
     today = replace(whole(30, 70), period=plain("daily"))
     store = polled(today, company("acme", 43, 90), company("globex", 20))
     assert store.budgets_of_scope(None) == [today]
-    assert Names(store).owner(today) == "all companies"
+    assert Names(store).budget_owner(today) == "all companies"
 
 
 def test_where_the_others_spent_nothing_a_companys_limit_is_held_once() -> None:

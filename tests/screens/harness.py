@@ -31,7 +31,7 @@ from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp
 from agentco_tui.config import Settings
 from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.keys.places import Place
-from agentco_tui.live.feeds import Clock, FeedName, Pace, paces
+from agentco_tui.live.feeds import Clock, FeedName, Pace, paces_of_screen
 from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.screens.frame import MainScreen
@@ -93,12 +93,12 @@ class NoJitter(Random):
 def steady(poller: Poller) -> None:
     """Take away what differs from run to run: the jitter, and how long answers really took."""
     poller._random = NoJitter()
-    answered = poller._answered
+    answered = poller._record_answer
 
     def at_once(feed: FeedName, turn: Schedule, begun: float, _: float) -> None:
         answered(feed, turn, begun, 0.0)
 
-    poller._answered = at_once  # type: ignore[method-assign,assignment]
+    poller._record_answer = at_once  # type: ignore[method-assign,assignment]
 
 
 @dataclass
@@ -234,7 +234,9 @@ class Stage:
     async def loaded(self) -> None:
         """Wait until every feed that the screen wants has been answered."""
         freshness = self.workspace.store.freshness
-        wanted = [feed for feed, pace in paces(self.app.place).items() if pace is not Pace.OFF]
+        wanted = [
+            feed for feed, pace in paces_of_screen(self.app.place).items() if pace is not Pace.OFF
+        ]
         await self.wait_until(
             lambda: all(freshness[feed].answered_at is not None for feed in wanted),
             "the first answers",

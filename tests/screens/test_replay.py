@@ -95,7 +95,9 @@ async def test_a_recording_replays_to_the_same_pictures(
         for _moment in range(2):
             moments.append(platform.world.time())
             await s.poll()
-            await s.wait_until(lambda: not s.workspace.store.activity.gaps(), "all of the log")
+            await s.wait_until(
+                lambda: not s.workspace.store.activity.untried_gaps(), "all of the log"
+            )
             then.append(await pictures(s))
             platform.world.advance(900)
     assert then[0] != then[1]
@@ -104,7 +106,9 @@ async def test_a_recording_replays_to_the_same_pictures(
         for at, places in ((0, PLACES), (1, PLACES), (0, PLACES[:1])):
             frame(s).jump(moments[at])
             await s.settle()
-            await s.wait_until(lambda: not s.workspace.store.activity.gaps(), "all of the log")
+            await s.wait_until(
+                lambda: not s.workspace.store.activity.untried_gaps(), "all of the log"
+            )
             for place, shown in (await pictures(s, places)).items():
                 assert shown == then[at][place], (at, place)
     assert len(platform.requests) == before
@@ -233,7 +237,7 @@ async def test_a_feed_is_as_fresh_and_as_broken_as_it_was(
         # From nothing, too: what had come before stands beneath the failure.
         frame(s).jump(NOW)
         await s.wait_until(lambda: not any(known[feed].failure for feed in FAILING), "answers")
-        s.workspace.store.forget(FeedName.PENDING)
+        s.workspace.store.forget_feed(FeedName.PENDING)
         frame(s).jump(NOW + 100)
         await s.wait_until(lambda: len(s.workspace.store.pending) == 40, "what came before")
         assert known[FeedName.PENDING].phase is Phase.STALE

@@ -18,7 +18,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.log_file import Written
-from agentco_tui.live.record_export import csv_row, flat, flat_names
+from agentco_tui.live.record_export import csv_row, flat_names, flat_record
 from agentco_tui.model import Moment, Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan, Values
@@ -124,7 +124,7 @@ def export_activity(request: FormRequest) -> FormPlan:
         yield csv_row(flat_names("activity")).encode()
         for entry in entries:
             await turn()  # let keys and polls be handled meanwhile
-            yield csv_row(flat(entry, workspace.names).values()).encode()
+            yield csv_row(flat_record(entry, workspace.names).values()).encode()
 
     async def send(values: Values, form: Form) -> None:
         source: AbstractAsyncContextManager[AsyncIterator[bytes]]

@@ -21,7 +21,7 @@ from agentco_tui.actions.form_check import check_form
 from agentco_tui.actions.outcome import GOOD, Step
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.write_flow import CREATING, Write
-from agentco_tui.live.names import named
+from agentco_tui.live.names import records_named
 from agentco_tui.model import Agent, Record, Ref
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dialogs.base import title_of
@@ -89,7 +89,7 @@ class FormRequest(msgspec.Struct, frozen=True):
         if values["company_id"] and company_id is None:
             errors["company_id"] = plain("no company here has this name or id")
         scope = workspace.poller.query.company
-        agents = named(values["agent_id"], self._agents_of(company_id or scope))
+        agents = records_named(values["agent_id"], self._agents_of(company_id or scope))
         agent_id = agents[0].id if len(agents) == 1 else None
         if values["agent_id"] and agent_id is None:
             where = "of this company" if company_id else "here"
@@ -103,7 +103,7 @@ class FormRequest(msgspec.Struct, frozen=True):
 
     def _company_id(self, name: str) -> str | None:
         """Return the id of the only company with this name or id; None if it isn't exactly one."""
-        companies = named(name, self.frame.workspace.store.companies)
+        companies = records_named(name, self.frame.workspace.store.companies)
         return companies[0].id if len(companies) == 1 else None
 
     def _agents_of(self, company_id: str | None) -> Iterable[Agent]:

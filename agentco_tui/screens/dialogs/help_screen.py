@@ -17,7 +17,7 @@ from textual.widgets import Input
 from agentco_tui.config import Settings
 from agentco_tui.keys.commands import COMMANDS, SHOWN_KEYS, Command, keys_of
 from agentco_tui.keys.places import Place
-from agentco_tui.live.feeds import Pace, interval, paces
+from agentco_tui.live.feeds import Pace, paces_of_screen, poll_interval
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dialogs.base import SearchableDialog
 from agentco_tui.text import plain, signs
@@ -102,11 +102,11 @@ class HelpScreen(SearchableDialog[None]):
 
     def _refresh_lines(self) -> list[Line]:
         """Return how often each list of the platform that the screen needs is read."""
-        pace_by_feed = paces(self.place)
+        pace_by_feed = paces_of_screen(self.place)
         lines: list[Line] = []
         for pace in (Pace.REFRESH, Pace.SLOW):
             feeds = [feed for feed, pace_of_feed in pace_by_feed.items() if pace_of_feed is pace]
-            seconds = interval(pace, self._settings.refresh)
+            seconds = poll_interval(pace, self._settings.refresh)
             lines.append(FieldLine(plain(f"every {fmt.age(seconds)}"), plain(", ".join(feeds))))
         return lines
 
